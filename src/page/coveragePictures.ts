@@ -3,7 +3,6 @@ import { type Html, html } from './html.ts'
 import type { PageRequest } from './page.ts'
 import { COVERAGE_STATES, type CoverageState, type Shares } from './queries/intervals.ts'
 
-/** What the signs and colours mean. */
 export const stateLegend = ({ words }: PageRequest): Html =>
   html`<ul class="legend">${COVERAGE_STATES.map(
     (state) =>
@@ -23,30 +22,30 @@ export const sharesText = ({ words }: PageRequest, shares: Shares): string =>
     .map(([state, share]) => `${words.common.states[state]}${share >= 1 ? '' : ` ${percent(share)} %`}`)
     .join(', ')
 
-/** The shares of several equally long periods together. */
+/** Merges the shares of equally long periods. */
 function mergeShares(days: readonly Shares[]): Shares {
   const sums: Partial<Record<CoverageState, number>> = {}
   for (const [state, share] of days.flatMap(shareEntries)) sums[state] = (sums[state] ?? 0) + share / days.length
   return sums
 }
 
-/** The height of a whole day in each state: states differ in height and colour. */
+/** The height of a whole day in each state. */
 const STATE_HEIGHTS = { final: 12, provisional: 8, empty: 3, none: 0, unverified: 12, failed: 12 } as const
 
-/** The rectangles of some days with the same shares: each of several states has its share of the height. */
+/** Draws days with the same shares; each state has its share of the height. */
 function rectangles(shares: Shares, from: number, width: number): Html[] {
   const present = COVERAGE_STATES.filter((state) => state !== 'none' && (shares[state] ?? 0) > 0)
   let top = 12
   return present.map((state) => {
     const isWhole = shares[state]! >= 1
-    // A part stays visible, however little it is.
+    // Even the smallest part stays visible.
     const height = isWhole ? STATE_HEIGHTS[state] : Math.max(shares[state]! * 12, 2)
     top -= height
     return html`<rect class="${state}" x="${from}" y="${Math.max(0, Math.round(top * 10) / 10)}" width="${width}" height="${Math.round(height * 10) / 10}"/>`
   })
 }
 
-/** A strip of days as a picture, with an alternative text. Consecutive days with the same shares are drawn as one. */
+/** Draws a strip of days. Consecutive days with the same shares are drawn as one. */
 export function stripPicture(request: PageRequest, days: readonly Shares[]): Html {
   const text = sharesText(request, mergeShares(days))
   const keys = days.map((shares) => JSON.stringify(shares))

@@ -1,40 +1,27 @@
-import { diffWordsWithSpace } from 'diff'
+import { diffArrays } from 'diff'
 
-/** A part of a text that both versions have, or only one of them. */
+/** A part of a text in both versions, or in one of them. */
 export interface Piece {
   readonly what: 'same' | 'removed' | 'added'
   readonly text: string
 }
 
-/** Milliseconds after which two texts are shown as a whole. */
-const LONGEST_MS = 300
+/** Milliseconds after which both texts are shown as a whole. */
+const TIMEOUT_MS = 300
 
-/**
- * The changes between two texts, word by word: pieces in order. Those that were not added make the old text, those that were not
- * removed the new one. Spaces alone do not separate two changes.
- */
+/** A word or another character with the spaces after it: spaces alone do not separate two changes. */
+const TOKEN = /(?:[\p{L}\p{N}]+|[^\p{L}\p{N}\s])\s*|\s+/gu
+
+const tokens = (text: string): string[] => text.match(TOKEN) ?? []
+
+/** Compares two texts word by word. Pieces that were not added make the old text, those not removed the new one. */
 export function difference(before: string, after: string): Piece[] {
-  const changes = diffWordsWithSpace(before, after, { timeout: LONGEST_MS }) ?? [
-    { value: before, removed: true, added: false },
-    { value: after, removed: false, added: true },
+  const changes = diffArrays(tokens(before), tokens(after), { timeout: TIMEOUT_MS }) ?? [
+    { value: [before], removed: true, added: false },
+    { value: [after], removed: false, added: true },
   ]
-  const pieces: Piece[] = []
-  let [removed, added] = ['', '']
-  const flush = (): void => {
-    if (removed) pieces.push({ what: 'removed', text: removed })
-    if (added) pieces.push({ what: 'added', text: added })
-    ;[removed, added] = ['', '']
-  }
-  for (const [i, { value, removed: isRemoved, added: isAdded }] of changes.entries()) {
-    const isSame = !isRemoved && !isAdded
-    const isBetween = (removed || added) && i < changes.length - 1 && value.trim() === ''
-    if (isSame && !isBetween) {
-      flush()
-      pieces.push({ what: 'same', text: value })
-    }
-    if (isRemoved || (isSame && isBetween)) removed += value
-    if (isAdded || (isSame && isBetween)) added += value
-  }
-  flush()
-  return pieces
+  return changes.map(({ value, removed, added }) => ({
+    what: removed ? 'removed' : added ? 'added' : 'same',
+    text: value.join(''),
+  }))
 }

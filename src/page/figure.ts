@@ -4,11 +4,11 @@ import { type Html, type HtmlPart, html } from './html.ts'
 import type { IntervalState } from './queries/intervals.ts'
 import { timeTicks } from './timeTicks.ts'
 
-/** A line of a picture: what it shows, and the class by which the style draws it. */
+/** A line of a picture; `style` is its class. */
 export interface FigureLine {
   readonly drawn: Drawn
   readonly style: `${'now' | 'then'}${'' | ' faint'}` | `${'with' | 'fan'}-${number}`
-  /** Whether it has another unit than the axis, and so a scale of its own. */
+  /** Whether its unit is not that of the axis; then it has another scale. */
   readonly isOther?: boolean
 }
 
@@ -18,7 +18,7 @@ interface Figure {
   /** The zone of the time axis. */
   readonly zone: string
   readonly lines: readonly FigureLine[]
-  /** What is missing or may still change, drawn behind the lines. */
+  /** Missing and provisional parts, drawn behind the lines. */
   readonly states?: readonly (readonly [from: number, to: number, state: IntervalState])[]
   /** The alternative text of the picture. */
   readonly label: string
@@ -30,12 +30,9 @@ interface Figure {
 const [WIDTH, HEIGHT] = [800, 280]
 const [LEFT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN] = [60, 20, 24]
 
-/** A label at an end of the picture stays inside. */
-const anchorAt = (x: number): string => (x > WIDTH - 30 ? 'end' : 'middle')
-
 const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
 
-/** Round numbers at about equal distances that reach over a range. */
+/** About `count` round numbers over a range. */
 function roundTicks(low: number, high: number, count = 5): number[] {
   const rough = (high - low) / count
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -69,8 +66,8 @@ export function figure({ range, zone, lines, states = [], label, locale, unit }:
   const x = (at: number): number =>
     LEFT_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - LEFT_MARGIN)
   const createScale = (isOther: boolean) => {
-    const own = lines.filter((line) => (line.isOther ?? false) === isOther).map(({ drawn }) => drawn)
-    const reach = valueReach(own)
+    const drawn = lines.filter((line) => (line.isOther ?? false) === isOther).map((line) => line.drawn)
+    const reach = valueReach(drawn)
     const { low, high } =
       reach && reach.low < reach.high ? reach : { low: (reach?.low ?? 0) - 1, high: (reach?.low ?? 0) + 1 }
     const y = (value: number): number =>
@@ -89,7 +86,7 @@ export function figure({ range, zone, lines, states = [], label, locale, unit }:
       html`<path d="M${LEFT_MARGIN} ${oneDecimal(main.y(tick))}H${WIDTH}"/><text x="${LEFT_MARGIN - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
   )}${timeTicks(zone, range, locale).map(
     ({ at, label: text }) =>
-      html`<path d="M${oneDecimal(x(at))} ${HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${HEIGHT - 4}" text-anchor="${anchorAt(x(at))}">${text}</text>`,
+      html`<path d="M${oneDecimal(x(at))} ${HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${HEIGHT - 4}" text-anchor="${x(at) > WIDTH - 30 ? 'end' : 'middle'}">${text}</text>`,
   )}</g>
 ${states.map(
   ([begin, end, state]) =>

@@ -4,7 +4,6 @@ import type { Reader } from '../db/store.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { PageRequest } from './page.ts'
 
-/** The newest run: one lookup at the end of the table. */
 const readLastRun = async ({ kysely }: Reader) =>
   (await kysely
     .selectFrom('_run')
@@ -13,7 +12,7 @@ const readLastRun = async ({ kysely }: Reader) =>
     .limit(1)
     .executeTakeFirst()) ?? null
 
-/** How many requests a run has sent, and how many there may be: as many as in the last complete run of its job; null without one. */
+/** Estimates the progress of a run by the last complete run of its job; null without one. */
 export async function readProgress(
   { kysely }: Reader,
   run: { readonly job: string; readonly command: string; readonly requests: number; readonly started_at: string },
@@ -36,7 +35,7 @@ export async function readProgress(
   }
 }
 
-/** The newest run, as the header shows it: with its progress while it runs. */
+/** Reads the newest run, with its progress while it runs. */
 export async function readShownRun({ store, now }: PageRequest) {
   const run = await readLastRun(store)
   return run && { ...run, progress: run.outcome === 'running' ? await readProgress(store, run, now) : null }
@@ -44,19 +43,13 @@ export async function readShownRun({ store, now }: PageRequest) {
 
 export type ShownRun = Awaited<ReturnType<typeof readShownRun>>
 
-/**
- * A tag for the state of a database, which changes whenever something is written. It is the `ETag` of an answer, by which a
- * client learns that it has the newest one. `beside`: what else the answer depends on.
- */
+/** Creates an `ETag` that changes with every write; `beside`: what else the response depends on. */
 export async function createEtag(reader: Reader, beside: readonly unknown[]): Promise<string> {
   const fetch = await reader.kysely.selectFrom('_fetch').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
   const state = [fetch?.id, await readLastRun(reader), await readStamp(reader), beside]
   return `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`
 }
 
-/**
- * Whether a client has what this tag stands for (`If-None-Match`; RFC 9110, 13.1.2). Tags are compared as weak ones: a proxy that
- * compresses an answer marks its tag with `W/`.
- */
+/** Whether `If-None-Match` has a tag (RFC 9110, 13.1.2). Tags are weak, because a compressing proxy adds `W/`. */
 export const matchesTag = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  (ifNoneMatch ?? '').split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')))
+  (ifNoneMatch ?? '').split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))

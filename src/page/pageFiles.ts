@@ -18,12 +18,6 @@ const WRITTEN_PAGES: Readonly<Record<string, readonly string[]>> = {
   '/texts': ['kind', 'page'],
   '/texts/:kind/:id': [],
 }
-/** Pages without a link to them. */
-const BEGIN = ['/', '/coverage', '/texts']
-
-/** The target of links to other pages. */
-const DEAD_LINK = '#not-here'
-
 /** Finds the written page of a path, with its slots filled. */
 function findPage(path: string) {
   for (const page of PAGES.filter((written) => written.path in WRITTEN_PAGES)) {
@@ -72,8 +66,8 @@ export async function* pageFiles(
 ): AsyncGenerator<{ readonly name: string; readonly body: string }> {
   yield { name: 'page.css', body: STYLE }
   yield { name: 'icon.svg', body: ICON }
-  const addresses = new Set(BEGIN)
-  // Links append their pages.
+  // Links append their pages to those that have no link.
+  const addresses = new Set(['/', '/coverage', '/texts'])
   for (const address of addresses) {
     const url = new URL(address, 'http://here')
     const name = pageFileName(address)
@@ -94,7 +88,7 @@ export async function* pageFiles(
       version: '',
       link(path, query = {}) {
         const to = fileAddress(path, query)
-        if (to === undefined) return DEAD_LINK
+        if (to === undefined) return '#not-here'
         addresses.add(to)
         return relativePath(name, pageFileName(to))
       },

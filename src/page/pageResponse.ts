@@ -45,10 +45,9 @@ export interface Site {
   readonly receiveTimeoutMs?: { readonly headers: number; readonly check: number }
 }
 
-/** A call: a page in one of its forms, an endpoint, or something that does not exist. */
+/** A call of a page (as JSON, if its path says so), of an endpoint, or of nothing that exists. */
 export interface PageCall {
   readonly page?: Page
-  readonly form?: 'html' | 'json'
   readonly endpoint?: Endpoint
   readonly address: URL
   readonly params: Readonly<Record<string, string>>
@@ -135,13 +134,13 @@ const contentHeaders = ({ type, file }: Pick<PageResponse, 'type' | 'file'>): Re
 })
 
 /** Builds the response of a page or an endpoint. */
-async function buildResponse({ page, endpoint, form, address }: PageCall, request: PageRequest): Promise<PageResponse> {
+async function buildResponse({ page, endpoint, address }: PageCall, request: PageRequest): Promise<PageResponse> {
   if (endpoint) return (await endpoint.respond())(request)
   if (!page) throw new NotFound(request.path)
   const view = await page.view()
   const data = await view.read(request)
   const status = view.status?.(data) ?? 200
-  if (form === 'json') return { ...jsonResponse(data), status }
+  if (address.pathname.endsWith('.json')) return { ...jsonResponse(data), status }
   const shown: ShownPage = {
     title: view.title?.(data, request) ?? request.words.common.pages[page.name],
     body: view.show(data, request),
@@ -155,8 +154,8 @@ async function buildResponse({ page, endpoint, form, address }: PageCall, reques
 
 /** Responds to a request from one snapshot of the database, or that nothing has changed since the last request. */
 export async function respond(site: Site, call: PageCall): Promise<SentResponse> {
-  const { page, endpoint, form, headers } = call
-  const isData = endpoint !== undefined || form === 'json' || call.address.pathname.startsWith('/api/')
+  const { page, endpoint, headers } = call
+  const isData = endpoint !== undefined || /^\/api\/|\.json$/.test(call.address.pathname)
   let reader: Reader | undefined
   let isStreamed = false
   try {

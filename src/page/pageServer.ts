@@ -99,16 +99,17 @@ const listPaths = (path: string): string[] =>
 function buildPageServer(site: Site) {
   const app = new Hono<{ Bindings: HttpBindings }>({ strict: false })
 
-  async function handle(c: PageContext, call: Pick<PageCall, 'page' | 'form' | 'endpoint'>): Promise<Response> {
+  async function handle(c: PageContext, call: Pick<PageCall, 'page' | 'endpoint'>): Promise<Response> {
     const { headers } = c.env.incoming
     const address = requestUrl(c.env.incoming)
     const locale = chooseLocale(site, headers, address)
+    const isJson = address.pathname.endsWith('.json')
     // A page itself shows the statement of another site without running it.
-    if ((call.page ?? call.endpoint)?.isCostly && call.form !== 'html' && isForeign(headers))
+    if ((call.endpoint?.isCostly || (call.page?.isCostly && isJson)) && isForeign(headers))
       return send(c, refusalLine({ status: 403, reason: 'expensive' }, locale), site)
     const slots = Object.entries(c.req.param() as Record<string, string>)
     const params = Object.fromEntries(
-      slots.map(([name, text]) => [name, call.form === 'json' ? text.replace(/\.json$/, '') : text]),
+      slots.map(([name, text]) => [name, call.page ? text.replace(/\.json$/, '') : text]),
     )
     return send(c, await respond(site, { ...call, headers, address, params, locale }), site)
   }
@@ -129,10 +130,7 @@ function buildPageServer(site: Site) {
     setCookie(c, TOKEN_COOKIE, token, COOKIE)
     return c.redirect(`${address.pathname}${address.search}`, 303)
   })
-  for (const page of PAGES)
-    app.on('GET', listPaths(page.path), (c) =>
-      handle(c, { page, form: c.req.path.endsWith('.json') ? 'json' : 'html' }),
-    )
+  for (const page of PAGES) app.on('GET', listPaths(page.path), (c) => handle(c, { page }))
   // The overview lists all series.
   app.get('/series', (c) => c.redirect('/'))
   app.get('/series.json', (c) => c.redirect('/index.json'))

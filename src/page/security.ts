@@ -66,10 +66,6 @@ function hasToken({ headers, url = '' }: IncomingMessage, token: string): boolea
 export const isForeign = (headers: IncomingHttpHeaders): boolean =>
   ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))
 
-/** Whether it is requested as a page, not as a picture, a frame or data. */
-const isOpened = (headers: IncomingHttpHeaders): boolean =>
-  headers['sec-fetch-mode'] === 'navigate' && ['document', undefined].includes(headers['sec-fetch-dest'] as string)
-
 /** Why a request is refused; undefined if it is accepted. Checked first. */
 export function refusal(request: IncomingMessage, door: Door): Refusal | undefined {
   const { method, headers, headersDistinct, url = '' } = request
@@ -79,7 +75,10 @@ export function refusal(request: IncomingMessage, door: Door): Refusal | undefin
   // A URL parser reads a backslash as a slash, and the rest as a host.
   if (url.includes('\\')) return { status: 400, reason: 'backslash' }
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, reason: 'method' }
-  if (isForeign(headers) && !isOpened(headers)) return { status: 403, reason: 'foreign' }
+  // A link opens a page; pictures, frames and data are refused.
+  const isOpened =
+    headers['sec-fetch-mode'] === 'navigate' && /^(document|undefined)$/.test(String(headers['sec-fetch-dest']))
+  if (isForeign(headers) && !isOpened) return { status: 403, reason: 'foreign' }
   if (door.token !== null && !hasToken(request, door.token)) return { status: 401, reason: 'token' }
   return undefined
 }

@@ -1,9 +1,6 @@
 import { SIGNS } from './client/format.ts'
 
-/**
- * The colour of each state. In a table, the sign replaces the words of the cell, which stay for screen readers. A bar that
- * several cells show by reference is not inside their `svg`, so that no selector can name that.
- */
+/** The colour of each state. In a table, the sign replaces the words, which stay for screen readers. */
 const STATE_RULES: string = Object.entries(SIGNS)
   .map(
     ([state, sign]) => `.cell.${state}, .grid td.${state} { background: var(--${state}); }
@@ -42,12 +39,12 @@ const CHART_RULES: string = CHART_LINES.map(([name, light, dark, dashes]) => {
 @media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`
 }).join('\n')
 
-/** Colours that scripts read: registered, so that they read what is drawn in this scheme. */
+/** Colours that scripts read: registered, so that they have the values of the scheme. */
 const REGISTERED = [...CHART_LINES.flatMap(([name]) => [`chart-${name}`, `chart-${name}-band`]), 'ink', 'line']
   .map((name) => `@property --${name} { syntax: '<color>'; inherits: true; initial-value: gray; }`)
   .join('\n')
 
-/** A sign of an outcome: a shape, drawn in a colour that is seen on light and on dark. */
+/** A sign of an outcome: a shape in a colour for light and dark. */
 const sign = (colour: string, shape: string): string =>
   `url("data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" width="14" height="14"><path d="${shape}" fill="none" stroke="${colour}" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"/></svg>`)}") / ""`
 
@@ -185,11 +182,7 @@ progress { width: 100%; accent-color: var(--link); }
 .figure .line[class*="fan-"] { stroke: var(--ink); }
 .figure .band[class*="fan-"] { fill: none; }
 .figure .line.fan-5 { stroke: var(--chart-now); stroke-width: 2.5; }
-.figure .fan-0 { stroke-opacity: .25; }
-.figure .fan-1 { stroke-opacity: .35; }
-.figure .fan-2 { stroke-opacity: .45; }
-.figure .fan-3 { stroke-opacity: .6; }
-.figure .fan-4 { stroke-opacity: .8; }
+${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-opacity: ${opacity}; }`).join('\n')}
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
 [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }

@@ -17,7 +17,7 @@ const AXIS_STEPS: readonly (readonly [days: number, unit: Unit, count: number])[
   [Number.POSITIVE_INFINITY, 'year', 10],
 ]
 
-/** How the marks of each unit are written. The first day of a month names it. */
+/** The formats of marks. The first day of a month has its name. */
 const LABELS: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
   hour: { hour: '2-digit', minute: '2-digit' },
   weekday: { weekday: 'short', day: 'numeric' },
@@ -26,11 +26,11 @@ const LABELS: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
   year: { year: 'numeric' },
 }
 
-/** Whether a local day is not 24 hours long, because the clocks change. */
+/** Whether the clocks change on a local day. */
 export const isOddDay = (zone: string, at: number): boolean =>
   localDay(zone, dayIntervalAt(zone, at).day).seconds !== 86_400
 
-/** Marks at local borders; with their offset on a day on which the clocks change, because an hour may come twice. */
+/** Marks at local borders, with their offset on days of a clock change. */
 export function timeTicks(zone: string, { from, to }: Interval, locale: string) {
   const [, unit, count] = AXIS_STEPS.find(([days]) => (to - from) / 86_400 <= days)!
   const ticks: { readonly at: number; readonly label: string }[] = []
@@ -54,7 +54,7 @@ export function timeTicks(zone: string, { from, to }: Interval, locale: string) 
   for (let at = floorTo(zone, from, unit); at <= to; at = addUnits(zone, at, unit, 1)) {
     const [year, month, day] = localClock(zone, at).slice(0, 10).split('-').map(Number) as [number, number, number]
     const place = unit === 'day' ? day - 1 : unit === 'month' ? month - 1 : year
-    // Otherwise the last days of a month would be next to the first of the next one.
+    // The last days of a month would be next to the first of the next one.
     const isKept = unit !== 'day' || count === 1 || place < 31 - count
     if (place % count === 0 && isKept) add(at, unit === 'day' && count === 1 && day > 1 ? 'weekday' : unit)
   }

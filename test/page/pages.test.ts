@@ -157,7 +157,7 @@ describe('the pages of texts', () => {
     const { data, html } = await get(`/texts/glossary/${glossary()}`)
     expect(data.text).toBe('Second version, with more.')
     expect(data.versions).toHaveLength(3)
-    expect(html).toMatch(/<del>First<\/del><ins>Second<\/ins> version<ins>, with more<\/ins>\./)
+    expect(html).toMatch(/<del>First <\/del><ins>Second <\/ins>version<ins>, with more<\/ins>\./)
     const [current, second, first] = data.versions.map(({ fetch }: { fetch: number }) => fetch)
     const older = await get(`/texts/glossary/${glossary()}?version=${second}&against=${first}`)
     expect(older.data.text).toBe('First version.')

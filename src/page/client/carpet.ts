@@ -1,16 +1,10 @@
 /** A heat map: days from left to right, hours from top to bottom. */
 import { padTwo, valueText, writtenLocale } from './format.ts'
+import type { EmbeddedData } from './interactiveChart.ts'
 
 interface Carpet {
   readonly slots: readonly { readonly hour: number; readonly again: boolean }[]
   readonly days: readonly { readonly date: string; readonly hours: readonly (number | null | false)[] }[]
-}
-
-interface CarpetOptions {
-  readonly carpet: string
-  readonly locale: string
-  readonly chart: { readonly unit: string | null }
-  readonly words: Readonly<Record<string, string>>
 }
 
 /** Viridis: its colours differ in brightness too. */
@@ -32,7 +26,7 @@ const MOVES: Readonly<Record<string, readonly [right: number, down: number]>> = 
 const details = document.querySelector<HTMLDetailsElement>('#carpet')
 const canvas = details?.querySelector('canvas')
 const [message, status] = details?.querySelectorAll('[role=status]') ?? []
-let options: CarpetOptions | undefined
+let options: EmbeddedData | undefined
 let shown: Carpet = { slots: [], days: [] }
 let [x, y] = [0, 0]
 
@@ -108,7 +102,7 @@ function nameAxes(place: Element, { days }: Carpet, [low, high]: readonly [strin
 /** Requests and shows the hours of the range, if the heat map is open. */
 async function showCarpet(): Promise<void> {
   if (!details?.open || !canvas || !message) return
-  options = JSON.parse(document.querySelector('#data')?.textContent ?? '') as CarpetOptions
+  options = JSON.parse(document.querySelector('#data')?.textContent ?? '') as EmbeddedData
   const { words, locale, chart, carpet: address } = options
   const response = await fetch(`${address}${location.search}`)
   const carpet = response.ok ? ((await response.json()) as Carpet | null) : null

@@ -7,45 +7,40 @@ const MOVES: Readonly<Record<string, readonly [row: number, column: number]>> = 
   ArrowDown: [1, 0],
 }
 
-/** The link that a key leads to from a cell: the next one on its way, or the first or last of the row. */
+/** The link that a key leads to from a cell: the next one in its direction, or the first or last of the row. */
 function target(grid: HTMLTableSectionElement, cell: HTMLTableCellElement, key: string): HTMLElement | undefined {
   const row = cell.parentElement as HTMLTableRowElement
   if (key === 'Home' || key === 'End') return [...row.querySelectorAll('a')].at(key === 'Home' ? 0 : -1)
-  const [down, right] = MOVES[key]!
+  const [down, right] = MOVES[key] ?? [0, 0]
   let [r, c] = [row.sectionRowIndex + down, cell.cellIndex + right]
-  for (; grid.rows[r]?.cells[c]; r += down, c += right) {
+  for (; (down || right) && grid.rows[r]?.cells[c]; r += down, c += right) {
     const link = grid.rows[r]!.cells[c]!.querySelector<HTMLElement>('td > a')
     if (link) return link
   }
   return undefined
 }
 
-function enhance(grid: HTMLTableSectionElement): void {
-  const choose = (chosen: HTMLElement): void => {
-    for (const link of grid.querySelectorAll('a')) link.tabIndex = link === chosen ? 0 : -1
-  }
-  const last = [...grid.querySelectorAll('a')].at(-1)
-  if (last) choose(last)
-  grid.addEventListener('keydown', (event) => {
-    const { key, ctrlKey, metaKey, altKey } = event
-    const cell = (event.target as HTMLElement).closest('td')
-    if (!cell || ctrlKey || metaKey || altKey || !(key in MOVES || key === 'Home' || key === 'End')) return
-    event.preventDefault()
-    const to = target(grid, cell, key)
-    if (!to) return
-    choose(to)
-    to.focus()
-  })
+/** Makes a link the only tab stop of its grid. */
+function choose(grid: HTMLTableSectionElement, chosen: HTMLElement | undefined): void {
+  for (const link of grid.querySelectorAll('a')) link.tabIndex = link === chosen ? 0 : -1
 }
 
-const enhanced = new WeakSet<HTMLElement>()
-const enhanceAll = (): void => {
-  for (const grid of document.querySelectorAll<HTMLTableSectionElement>('[data-grid]')) {
-    if (!enhanced.has(grid)) enhance(grid)
-    enhanced.add(grid)
-  }
+document.addEventListener('keydown', (event) => {
+  const cell = (event.target as HTMLElement).closest('td')
+  const grid = cell?.closest<HTMLTableSectionElement>('[data-grid]')
+  if (!cell || !grid || event.ctrlKey || event.metaKey || event.altKey) return
+  if (event.key in MOVES || event.key === 'Home' || event.key === 'End') event.preventDefault()
+  const to = target(grid, cell, event.key)
+  if (!to) return
+  choose(grid, to)
+  to.focus()
+})
+
+const prepare = (): void => {
+  for (const grid of document.querySelectorAll<HTMLTableSectionElement>('[data-grid]'))
+    if (!grid.querySelector('a[tabindex="0"]')) choose(grid, [...grid.querySelectorAll('a')].at(-1))
 }
-enhanceAll()
-document.addEventListener('page:changed', enhanceAll)
+prepare()
+document.addEventListener('page:changed', prepare)
 
 export {}

@@ -6,12 +6,13 @@ import { type Drawn, differing, periodAt } from './segments.ts'
 import { type PastState, useSlider } from './slider.ts'
 
 /** The data that the page embeds for this script. */
-interface EmbeddedData {
+export interface EmbeddedData {
   readonly chart: ShownChart & { readonly asOf: string | null }
   readonly label: string
   readonly changes: readonly PastState[]
   readonly locale: string
   readonly api: string
+  readonly carpet: string
   /** The series that are compared, as an address names them. */
   readonly with: string
   readonly explain: string

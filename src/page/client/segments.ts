@@ -19,21 +19,15 @@ export interface Drawn {
 }
 
 /** A period with the minimum, maximum and mean of its values. */
-interface PeriodValues {
-  readonly from: number
-  readonly to: number
-  readonly min: number | null
-  readonly max: number | null
-  readonly mean: number | null
-}
-
-const periodValues = ({ from, step, values, min = values, max = values }: Segment, i: number): PeriodValues => ({
+const periodValues = ({ from, step, values, min = values, max = values }: Segment, i: number) => ({
   from: from + i * step,
   to: from + (i + 1) * step,
   min: min[i]!,
   max: max[i]!,
   mean: values[i]!,
 })
+
+type PeriodValues = ReturnType<typeof periodValues>
 
 export function* eachPeriod({ segments }: Drawn): Generator<PeriodValues, void> {
   for (const segment of segments) for (const i of segment.values.keys()) yield periodValues(segment, i)

@@ -4,10 +4,7 @@ export interface PastState {
   readonly text: string
 }
 
-/**
- * Uses the slider of the page over the moments at which something changed, and the present, with its field for a day. It replaces
- * the list that serves the same purpose without a script. Undefined where nothing ever changed.
- */
+/** Activates the slider over the moments of changes and its date field, in place of the list. Undefined without changes. */
 export function useSlider(
   moments: readonly PastState[],
   asOf: string | null,
@@ -22,8 +19,8 @@ export function useSlider(
   choose?.closest('label')?.setAttribute('hidden', '')
   place.hidden = false
   input.max = String(moments.length)
-  const held = moments.findLastIndex(({ at }) => asOf !== null && at <= asOf)
-  input.value = String(asOf === null ? moments.length : Math.max(0, held))
+  const current = moments.findLastIndex(({ at }) => asOf !== null && at <= asOf)
+  input.value = String(asOf === null ? moments.length : Math.max(0, current))
   day.min = moments[0]!.at.slice(0, 10)
   const ticks = moments.length > 100 ? [] : [...moments.keys(), moments.length]
   place.querySelector('datalist')!.replaceChildren(...ticks.map((tick) => new Option('', String(tick))))
@@ -43,7 +40,7 @@ export function useSlider(
   const step = (by: number): void => turn(Number(input.value) + by)
   input.oninput = () => turn(input.value, false)
   input.onchange = () => turn(input.value)
-  // What was known at the end of a day: the last change that was recorded by then.
+  // The last change that was recorded by the end of the day.
   day.onchange = () => {
     const last = moments.findLastIndex(({ at }) => at.slice(0, 10) <= day.value)
     turn(day.value === '' ? moments.length : Math.max(0, last))
@@ -51,9 +48,8 @@ export function useSlider(
   for (const [i, button] of place.querySelectorAll('button').entries()) button.onclick = () => step(i === 0 ? -1 : 1)
   show()
   return {
-    /** Moves to the next or the previous moment. */
     step,
-    /** Shows how much differs. */
+    /** Shows the number of differences. */
     say(text: string): void {
       differ!.textContent = text
     },

@@ -1,4 +1,6 @@
+import type { Selectable } from 'kysely'
 import { readKinds, seriesUnitColumn, unitColumn } from '../../db/queries/catalogueNames.ts'
+import type { Database } from '../../db/tables/schema.ts'
 import { daysText } from '../formats.ts'
 import type { PageRequest } from '../page.ts'
 import { translation } from '../words/words.ts'
@@ -70,25 +72,13 @@ export async function seriesUnits({ store, languages }: LocaleRequest, ids: read
   return new Map(rows.map(({ id, unit }) => [id, unit?.replace(/^sum of/, sumOf) ?? null]))
 }
 
-export interface NamedGeo {
-  readonly id: number
-  readonly name: string | null
-}
-
 /** Reads the names of geos, in order. */
-export async function namedGeos(request: LocaleRequest, ids: readonly number[]): Promise<NamedGeo[]> {
+export async function namedGeos(request: LocaleRequest, ids: readonly number[]) {
   const names = await geoNames(request, ids)
   return ids.map((id) => ({ id, name: names.get(id) ?? null }))
 }
 
-/** A request as `_fetch` records it. */
-interface RecordedRequest {
-  readonly route: string
-  /** JSON. */
-  readonly params: string
-  readonly from_at: number | null
-  readonly to_at: number | null
-}
+type RecordedRequest = Pick<Selectable<Database['_fetch']>, 'route' | 'params' | 'from_at' | 'to_at'>
 
 /** Describes requests: the number and name of an indicator, else the route, and the days. */
 export async function requestNames(request: PageRequest, rows: readonly RecordedRequest[]) {

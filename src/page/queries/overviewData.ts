@@ -6,12 +6,12 @@ import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns
 import { unansweredRequests } from '../../reports/readStatus.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
 import { formatUtc } from '../../util/time/instant.ts'
-import { dayIntervalAt, localDay } from '../../util/time/localDay.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, paginate } from '../page.ts'
 import { computeShares, geosBySeries, lastDays, readCoverageIntervals, timelines } from './intervals.ts'
 import { geoNames, requestNames, seriesUnits } from './names.ts'
 import { latestValue } from './series/seriesQuery.ts'
+import { readDays, sixDigits } from './series/window.ts'
 import { allSeries, matchingSeries, type SeriesRow, seriesHeads } from './seriesPaths.ts'
 
 /** Days of the strip. */
@@ -55,18 +55,10 @@ async function worstGaps(request: PageRequest, gaps: readonly SeriesGap[], serie
     .filter(({ series_id }) => rows.has(series_id))
     .sort((a, b) => WORST.indexOf(a.reason) - WORST.indexOf(b.reason) || b.seconds - a.seconds)
     .slice(0, PROBLEMS_SHOWN)
-  const head = await seriesHeads(
-    request,
-    worst.map(({ series_id }) => rows.get(series_id)!),
-  )
+  const heads = worst.map(({ series_id }) => rows.get(series_id)!)
+  const head = await seriesHeads(request, heads)
   return worst.map(({ series_id, ...gap }) => ({ ...gap, ...head(rows.get(series_id)!) }))
 }
-
-/** Finds jobs whose run is missed. */
-const missedJobs = async ({ store, now }: PageRequest) =>
-  (await findRhythms(store, now))
-    .filter(({ missedFrom }) => now > missedFrom)
-    .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS }))
 
 /** Compares the lakes of jobs with the database. `state`: an error message, or null if there is no lake yet. */
 async function readLakes({ store, lakes }: PageRequest) {
@@ -75,27 +67,6 @@ async function readLakes({ store, lakes }: PageRequest) {
   const { lakeStateIn } = await import('../../lake/state.ts')
   const states = await Promise.all(folders.map((folder) => lakeStateIn(store, folder)))
   return states.flatMap((state, i) => (state === undefined ? [] : [{ folder: folders[i]!, state }]))
-}
-
-/** Reads the daily means of the last local days of series. */
-async function readTrends({ store, now, service: { timeZone } }: PageRequest, ids: readonly number[]) {
-  const days = lastDays(timeZone, now, TREND_DAYS).borders.slice(0, -1)
-  const keys = days.map((at) => localDay(timeZone, dayIntervalAt(timeZone, at).day))
-  const rows = await store.kysely
-    .selectFrom('_day')
-    .select(['series_id', 'geo_id', 'month', 'day', 'count', 'sum'])
-    .where('series_id', 'in', [...ids])
-    .where('month', '>=', keys[0]!.month)
-    .execute()
-  const key = (...parts: number[]): string => parts.join(' ')
-  const means = new Map(
-    rows.map((row) => [
-      key(row.series_id, row.geo_id, row.month, row.day),
-      row.count === 0 || row.sum === null ? null : row.sum / row.count,
-    ]),
-  )
-  return (seriesId: number, geoId: number): (number | null)[] =>
-    keys.map(({ month, dayOfMonth }) => means.get(key(seriesId, geoId, month, dayOfMonth)) ?? null)
 }
 
 /** Reads the rows of the overview. */
@@ -110,13 +81,16 @@ async function readLines(
   const intervals = await readCoverageIntervals(request, ids)
   const head = await seriesHeads(request, series)
   const named = await geoNames(request, [...geos.values()].flat())
-  const trends = await readTrends(request, ids)
+  const { borders: trendDays } = lastDays(request.service.timeZone, request.now, TREND_DAYS)
+  const trendRange = { from: trendDays[0]!, to: trendDays.at(-1)! }
   const units = await seriesUnits(request, ids)
   const lines = []
   for (const row of series) {
     const { lastAt = null, behindS = null, usualS = null, checkedAt = null, late = null } = reach.get(row.id) ?? {}
     const geoIds = geos.get(row.id) ?? []
     const geo = request.service.mainGeos.find((id) => geoIds.includes(id)) ?? geoIds[0] ?? 0
+    const line = { seriesId: row.id, geoId: geo, zone: row.time_zone }
+    const trend = await readDays(request.store, line, trendRange, null)
     const latest = await latestValue.first(request.store.kysely, { series: row.id, geo, now: request.now })
     const { borders } = lastDays(row.time_zone, request.now, STRIP_DAYS)
     lines.push({
@@ -134,7 +108,7 @@ async function readLines(
       value: latest?.value ?? null,
       valueLocal: latest ? formatLocal(row.time_zone, latest.at) : null,
       /** Daily means of that geo; null for a day without values. */
-      trend: trends(row.id, geo),
+      trend: trend.map(([, { mean }]) => sixDigits(mean)),
       gaps: (gaps.get(row.id) ?? []).reduce((sum, { count }) => sum + count, 0),
       /** Shares of states by day. */
       days: computeShares(timelines(intervals.get(row.id)!), borders, geoIds),
@@ -167,7 +141,9 @@ export async function readOverview(request: PageRequest) {
       late: all.filter(isLate).length,
       failures: failures.length,
       quarantined: (await quarantine.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n,
-      missed: await missedJobs(request),
+      missed: (await findRhythms(store, now))
+        .filter(({ missedFrom }) => now > missedFrom)
+        .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS })),
       lackingGeos: (await findLackingGeos(store, await storedNamedGeos(store))).length,
       failedRuns: await failedRuns(store),
       unfinishedRuns: await unfinishedRuns(store),

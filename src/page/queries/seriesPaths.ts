@@ -55,10 +55,8 @@ export const allSeries = ({ store }: Pick<PageRequest, 'store'>): Promise<Series
 
 /** Reads names for the headings of series. */
 export async function seriesHeads(request: LocaleRequest, rows: readonly SeriesRow[]) {
-  const names = await indicatorNames(
-    request,
-    rows.map(({ indicator_id }) => indicator_id),
-  )
+  const ids = rows.map(({ indicator_id }) => indicator_id)
+  const names = await indicatorNames(request, ids)
   return (row: SeriesRow) => ({
     path: seriesPath(row),
     kind: row.kind,

@@ -31,13 +31,8 @@ async function findDay({ kysely }: Reader, date: string, order: '<' | '<=' | '>'
   return (order === '>' ? sorted[0] : sorted.at(-1)) ?? null
 }
 
-interface Key {
-  readonly kind: string
-  readonly id: number
-}
-
 /** Reads the texts of archives in one language each. */
-async function readArchiveTexts({ store, languages }: PageRequest, archives: readonly Key[]) {
+async function readArchiveTexts({ store, languages }: PageRequest, archives: readonly { kind: string; id: number }[]) {
   const texts = await store.kysely
     .selectFrom('archive_text')
     .select(['kind', 'id', 'locale', 'name', 'description'])
@@ -45,7 +40,7 @@ async function readArchiveTexts({ store, languages }: PageRequest, archives: rea
     .where('id', 'in', [...new Set(archives.map(({ id }) => id))])
     .orderBy('locale')
     .execute()
-  return (archive: Key) => {
+  return (archive: { kind: string; id: number }) => {
     const versions = texts.filter(({ kind, id }) => kind === archive.kind && id === archive.id)
     const { name = null, locale = null, description = null } = inLanguage(versions, languages) ?? {}
     return { name, locale, description }
@@ -204,24 +199,16 @@ ${olderPager(request, older)}`
 
 /** Reads every widget, of about a hundred, with its name. */
 async function readWidgets({ store: { kysely }, languages }: PageRequest) {
-  const widgets = await kysely
-    .selectFrom('widget')
-    .select(['id', 'slug', 'type', 'withdrawn_at'])
-    .orderBy('id')
+  const rows = await kysely
+    .selectFrom('widget as w')
+    .leftJoin('widget_text as t', 't.id', 'w.id')
+    .select(['w.id', 'w.slug', 'w.type', 'w.withdrawn_at', 't.name', 't.subtitle'])
+    .select(({ fn, val }) => fn.coalesce('t.locale', val('')).as('locale'))
+    .orderBy('w.id')
+    .orderBy('t.locale')
     .execute()
-  const texts = await kysely
-    .selectFrom('widget_text')
-    .select(['id', 'locale', 'name', 'subtitle'])
-    .orderBy('id')
-    .orderBy('locale')
-    .execute()
-  const groups = Map.groupBy(texts, ({ id }) => id)
-  return {
-    widgets: widgets.map((widget) => {
-      const { name = null, subtitle = null, locale = null } = inLanguage(groups.get(widget.id) ?? [], languages) ?? {}
-      return { ...widget, name, subtitle, locale }
-    }),
-  }
+  const groups = Map.groupBy(rows, ({ id }) => id)
+  return { widgets: [...groups.values()].map((texts) => inLanguage(texts, languages)!) }
 }
 
 /** JSON with line breaks, shortened if it is long. */

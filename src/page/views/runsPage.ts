@@ -1,7 +1,6 @@
 import { isFailure, NO_FAILURE } from '../../db/queries/fetchOutcomes.ts'
 import { readQueues } from '../../db/queries/queues.ts'
 import type { Reader } from '../../db/store.ts'
-import type { FetchOutcome } from '../../db/tables/codes.ts'
 import { withDeadRuns } from '../../reports/lastRuns.ts'
 import { oneLine } from '../../util/text.ts'
 import {
@@ -137,24 +136,6 @@ const COLUMNS = [
   ...(['f.rows_new', 'f.rows_revised', 'f.rows_withdrawn', 'f.rows_rejected'] as const),
 ] as const
 
-/** Sums up requests by route, with the median and the longest time in milliseconds. */
-function summarizeRoutes(
-  requests: readonly { route: string; outcome: FetchOutcome; attempts: number; bytes: number; ms: number }[],
-) {
-  return [...Map.groupBy(requests, ({ route }) => route)].map(([route, rows]) => {
-    const times = rows.map(({ ms }) => ms).sort((a, b) => a - b)
-    return {
-      route,
-      requests: rows.length,
-      failed: rows.filter(({ outcome }) => isFailure(outcome)).length,
-      attempts: rows.reduce((sum, { attempts }) => sum + attempts, 0),
-      bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
-      median: times[times.length >> 1]!,
-      slowest: times.at(-1)!,
-    }
-  })
-}
-
 /** Reads a run with its failed requests and one page of all requests, newest first. */
 async function readRun(request: PageRequest) {
   const { store, params, query } = request
@@ -178,7 +159,19 @@ async function readRun(request: PageRequest) {
   return {
     progress: run.outcome === 'running' ? await readProgress(store, run, request.now) : null,
     run: { ...run, seconds: runSeconds(run) },
-    routes: summarizeRoutes(drawn),
+    /** Sums by route, with the median and the longest time in milliseconds. */
+    routes: [...Map.groupBy(drawn, ({ route }) => route)].map(([route, rows]) => {
+      const times = rows.map(({ ms }) => ms).sort((a, b) => a - b)
+      return {
+        route,
+        requests: rows.length,
+        failed: rows.filter(({ outcome }) => isFailure(outcome)).length,
+        attempts: rows.reduce((sum, { attempts }) => sum + attempts, 0),
+        bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
+        median: times[times.length >> 1]!,
+        slowest: times.at(-1)!,
+      }
+    }),
     /** The time of each request, in seconds after the start, and its duration. */
     dots: drawn.map(({ route, outcome, started_at, ms }) => ({
       route,

@@ -21,18 +21,13 @@ const LETTERS_SHOWN = 20_000
 /** Unchanged letters that are shown on each side of a change. */
 const CONTEXT_LETTERS = 160
 
-/** Reads the kinds of content with their routes: those of the service, the last declared first, and other stored ones. */
-async function listContentKinds({ store, service: { routes } }: PageRequest) {
-  const kinds = new Map([...contentKinds(routes)].reverse())
-  for (const kind of await readKinds(store, 'content')) kinds.set(kind, kinds.get(kind) ?? kind)
-  return kinds
-}
-
 /** Reads one page of the items of a kind, newest first; by default of the first kind. */
 async function readTexts(request: PageRequest) {
   const { kysely } = request.store
   const [named, page] = [request.query.get('kind') ?? '', Math.max(1, wholeNumber(request.query.get('page')) ?? 1)]
-  const kinds = await listContentKinds(request)
+  // With their routes: kinds of the service, the last declared first, then other stored ones.
+  const kinds = new Map([...contentKinds(request.service.routes)].reverse())
+  for (const name of await readKinds(request.store, 'content')) kinds.set(name, kinds.get(name) ?? name)
   const kind = kinds.has(named) ? named : ([...kinds.keys()][0] ?? '')
   const items = await kysely
     .selectFrom('content as c')

@@ -56,9 +56,5 @@ export const WORDS = Object.fromEntries(PAGE_LOCALES.map((locale, i) => [locale,
 >
 
 /** The Spanish of a text that the program has in English elsewhere, by its code, name or English text. */
-export const translation = (
-  locale: string | undefined,
-  part: keyof typeof TRANSLATIONS,
-  key: string | null,
-): string | undefined =>
+export const translation = (locale = '', part: keyof typeof TRANSLATIONS, key: string | null): string | undefined =>
   locale === 'es' ? (TRANSLATIONS[part] as Readonly<Record<string, string>>)[key ?? ''] : undefined

@@ -26,18 +26,6 @@ const listOffsets = (zone: string, { from, to }: Interval): [number, number][] =
     .map(({ at, offset }) => [Math.max(at, from), offset])
 }
 
-const readSteps = async ({ store }: PageRequest, { seriesId }: NamedGeoSeries, { from, to }: Interval) =>
-  (
-    await store.kysely
-      .selectFrom('_resolution')
-      .select(['from_at', 'step_s'])
-      .where('series_id', '=', seriesId)
-      .where('from_at', '>', from)
-      .where('from_at', '<', to)
-      .orderBy('from_at')
-      .execute()
-  ).map(({ from_at, step_s }) => [from_at, step_s] as const)
-
 /** Reads the series to compare with: `612`, `612:3` with a geo, or a name. Commas separate them; spaces only numbers. */
 export const comparedNames = (query: URLSearchParams): string[] =>
   query
@@ -62,12 +50,10 @@ export async function readCompared(request: PageRequest, { geoId }: NamedGeoSeri
   return compared
 }
 
-type ComparedSeries = Awaited<ReturnType<typeof readCompared>>[number]
-
 /** The number of columns of the requested picture. */
 export const chartColumns = (query: URLSearchParams): number => {
-  const columns = Number(query.get('px') ?? USUAL_COLUMNS)
-  return Number.isFinite(columns) ? Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns))) : USUAL_COLUMNS
+  const columns = Number(query.get('px')) || USUAL_COLUMNS
+  return Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns)))
 }
 
 /** Reads all data of a chart. */
@@ -75,10 +61,18 @@ export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
   states: readonly ChartState[],
-  compared: readonly ComparedSeries[],
+  compared: Awaited<ReturnType<typeof readCompared>>,
 ) {
   const { store, query } = request
   const columns = chartColumns(query)
+  const steps = await store.kysely
+    .selectFrom('_resolution')
+    .select(['from_at', 'step_s'])
+    .where('series_id', '=', dataset.seriesId)
+    .where('from_at', '>', range.from)
+    .where('from_at', '<', range.to)
+    .orderBy('from_at')
+    .execute()
   return {
     ...range,
     zone: dataset.zone,
@@ -96,7 +90,7 @@ export async function readChart(
       .slice(0, MAX_STATES)
       .map(({ from, to, state }) => [from, to, state] as const),
     /** The changes of the step: the instant and the new step in seconds. */
-    steps: await readSteps(request, dataset, range),
+    steps: steps.map(({ from_at, step_s }) => [from_at, step_s] as const),
   }
 }
 

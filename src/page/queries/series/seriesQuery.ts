@@ -66,14 +66,6 @@ export const latestValue = prepared((db, key: { series: number; geo: number; now
     .limit(1),
 )
 
-/** A past state: the last fetch of a series that had been recorded by a moment. */
-export interface AsOf {
-  /** UTC, to the millisecond. */
-  readonly moment: string
-  /** 0 before the first fetch. */
-  readonly fetchId: number
-}
-
 /** Repairs a time of an address, whose plus sign may have become a space. */
 const withPlus = (text: string): string => text.replace(/ (?=\d\d:\d\d$)/, '+')
 const instantIn = (text: string): Instant => parseInstant(withPlus(text))
@@ -90,7 +82,7 @@ function readMoment(query: URLSearchParams): string | null {
 }
 
 /** Finds the state of a series at a moment. Numbers of fetches are in order even if a clock was set back. */
-export async function findAsOf({ kysely }: Reader, seriesId: number, moment: string): Promise<AsOf> {
+export async function findAsOf({ kysely }: Reader, seriesId: number, moment: string) {
   const last = await kysely
     .selectFrom('_fetch')
     .select(({ fn }) => fn.max('id').as('id'))
@@ -194,7 +186,8 @@ export function rangeLinks(zone: string, range: Interval, last: Instant) {
 export interface ChartQuery {
   readonly dataset: NamedGeoSeries
   readonly range: Interval
-  readonly asOf: AsOf | null
+  /** The moment (UTC, to the millisecond) and the last fetch recorded by then, 0 before the first. */
+  readonly asOf: Awaited<ReturnType<typeof findAsOf>> | null
 }
 
 /** Reads the range and the moment of an address. */
