@@ -26,13 +26,13 @@ interface Candidate {
   readonly planned: PlannedRequest
 }
 
-/** Plans requests for absences that are due, those due longest first. `others`: the number of other requests of the run. */
+/** Plans requests for absences that are due, those due longest first. `otherRequests`: their number in the run without these. */
 export function* planAbsences(
   planning: Planning,
-  others: number,
+  otherRequests: number,
   missingLater: MissingLater,
 ): Generator<PlannedRequest> {
-  const share = planning.options.restate ? 0 : absentBudget(planning, others)
+  const share = planning.options.restate ? 0 : absentBudget(planning, otherRequests)
   if (share === 0) return
   // Other jobs may request the candidates beyond the share, so all are noted in a copy.
   const tentative = { ...planning, requested: planning.requested.copy() }
@@ -45,11 +45,11 @@ export function* planAbsences(
 }
 
 /** Rule 26: a tenth of the other requests. */
-export const absentShare = (others: number): number => Math.floor(others / 10)
+export const absentShare = (otherRequests: number): number => Math.floor(otherRequests / 10)
 
 /** Rule 26: the share, or one request a day for each job. */
-function absentBudget({ job, plannerState, now }: Planning, others: number): number {
-  const tenth = absentShare(others)
+function absentBudget({ job, plannerState, now }: Planning, otherRequests: number): number {
+  const tenth = absentShare(otherRequests)
   if (tenth > 0) return tenth
   const last = plannerState.absentRequestedAt(job.name)
   return last === undefined || Math.abs(now - last) >= DAY - EARLY_S ? 1 : 0

@@ -286,8 +286,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'absent values take half of the calls',
     'plan/planAbsences.ts',
-    'Math.floor(others / 10)',
-    'Math.ceil(others / 2)',
+    'Math.floor(otherRequests / 10)',
+    'Math.ceil(otherRequests / 2)',
   ),
   mutant(
     'absent values are requested more than once a day',

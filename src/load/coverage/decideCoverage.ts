@@ -153,7 +153,7 @@ function validRows(rows: readonly Coverage[], geo: Geo, series: Series): readonl
   const ofGeo = rows.filter((row) => row.geo === geo)
   if (geo === ALL_GEOS) return ofGeo
   const ofAll = rows.filter((row) => row.geo === ALL_GEOS)
-  return [...ofGeo, ...ofGeo.reduce((rest, own) => rest.flatMap((row) => cutRow(row, own, series)), ofAll)]
+  return [...ofGeo, ...ofGeo.reduce((rest, geoRow) => rest.flatMap((row) => cutRow(row, geoRow, series)), ofAll)]
 }
 
 /** Rules 7 and 8: replaces the rows of one geo inside a window. */
