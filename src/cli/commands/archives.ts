@@ -146,7 +146,11 @@ async function downloadEditions(
   )
   const selected = (args.limit > 0 ? missing.slice(0, args.limit) : missing).map(([url]) => url)
   const summary = { files: 0, bytes: 0, stored: urls.size - missing.length, failed }
-  tidyParts(options.folder, selected)
+  const published = await store.kysely.selectFrom('archive_publications').select('url').distinct().execute()
+  tidyParts(
+    options.folder,
+    published.flatMap(({ url }) => url ?? []),
+  )
   for (const url of selected) {
     const began = performance.now()
     try {

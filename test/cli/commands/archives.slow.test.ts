@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { beginPart } from '../../../src/fetch/files/partialFiles.ts'
 import { emulate, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { serviceAt } from '../jobFolder.ts'
@@ -77,7 +78,7 @@ test('a refused API key ends the download immediately', async () => {
   expect(done.err + done.out).not.toContain(KEY)
 })
 
-test("a download removes the partial files of a killed download and obeys the job's budget", async () => {
+test("a download keeps partial files of other editions, removes those of no edition, and obeys the job's budget", async () => {
   const store = await listedStore()
   const { port } = new URL((await serve((_, response) => response.end('x'))).url)
   const server = await serve((_, response, call): unknown => {
@@ -96,6 +97,9 @@ test("a download removes the partial files of a killed download and obeys the jo
     }, 10)
   })
   expect(killed.code).toBeNull()
+  beginPart(join(parts, '..'), '/of/no/edition', '"1"')
+  const interrupted = store.get('select max(url) from archive_publications') as string
+  const part = beginPart(join(parts, '..'), interrupted, '"1"')
   const folder = tempFolder()
   writeFileSync(join(folder, 'job.yaml'), 'name: x\npace: { callsPerDay: 60 }\ncatalogue: true\n')
   store.run('update archive_edition set url = ? where rowid = (select min(rowid) from archive_edition)', [
@@ -106,7 +110,7 @@ test("a download removes the partial files of a killed download and obeys the jo
     files: 2,
     failed: [{ reason: expect.stringMatching(/--allow-host 127\.0\.0\.1:/) }],
   })
-  expect(readdirSync(parts)).toEqual([])
+  expect(readdirSync(parts)).toEqual([`${basename(part.file)}.json`])
   const host = new URL(server.url).host
   const spent = store.get('select count(*) from _budget where host = ?', [host]) as number
   expect(spent).toBeGreaterThanOrEqual(3)
