@@ -18,6 +18,7 @@ import { createRedactor } from '../util/redact.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type AttemptFailure, classifyError, classifyResponse } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
+import { parseHost } from './hosts.ts'
 import { createAgent, HTTP_LIMITS, type Limits, readResponse, type SendOptions, send, userAgentHeader } from './http.ts'
 import type { Pacer } from './pacer.ts'
 import { MAX_WAIT_MS, quotaWaitMs, tooLong } from './waits.ts'
@@ -116,7 +117,12 @@ export function openClient(options: ClientOptions): Client {
   // Starts at one, so that a wrong key costs one call. A success adds one, a failure halves it.
   const queue = new PQueue({ concurrency: 1 })
   const breakerOptions = options.breaker ?? BREAKER
-  const breaker = createBreaker(breakerOptions)
+  const breakers = new Map<string, ReturnType<typeof createBreaker>>()
+  const breakerFor = (host: string) => {
+    const breaker = breakers.get(host) ?? createBreaker(breakerOptions)
+    breakers.set(host, breaker)
+    return breaker
+  }
   const longestPauseMs = breakerOptions.pauseMs * 2 ** breakerOptions.openings
   /** The error that ended the run: nothing more is sent. */
   let ended: SyncError | undefined
@@ -227,7 +233,7 @@ export function openClient(options: ClientOptions): Client {
       await pacer.pause(host, quotaMs)
     } else await pause(host, quotaMs, 'the rate limit of the service is used up')
     if (failure) return handleFailure(host, failure)
-    breaker.succeeded()
+    breakerFor(host).succeeded()
     if (queue.concurrency < concurrency) queue.concurrency++
   }
 
@@ -236,12 +242,14 @@ export function openClient(options: ClientOptions): Client {
     const { error, coolDownMs, response } = failure
     if (error instanceof KeyError) throw error
     if (!(error instanceof TransientError) || failure.isHostUp) {
-      breaker.succeeded()
+      breakerFor(host).succeeded()
       throw new AttemptError(failure)
     }
     queue.concurrency = Math.max(1, Math.floor(queue.concurrency / 2))
-    const breakerMs = breaker.failed(response === null && isOutage(error))
+    const breakerMs = breakerFor(host).failed(response === null && isOutage(error))
     if (breakerMs === undefined) {
+      // Storage that is down fails its own files only; each further one costs a single call.
+      if (host !== parseHost(baseUrl)) throw new AttemptError({ ...failure, maxAttempts: 1 })
       if (!onGivenUp) throw new UnavailableError(error)
       await onGivenUp(host)
     }

@@ -208,6 +208,22 @@ describe('an archive file', () => {
     await expect(download('/a', hours)).rejects.toMatchObject({ code: 'retry-after' })
   })
 
+  test('storage that is down fails only its own files', async () => {
+    const storage = await serve((_, response) => response.writeHead(503).end())
+    const server = await serve((_, response) => response.end(BODY))
+    const breaker = { failures: 1, pauseMs: 1, openings: 1, giveUpMs: 60_000 }
+    const options: DownloadOptions = {
+      client: testClient(server.url, { breaker }),
+      folder: tempFolder(),
+      maxBytes: 1e6,
+      allowHosts: [new URL(storage.url).host],
+    }
+    for (const url of ['/a', '/b'])
+      expect(await download(`${storage.url}${url}`, options)).toBeInstanceOf(TransientError)
+    expect(storage.calls).toHaveLength(3)
+    expect((await fileOf('/c', options)).sha256).toBe(SUM)
+  })
+
   test('a file that contains the key is not stored, and no URL sends the key elsewhere', async () => {
     const { options } = await setUp((_, response) => {
       response.write(Buffer.concat([BODY, Buffer.from(KEY.slice(0, 30))]))
