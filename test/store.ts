@@ -1,7 +1,12 @@
 import * as locks from '../src/db/lock.ts'
 import * as db from '../src/db/open.ts'
 import type { SqliteReader } from '../src/db/sqlite/open.ts'
-import type { Reader as DatabaseReader, Store as DatabaseStore, StoreOptions } from '../src/db/store.ts'
+import type {
+  Reader as DatabaseReader,
+  Store as DatabaseStore,
+  InternalStoreOptions,
+  StoreOptions,
+} from '../src/db/store.ts'
 
 /*
  * Databases for tests, with synchronous queries like SQLite. On PostgreSQL a thread executes these (postgres/suites).
@@ -54,7 +59,7 @@ function withStatements<T extends DatabaseReader>(reader: T): WithStatements<T> 
 export const openReader = (file: string): Reader => withStatements(db.openReader(file))
 
 /** Opens a database for writing. */
-export const openStore = async (file: string, options?: StoreOptions): Promise<Store> =>
+export const openStore = async (file: string, options?: InternalStoreOptions): Promise<Store> =>
   withStatements(await db.openStore(file, options))
 
 /** Opens a database as its only writer. */

@@ -2,7 +2,7 @@ import { isAddress } from './address.ts'
 import type { Awaitable } from './engine.ts'
 import { postgres } from './postgres/backend.ts'
 import { sqlite } from './sqlite/backend.ts'
-import type { Backend, Reader, SchemaState, Store, StoreOptions } from './store.ts'
+import type { Backend, InternalStoreOptions, Reader, SchemaState, Store } from './store.ts'
 
 /** The backend of a database: a server for an address, a file for a path. */
 export const selectBackend = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
@@ -13,7 +13,7 @@ export const selectBackend = (name: string): Backend => (isAddress(name) ? postg
 export const openReader = (file: string): Reader => selectBackend(file).openReader(file)
 
 /** Opens a database for writing. Creates or migrates it if necessary. Refuses one that is newer or of another program. */
-export const openStore = (file: string, options: StoreOptions = {}): Promise<Store> =>
+export const openStore = (file: string, options: InternalStoreOptions = {}): Promise<Store> =>
   selectBackend(file).openStore(file, options)
 
 /** The schema of a database, and the supported migrations. */

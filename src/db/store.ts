@@ -63,6 +63,10 @@ export interface LockTimeout {
 export interface StoreOptions extends LockTimeout {
   /** The durability of commits. Default: `normal`. */
   readonly durability?: Durability
+}
+
+/** Options of this program only: a sync into a published copy would write into temporary tables. */
+export interface InternalStoreOptions extends StoreOptions {
   /** Whether a published copy may be opened. */
   readonly copies?: boolean
   /** Whether an unfinished copy of a file may be opened, to continue it. */
@@ -93,11 +97,11 @@ export interface TakenOver {
 /** The operations of a kind of database without an open one. Only `db/open.ts` and `db/lock.ts` use it. */
 export interface Backend {
   openReader(file: string): Reader
-  openStore(file: string, options?: StoreOptions): Promise<Store>
+  openStore(file: string, options?: InternalStoreOptions): Promise<Store>
   /** Acquires the writer's lock, then opens the database. Release the lock after closing the store. Throws BusyError, naming the holder. */
   openLocked(
     file: string,
-    options: StoreOptions,
+    options: InternalStoreOptions,
   ): Promise<{ readonly store: Store; readonly release: () => Awaitable<void> }>
   /** Locks a file that serves only as a lock, and creates it if needed. Returns how to release it. Throws BusyError. */
   takeLockFile(file: string): () => void

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { BusyError, SignalError, StoreError } from '../../util/errors.ts'
 import { shownAddress } from '../address.ts'
 import { refreshZones, writeDictionary } from '../queries/referenceTables.ts'
-import type { Reader, Store, StoreOptions } from '../store.ts'
+import type { InternalStoreOptions, Reader, Store } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 import { type Connection, connect } from './connection/connection.ts'
 import { writeIdleLimit } from './connection/session.ts'
@@ -78,7 +78,7 @@ async function updateSchema({ kysely, engine }: Reader, address: string, unfinis
 
 export async function openStore(
   address: string,
-  { durability = 'normal', signal, unfinished = false }: StoreOptions = {},
+  { durability = 'normal', signal, unfinished = false }: InternalStoreOptions = {},
 ): Promise<Store> {
   // A crash of the server may lose the transactions of the last half second, which the next sync fetches again.
   const settings = [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`]

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BusyError, StoreError } from '../../util/errors.ts'
 import { type LockHolder, lockedBy, readHolder } from '../holder.ts'
-import type { Store, StoreOptions } from '../store.ts'
+import type { InternalStoreOptions, Store } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { LinkedLockError, lockExclusively, makeDatabaseFolder } from './connection.ts'
 import { refuseForeignJournal, refuseForeignLog } from './file/foreignFiles.ts'
@@ -130,7 +130,7 @@ async function lockPath(file: string): Promise<() => void> {
 /** Acquires the writer's lock, then opens, creates or migrates the file. */
 export async function openLocked(
   file: string,
-  options: StoreOptions,
+  options: InternalStoreOptions,
 ): Promise<{ readonly store: Store; readonly release: () => void }> {
   if (!isInMemory(file)) {
     makeDatabaseFolder(file)

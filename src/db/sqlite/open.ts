@@ -1,7 +1,7 @@
 import { BusyError, StoreError } from '../../util/errors.ts'
 import { olderSchema } from '../migrations.ts'
 import { refreshZones, writeDictionary } from '../queries/referenceTables.ts'
-import type { Durability, LockTimeout, Reader, Store, StoreOptions } from '../store.ts'
+import type { Durability, InternalStoreOptions, LockTimeout, Reader, Store } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
 import { addMissingTables, isPartial, requireAllTables } from './copies.ts'
@@ -22,7 +22,7 @@ export interface SqliteStore extends SqliteReader, Store {}
 
 export async function openStore(
   file: string,
-  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, encoding, ...lockTimeout }: StoreOptions = {},
+  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, encoding, ...lockTimeout }: InternalStoreOptions = {},
 ): Promise<SqliteStore> {
   const connection = connect(file, lockTimeout)
   const reader = createReader(connection, file)

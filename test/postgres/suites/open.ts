@@ -4,7 +4,7 @@
  */
 import { isAddress } from '../../../src/db/address.ts'
 import * as real from '../../../src/db/open.ts'
-import type { Backend, Reader, Store, StoreOptions } from '../../../src/db/store.ts'
+import type { Backend, InternalStoreOptions, Reader, Store } from '../../../src/db/store.ts'
 import { askAtOnce } from './atOnce.ts'
 import { makeOnServer, onServer } from './names.ts'
 
@@ -14,14 +14,14 @@ const synchronous = <R extends Reader>(reader: R): R =>
   isAddress(reader.file) ? { ...reader, ...askAtOnce(reader.file) } : reader
 
 /** Temporary databases remain files, also those of a rebuild. */
-async function named(file: string, options: StoreOptions): Promise<string> {
+async function named(file: string, options: InternalStoreOptions): Promise<string> {
   if (options.durability === 'none' || options.copies) return file
   const name = onServer(file)
   return name === file || !isAddress(name) ? name : makeOnServer(file)
 }
 
 export const openReader = (file: string): Reader => synchronous(real.openReader(onServer(file)))
-export const openStore = async (file: string, options: StoreOptions = {}): Promise<Store> =>
+export const openStore = async (file: string, options: InternalStoreOptions = {}): Promise<Store> =>
   synchronous(await real.openStore(await named(file, options), options))
 export const schemaState = (file: string) => real.schemaState(onServer(file))
 export const selectBackend = (name: string): Backend => {
