@@ -8,7 +8,7 @@ import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { beginRun } from '../../src/sync/record.ts'
+import { openRun } from '../../src/sync/record.ts'
 import { KEY, machine } from '../../test/cluster/machines.ts'
 import { createDatabase } from '../../test/postgres/create.ts'
 import { type Server, startServer } from '../../test/postgres/server.ts'
@@ -49,7 +49,7 @@ series:
     const requests = [...planJob({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
     // Faster than a job may be, so that only the workers are measured.
     const fast = { ...job, pace: { ...job.pace, perSecond: 1_000 } }
-    const run = await beginRun(store, { command: 'sync', job: job.name, version: 'bench', now: '2025-11-04T12:00:00Z' })
+    const { runId: run } = await openRun({ store, version: 'bench', now: Date.now }, 'sync', job)
     await sendAll(queue, fast, run, requests.slice(0, workers * RESPONSES), NOW)
     while (arrivals.length < workers * RESPONSES) await sleep(100)
     const [from, to] = [Math.floor(arrivals.length * 0.1), Math.floor(arrivals.length * 0.9)]

@@ -4,7 +4,7 @@ import { ensureZone } from '../../src/db/queries/referenceTables.ts'
 import { load } from '../../src/load/load.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readReply } from '../../src/sync/readReply.ts'
-import { beginRun } from '../../src/sync/record.ts'
+import { openRun } from '../../src/sync/record.ts'
 import { planRequest, readResponses, SHAPES, type ShapeName } from '../responses.ts'
 
 const [shapeName, database, file] = process.argv.slice(2) as [ShapeName, string, string]
@@ -13,7 +13,7 @@ const bodies = readResponses(file)
 await ensureZone(store, SERVICES.generic.timeZone)
 const began = performance.now()
 const worked = process.cpuUsage()
-const runId = await beginRun(store, { command: 'bench', job: 'bench', version: '0', now: new Date().toISOString() })
+const { runId } = await openRun({ store, version: '0', now: Date.now }, 'bench', { name: 'bench' })
 const loading = { store, runId, keep: 'all', now: Date.now } as const
 // As in a sync: some responses are read while the rows of another are written.
 const AHEAD = 4

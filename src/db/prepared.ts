@@ -1,5 +1,5 @@
-import type { Compilable, CompiledQuery, Insertable, Kysely } from 'kysely'
-import type { Database, TableName } from './tables/schema.ts'
+import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import type { Database } from './tables/schema.ts'
 
 /** A query that is compiled once for each database, and run with different parameters. */
 export interface Prepared<P, T> {
@@ -39,12 +39,13 @@ type Placeholder = { readonly [PARAMETER_NAME]: string }
 const isPlaceholder = (value: unknown): value is Placeholder =>
   typeof value === 'object' && value !== null && PARAMETER_NAME in value
 
-/** Every property is a placeholder for the parameter of its name. */
-const PLACEHOLDERS = new Proxy({}, { get: (_, name): Placeholder => ({ [PARAMETER_NAME]: String(name) }) })
+/** A placeholder for each parameter, under its name. */
+const createPlaceholders = <P extends object>(parameters: P): P =>
+  Object.fromEntries(Object.keys(parameters).map((name) => [name, { [PARAMETER_NAME]: name }])) as P
 
 /**
  * Prepares a typed query that runs for every reply: compiling a query takes as long as running it ten times. `build` receives
- * placeholders instead of values, so it cannot decide by them.
+ * placeholders instead of values, so it cannot decide by them. All calls must have the same parameters.
  */
 export function prepared<P extends object, T>(
   build: (db: Kysely<Database>, parameters: P) => Compilable<T>,
@@ -59,7 +60,7 @@ export function prepared<P extends object, T>(
     const { adapter, plugins } = executor
     let query = compiled.get(adapter)
     if (!query) {
-      query = build(db, PLACEHOLDERS as P).compile()
+      query = build(db, createPlaceholders(parameters)).compile()
       compiled.set(adapter, query)
     }
     const bound = query.parameters.map((value) =>
@@ -76,17 +77,3 @@ export function prepared<P extends object, T>(
     run: async (db, parameters) => void (await execute(db, parameters, false)),
   }
 }
-
-/** Some columns of a table, for an insert. */
-type InsertRow<T extends TableName, C extends keyof Insertable<Database[T]>> = Readonly<
-  Pick<Insertable<Database[T]>, C>
->
-
-/** Prepares the insert of rows with some columns of a table. */
-export const preparedInsert = <T extends TableName, C extends keyof Insertable<Database[T]> & string>(
-  table: T,
-  columns: readonly C[],
-): Prepared<InsertRow<T, C>, unknown> =>
-  prepared((db, row: InsertRow<T, C>) =>
-    db.insertInto<TableName>(table).values(Object.fromEntries(columns.map((column) => [column, row[column]])) as never),
-  )

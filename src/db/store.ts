@@ -42,8 +42,6 @@ export interface Store extends Reader {
   check(): Awaitable<void>
   /** Sets the fence number of the writer: writes fail if there is a later one. Null removes it. @internal */
   fence(number: number | null): void
-  /** True if this store has the writer’s lock. @internal */
-  fenced(): boolean
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely'
-import { prepared, preparedInsert } from '../db/prepared.ts'
+import type { Insertable, Kysely } from 'kysely'
+import { prepared } from '../db/prepared.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Pace } from '../job/job.ts'
@@ -59,7 +59,7 @@ export async function futureCalls(
   return { calls: Number(calls), last: Number(last ?? 0) }
 }
 
-const addCall = preparedInsert('_budget', ['host', 'called_at'])
+const addCall = prepared((db, row: Insertable<Database['_budget']>) => db.insertInto('_budget').values(row))
 const forgetCalls = prepared((db, { host, before, after }: { host: string; before: number; after: number }) =>
   db
     .deleteFrom('_budget')

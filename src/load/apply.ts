@@ -1,6 +1,6 @@
-import type { Transaction, Updateable } from 'kysely'
+import type { Insertable, Transaction, Updateable } from 'kysely'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
-import { prepared, preparedInsert } from '../db/prepared.ts'
+import { prepared } from '../db/prepared.ts'
 import type { FetchOutcome } from '../db/tables/codes.ts'
 import {
   geoRanges,
@@ -89,54 +89,13 @@ export interface Applied extends UpsertCounts {
  * Writes the rows of a new or stored reply, the versions they supersede, coverage, and the counters of its record. Runs inside a
  * transaction.
  */
-export async function applyRows(
-  tx: Transaction<Database>,
-  engine: Engine,
-  { fetchId, seriesId, planned, rows, ms, outcome, unchanged }: RecordedReply,
-): Promise<Applied> {
-  const now = formatMillis(ms)
+export async function applyRows(tx: Transaction<Database>, engine: Engine, reply: RecordedReply): Promise<Applied> {
+  const { fetchId, seriesId, planned, rows, outcome } = reply
   const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rows)
-  let withdrawn = 0
-  const [first] = planned.service.locales
-  const stamps = { fetch_id: fetchId, first_seen_at: now }
-  let written = await writeTables(tx, rows, stamps, first, unchanged)
-  for (const listed of rows.owned) {
-    const owned = await onlyUndescribed(tx, listed, first)
-    written = addWritten(written, await upsertRows(tx, owned, stamps, first))
-    withdrawn += await replaceOwned(tx, engine, owned, tableOf(owned.table).key)
-  }
-  if (rows.listing) withdrawn += await markListing(tx, rows.listing, now)
-  if (rows.observations && seriesId !== null) {
-    const observations = await inferStepsFromStored(tx, seriesId, rows.observations)
-    const upserted = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
-    written = addWritten(written, upserted)
-    const stored = await readStoredSeries(tx, seriesId)
-    const newGeoIds = geoRanges(observations)
-      .map(({ geoId }) => geoId)
-      .filter((geoId) => !stored.geoIds.includes(geoId))
-    for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
-    const isComplete = !rows.rejects.some(isAboutValues)
-    const window = isComplete ? planned.window : null
-    const withdrawnValues = window
-      ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, upserted.surplus)
-      : 0
-    withdrawn += withdrawnValues
-    if (upserted.fresh + upserted.revised + withdrawnValues > 0)
-      await writeDays(tx, engine, {
-        seriesId,
-        zone: stored.timeZone,
-        rows: observations,
-        window,
-        withdrawn: withdrawnValues > 0,
-      })
-    const isIncomplete = open.rejects.some(isAboutValues)
-    const dismissed = (isIncomplete ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
-      observation ? { geo: observation.geoId, at: observation.at } : null,
-    )
-    const series = { ...stored, geoIds: [...stored.geoIds, ...newGeoIds].sort((a, b) => a - b) }
-    const state = { isIncomplete, dismissed, newGeos: newGeoIds }
-    await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(ms / 1000), state))
-  }
+  const items = await applyItems(tx, engine, reply)
+  const values = seriesId === null ? null : await applyValues(tx, engine, seriesId, reply, open.rejects)
+  const written = values ? addWritten(items.written, values.written) : items.written
+  const withdrawn = items.withdrawn + (values?.withdrawn ?? 0)
   const parsedOutcome = replyOutcome(rows)
   if (parsedOutcome !== outcome) await updateOutcome.run(tx, { fetchId, outcome: parsedOutcome })
   await closeFetch.run(tx, {
@@ -155,27 +114,87 @@ export async function applyRows(
   return { ...written, withdrawn, ...open }
 }
 
+interface Changes {
+  readonly written: UpsertCounts
+  readonly withdrawn: number
+}
+
+/** Writes the items of a reply, what they own, and the membership in a listing. */
+async function applyItems(
+  tx: Transaction<Database>,
+  engine: Engine,
+  { fetchId, planned, rows, ms, unchanged }: RecordedReply,
+): Promise<Changes> {
+  const now = formatMillis(ms)
+  const [mainLocale] = planned.service.locales
+  const stamps = { fetch_id: fetchId, first_seen_at: now }
+  let written = await writeTables(tx, rows, stamps, mainLocale, unchanged)
+  let withdrawn = 0
+  for (const listed of rows.owned) {
+    const owned = await onlyUndescribed(tx, listed, mainLocale)
+    written = addWritten(written, await upsertRows(tx, owned, stamps, mainLocale))
+    withdrawn += await replaceOwned(tx, engine, owned, tableOf(owned.table).key)
+  }
+  if (rows.listing) withdrawn += await markListing(tx, rows.listing, now)
+  return { written, withdrawn }
+}
+
+/** Writes the values of a reply, the versions they supersede, the totals of their days, and coverage. Null if it has none. */
+async function applyValues(
+  tx: Transaction<Database>,
+  engine: Engine,
+  seriesId: number,
+  { fetchId, planned, rows, ms }: RecordedReply,
+  openRejects: readonly Reject[],
+): Promise<Changes | null> {
+  if (!rows.observations) return null
+  const observations = await inferStepsFromStored(tx, seriesId, rows.observations)
+  const written = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
+  const stored = await readStoredSeries(tx, seriesId)
+  const newGeoIds = geoRanges(observations)
+    .map(({ geoId }) => geoId)
+    .filter((geoId) => !stored.geoIds.includes(geoId))
+  for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
+  const isComplete = !rows.rejects.some(isAboutValues)
+  const window = isComplete ? planned.window : null
+  const withdrawn = window
+    ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, written.surplus)
+    : 0
+  if (written.fresh + written.revised + withdrawn > 0) {
+    const change = { seriesId, zone: stored.timeZone, rows: observations, window, withdrawn: withdrawn > 0 }
+    await writeDays(tx, engine, change)
+  }
+  const isIncomplete = openRejects.some(isAboutValues)
+  const dismissed = (isIncomplete ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
+    observation ? { geo: observation.geoId, at: observation.at } : null,
+  )
+  const series = { ...stored, geoIds: [...stored.geoIds, ...newGeoIds].sort((a, b) => a - b) }
+  const state = { isIncomplete, dismissed, newGeos: newGeoIds }
+  await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(ms / 1000), state))
+  return { written, withdrawn }
+}
+
 /** Writes rows other than values. Does not compare rows again that an earlier reply of the transaction found stored. */
 async function writeTables(
   tx: Transaction<Database>,
   { tables, owned, listing }: Rows,
   stamps: RowValues & { readonly fetch_id: number },
-  first: string,
+  mainLocale: string,
   unchanged?: UnchangedTables,
 ): Promise<UpsertCounts> {
-  const key = owned.length > 0 || listing ? undefined : unchanged && JSON.stringify([first, tables])
+  const key = owned.length > 0 || listing ? undefined : unchanged && JSON.stringify([mainLocale, tables])
   const earlierCounts = key && unchanged?.get(key)
   if (earlierCounts) return earlierCounts
   let written = NOTHING_WRITTEN
   for (const table of tables) {
-    written = addWritten(written, await upsertRows(tx, table, stamps, first))
+    written = addWritten(written, await upsertRows(tx, table, stamps, mainLocale))
   }
   if (key && written.fresh + written.revised === 0) unchanged?.set(key, written)
   else unchanged?.clear()
   return written
 }
 
-const insertGeo = preparedInsert('series_geo', ['series_id', 'geo_id'])
+const insertGeo = prepared((db, row: Insertable<Database['series_geo']>) => db.insertInto('series_geo').values(row))
 
 /** The recorded outcome of a parsed reply. */
 export const replyOutcome = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
@@ -193,25 +212,20 @@ type LoadedColumns = Required<
     | `rows_${'new' | 'unchanged' | 'revised' | 'withdrawn' | 'rejected' | 'outside'}`
   >
 >
-const LOADED_COLUMNS = [
-  ...(['last_at', 'step_s', 'resolution_id', 'source_updated_at', 'rows_new', 'rows_unchanged'] as const),
-  ...(['rows_revised', 'rows_withdrawn', 'rows_rejected', 'rows_outside'] as const),
-]
 
 /** Completes the record. In a replay it usually is complete, and nothing is written. */
-const closeFetch = prepared((db, parameters: LoadedColumns & { fetchId: number }) => {
-  const loadedColumns = {
-    ...Object.fromEntries(LOADED_COLUMNS.map((column) => [column, parameters[column]])),
-    ...NOTHING_WRONG,
-  }
-  const columns = Object.keys(loadedColumns) as (keyof typeof loadedColumns)[]
+const closeFetch = prepared((db, { fetchId, ...loaded }: LoadedColumns & { fetchId: number }) => {
+  const columns = { ...loaded, message: null, hint: null, evidence: null }
   return db
     .updateTable('_fetch')
-    .set(loadedColumns)
-    .where('id', '=', parameters.fetchId)
-    .where((row) => row.or(columns.map((column) => row(column, 'is distinct from', loadedColumns[column]))))
+    .set(columns)
+    .where('id', '=', fetchId)
+    .where((row) =>
+      row.or(
+        (Object.keys(columns) as (keyof typeof columns)[]).map((name) => row(name, 'is distinct from', columns[name]!)),
+      ),
+    )
 })
-const NOTHING_WRONG = { message: null, hint: null, evidence: null }
 
 /** The last instant with a value; null if there is none. */
 function latestInstant(rows: Observations): number | null {

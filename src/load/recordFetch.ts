@@ -45,33 +45,8 @@ interface FetchRecord {
   readonly evidence?: string | null
 }
 
-/** The columns that the insert writes. */
-type InsertedColumns = Omit<
-  Insertable<Database['_fetch']>,
-  'id' | 'step_s' | 'resolution_id' | 'source_updated_at' | 'last_at' | keyof typeof NONE
->
-
-/** Counters that are set when the reply is loaded. */
-const NONE = {
-  rows_new: 0,
-  rows_unchanged: 0,
-  rows_revised: 0,
-  rows_withdrawn: 0,
-  rows_rejected: 0,
-  rows_outside: 0,
-}
-
-const COLUMNS = [
-  ...['run_id', 'entry', 'route', 'target', 'params', 'series_id', 'geo_ids', 'from_at', 'to_at', 'settled_before'],
-  ...['lookback_s', 'time_zone', 'complete', 'started_at', 'finished_at', 'outcome', 'status', 'attempts', 'ms'],
-  ...['bytes', 'reply_hash', 'message', 'hint', 'evidence', 'reason', 'code'],
-] as (keyof InsertedColumns)[]
-
-const insertFetch = prepared((db, row: InsertedColumns) =>
-  db
-    .insertInto('_fetch')
-    .values({ ...(Object.fromEntries(COLUMNS.map((column) => [column, row[column]])) as InsertedColumns), ...NONE })
-    .returning('id'),
+const insertFetch = prepared((db, row: Insertable<Database['_fetch']>) =>
+  db.insertInto('_fetch').values(row).returning('id'),
 )
 
 /** Inserts the record of a request inside the transaction of its reply and returns its id; `applyRows` sets the counters. */
@@ -105,6 +80,12 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     evidence: record.evidence ?? null,
     reason: planned.reason,
     code: error?.code ?? null,
+    rows_new: 0,
+    rows_unchanged: 0,
+    rows_revised: 0,
+    rows_withdrawn: 0,
+    rows_rejected: 0,
+    rows_outside: 0,
   })
   return made!.id
 }

@@ -183,7 +183,7 @@ export async function upsertRows(
     const row =
       sentRow.payload && before?.payload ? await mergePayload(tx, table, sentRow, before, { locale, first }) : sentRow
     const compared = Object.keys(row).filter((column) => !silent.includes(column))
-    if (before && (when === 'kept' || compared.every((column) => before[column] === row[column]))) {
+    if (before && compared.every((column) => before[column] === row[column])) {
       if (table === 'indicator' && (await isFirstReply(tx, before, stamps.fetch_id))) fresh++
       continue
     }

@@ -2,7 +2,6 @@ import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Rows } from '../db/tables/rows.ts'
 import { type Client, type FailedFetch, isTooLarge } from '../fetch/client.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { type Counts, NO_COUNTS } from '../load/counts.ts'
 import type { Sizes } from '../load/learnedSizes.ts'
 import { type Loading, load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
 import { undismissed } from '../load/quarantine/dismissed.ts'
@@ -36,19 +35,9 @@ export interface RequestContext extends Loading {
 
 /** The result of a request. The requests of a `split` replace it: they go to the head of the queue, in order. */
 export type Outcome =
-  | { readonly kind: 'loaded'; readonly request: PlannedRequest; readonly counts: Counts }
-  | {
-      readonly kind: 'failed'
-      readonly request: PlannedRequest
-      readonly error: SyncError
-      readonly last: LastResponse
-    }
-  | {
-      readonly kind: 'split'
-      readonly request: PlannedRequest
-      readonly into: readonly PlannedRequest[]
-      readonly why: 'too-large' | 'coarse' | 'probe'
-    }
+  | { readonly kind: 'loaded'; readonly request: PlannedRequest }
+  | { readonly kind: 'failed'; readonly request: PlannedRequest; readonly error: SyncError }
+  | { readonly kind: 'split'; readonly request: PlannedRequest; readonly into: readonly PlannedRequest[] }
 
 /**
  * Fetches, transforms and loads one request, in one transaction. Splits its window if that is too large, or if the values may be sums
@@ -58,9 +47,9 @@ export async function processRequest(context: RequestContext, planned: PlannedRe
   const { client, emit, sizes, keep } = context
   const size = await sizes.get(planned)
   const pieces = splitWindow(planned, size)
-  if (pieces.length > 1 && planned.reason !== 'absent') return split(planned, pieces, 'too-large')
+  if (pieces.length > 1 && planned.reason !== 'absent') return split(planned, pieces)
   const request = pieces.length > 1 ? await firstAbsentPiece(context, planned, size) : planned
-  if (!request) return { kind: 'loaded', request: planned, counts: NO_COUNTS }
+  if (!request) return { kind: 'loaded', request: planned }
   const halves = halveWindow(request)
   const reply = await client.get(request.request, {
     // Smaller windows replace one that is too large.
@@ -68,7 +57,7 @@ export async function processRequest(context: RequestContext, planned: PlannedRe
     onRetry: ({ error, response }, attempt) => emitRetried(emit, request, error, response?.status ?? null, attempt),
   })
   if ('error' in reply) {
-    if (reply.endsRun) return endRun(context, request, reply)
+    if (reply.endsRun) return recordAndThrow(context, request, reply)
     return failOrHalve(context, request, halves, reply.error, reply.last)
   }
   try {
@@ -82,11 +71,11 @@ export async function processRequest(context: RequestContext, planned: PlannedRe
   }
 }
 
-const split = (
-  request: PlannedRequest,
-  windows: readonly Interval[],
-  why: Extract<Outcome, { kind: 'split' }>['why'],
-): Outcome => ({ kind: 'split', request, into: windows.map((window) => withWindow(request, window)), why })
+const split = (request: PlannedRequest, windows: readonly Interval[]): Outcome => ({
+  kind: 'split',
+  request,
+  into: windows.map((window) => withWindow(request, window)),
+})
 
 /** Loads a reply. If its values may be sums over several resolutions, records it and splits the request instead. */
 async function loadOrSplit(
@@ -106,16 +95,16 @@ async function loadOrSplit(
     emitDone(emit, request, reply, counts, false)
     if (smaller.isByDay) await sizes.learnDay(request)
     // A run requests each absence at most once: a later run requests the parts.
-    if (request.reason === 'absent') return split(request, [], smaller.why)
-    if (smaller.why === 'probe') probed.add(probe!)
-    return split(request, smaller.into, smaller.why)
+    if (request.reason === 'absent') return split(request, [])
+    if (smaller.isProbe) probed.add(probe!)
+    return split(request, smaller.into)
   }
   // Saves memory while this reply waits for the transactions of earlier ones.
   if (parsed.stored) release(reply.body)
   const counts = await load(context, request, reply, parsed)
   emitDone(emit, request, reply, counts, true)
   if (!hasSumId(request, rows)) await sizes.grow(request)
-  return { kind: 'loaded', request, counts }
+  return { kind: 'loaded', request }
 }
 
 /** Replaces a request whose window is too large with its halves. Records any other request as failed. */
@@ -132,7 +121,7 @@ async function failOrHalve(
   // A run requests each absence at most once: a later run requests the halves.
   const windows = request.reason === 'absent' ? [] : halves
   emitDivided(context.emit, request, error, last, windows.length)
-  return split(request, windows, 'too-large')
+  return split(request, windows)
 }
 
 /** Records a request as failed, with its last response and the rejected rows. */
@@ -145,11 +134,15 @@ async function fail(
 ): Promise<Outcome> {
   const counts = await recordFailure(context, request, error, last, rejected)
   emitFailed(context.emit, request, error, last, counts)
-  return { kind: 'failed', request, error, last }
+  return { kind: 'failed', request, error }
 }
 
 /** Records a request that was in progress when the run ended, and throws the error that ends the run. */
-async function endRun(context: RequestContext, request: PlannedRequest, { error, last }: FailedFetch): Promise<never> {
+async function recordAndThrow(
+  context: RequestContext,
+  request: PlannedRequest,
+  { error, last }: FailedFetch,
+): Promise<never> {
   if (last.attempts > 0) {
     const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : null
     const recorded = failure

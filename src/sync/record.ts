@@ -58,26 +58,47 @@ export async function openRun(
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
   began = now(),
 ): Promise<RunRecord> {
-  const { file: jobFile = null, schedule = null, timeZone } = job
-  const record = { command, job: job.name, jobFile, part: part ?? null, version, now: formatMillis(began), schedule }
-  const runId = await beginRun(store, timeZone === undefined ? record : { ...record, timeZone })
+  const { file = null, schedule = null, timeZone = null } = job
+  const runId = await store.write(async (tx) => {
+    // Runs that a crash left open: there is only one writer.
+    await tx
+      .updateTable('_run')
+      .set({ outcome: 'failed', message: 'its process died before the run finished' })
+      .where('outcome', '=', 'running')
+      .execute()
+    const { id } = await tx
+      .insertInto('_run')
+      .values({
+        command,
+        job: job.name,
+        job_file: file,
+        part: part ?? null,
+        version,
+        started_at: formatMillis(began),
+        outcome: 'running',
+        schedule,
+        time_zone: schedule && timeZone,
+        ...NO_COUNTS,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
+  })
   const emit = createEmitter(onEvent, { run: runId, job: job.name, command })
-  /** The fields of an error, without the key. */
-  const endFields = (error: SyncError | null) => {
-    const fields = errorFields(error)
-    return { ...fields, reason: fields.reason && createRedactor(key).text(fields.reason) }
-  }
-  const emitEnded = (outcome: RunOutcome, fields: ReturnType<typeof endFields>, counts: Counts): void => {
+  const redactor = createRedactor(key)
+  const record = (outcome: RunOutcome, error: SyncError | null): Promise<unknown> =>
+    store.write((tx) =>
+      tx
+        .updateTable('_run')
+        .set({ outcome, message: error && redactor.text(error.message), finished_at: formatMillis(now()) })
+        .where('id', '=', runId)
+        .execute(),
+    )
+  const emitEnded = (outcome: RunOutcome, error: SyncError | null, counts: Counts): void => {
     const { requests, failed, bytes, ...rows } = counts
-    emit('run.ended', {
-      outcome,
-      ms: now() - began,
-      requests,
-      failed,
-      bytes,
-      rows: eventRows(rows),
-      ...fields,
-    })
+    const fields = errorFields(error)
+    const reason = fields.reason && redactor.text(fields.reason)
+    emit('run.ended', { outcome, ms: now() - began, requests, failed, bytes, rows: eventRows(rows), ...fields, reason })
   }
   emit('run.started', {})
   return {
@@ -85,15 +106,14 @@ export async function openRun(
     emit,
     async end(outcome, error) {
       const counts = await readCounts(store, runId)
-      const fields = endFields(error)
-      await endRun(store, runId, outcome, fields.reason, formatMillis(now()))
-      emitEnded(outcome, fields, counts)
+      await record(outcome, error)
+      emitEnded(outcome, error, counts)
     },
     async fail(thrown) {
-      const fields = endFields(asSyncError(thrown))
+      const error = asSyncError(thrown)
       const counts = await readCounts(store, runId).catch(() => NO_COUNTS)
-      await endRun(store, runId, 'failed', fields.reason, formatMillis(now())).catch(() => undefined)
-      emitEnded('failed', fields, counts)
+      await record('failed', error).catch(() => undefined)
+      emitEnded('failed', error, counts)
     },
   }
 }
@@ -105,56 +125,3 @@ export const readCounts = async ({ kysely }: Pick<Store, 'kysely'>, runId: numbe
 const countsOfRun = prepared((db, { runId }: { runId: number }) =>
   db.selectFrom('_run').select(COUNTS).where('id', '=', runId),
 )
-
-/** Inserts the record of a run and returns its id. First closes runs that a crash left open, since there is only one writer. */
-export async function beginRun(
-  store: Store,
-  run: {
-    command: string
-    job: string
-    jobFile?: string | null
-    part?: string | null
-    version: string
-    now: string
-    schedule?: string | null
-    timeZone?: string
-  },
-): Promise<number> {
-  return store.write(async (tx) => {
-    await tx
-      .updateTable('_run')
-      .set({ outcome: 'failed', message: 'its process died before the run finished' })
-      .where('outcome', '=', 'running')
-      .execute()
-    const { id } = await tx
-      .insertInto('_run')
-      .values({
-        command: run.command,
-        job: run.job,
-        job_file: run.jobFile ?? null,
-        part: run.part ?? null,
-        version: run.version,
-        started_at: run.now,
-        outcome: 'running',
-        schedule: run.schedule ?? null,
-        time_zone: run.schedule ? (run.timeZone ?? null) : null,
-        ...NO_COUNTS,
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    return id
-  })
-}
-
-/** Closes the record of a run. */
-export async function endRun(
-  store: Store,
-  runId: number,
-  outcome: RunOutcome,
-  message: string | null,
-  now: string,
-): Promise<void> {
-  await store.write(async (tx) => {
-    await tx.updateTable('_run').set({ outcome, message, finished_at: now }).where('id', '=', runId).execute()
-  })
-}

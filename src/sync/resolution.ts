@@ -64,7 +64,8 @@ export function isNative(
 
 /** The windows that replace a request. */
 export interface Split {
-  readonly why: 'coarse' | 'probe'
+  /** Whether the first window is a single day that shows the meaning of an unknown id. */
+  readonly isProbe: boolean
   /** Disjoint, shorter windows that cover the original one, in the order in which they are requested. */
   readonly into: readonly Interval[]
   /** Whether every day is requested alone. */
@@ -78,19 +79,19 @@ export function findSplit(request: PlannedRequest, rows: Rows, evidence: Evidenc
   const days = daysWithValues(request, rows).flatMap((day) => intersect([window], [day]))
   const inOrder = (parts: readonly Interval[]): readonly Interval[] =>
     [...parts, ...subtract([window], parts)].sort((a, b) => a.from - b.from)
-  if (days.length < 2) return { why: 'coarse', into: inOrder(days), isByDay: false }
+  if (days.length < 2) return { isProbe: false, into: inOrder(days), isByDay: false }
   const isOwnId = rows.resolutionId !== null && evidence.dayIds.includes(rows.resolutionId)
-  if (isOwnId) return { why: 'coarse', into: inOrder(days), isByDay: true }
+  if (isOwnId) return { isProbe: false, into: inOrder(days), isByDay: true }
   const isUnknownId = needsDayIds(request, rows) && !hasSumId(request, rows)
   const [day] = days
   if (isUnknownId && evidence.dayIds.length === 0 && !evidence.isProbed)
-    return { why: 'probe', into: [day!, ...subtract([window], [day!])], isByDay: false }
+    return { isProbe: true, into: [day!, ...subtract([window], [day!])], isByDay: false }
   const middle = days[days.length >> 1]!.from
   const halves = [
     { from: window.from, to: middle },
     { from: middle, to: window.to },
   ]
-  return { why: 'coarse', into: halves, isByDay: false }
+  return { isProbe: false, into: halves, isByDay: false }
 }
 
 /** The local days that have values, in order. */

@@ -66,10 +66,9 @@ const deleteRange = prepared((db, row: RangeRow) =>
     .where('entry', '=', row.entry),
 )
 const upsertRange = prepared((db, row: RangeRow) => {
-  const { series_id, job, entry, geo_ids, from_at, to_at, refresh_s } = row
-  const range = { geo_ids, from_at, to_at, refresh_s }
+  const { series_id, job, entry, ...range } = row
   return db
     .insertInto('_job_range')
-    .values({ series_id, job, entry, ...range })
+    .values(row)
     .onConflict((conflict) => conflict.columns(['series_id', 'job', 'entry']).doUpdateSet(range))
 })

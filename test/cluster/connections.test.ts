@@ -7,7 +7,7 @@ import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { beginRun } from '../../src/sync/record.ts'
+import { openRun } from '../../src/sync/record.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
 
@@ -27,8 +27,7 @@ test('a busy worker opens at most the documented number of connections', async (
   const emulator = await emulate({ now: NOW })
   const file = await migratedDatabase()
   const planner = await openStore(file)
-  const run = { command: 'sync', job: JOB.name, version: 'test', now: '2025-11-04T12:00:00Z' }
-  const runId = await beginRun(planner, run)
+  const { runId } = await openRun({ store: planner, version: 'test', now: Date.now }, 'sync', JOB)
   const queue = await openQueue(planner, parseHost(emulator.url), () => undefined)
   const planned = planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.send([...planned].map((request) => toQueuedRequest(JOB, runId, request, NOW)))

@@ -12,7 +12,7 @@ import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { beginRun } from '../../src/sync/record.ts'
+import { openRun } from '../../src/sync/record.ts'
 import { KeyError, PermanentError, TransientError } from '../../src/util/errors.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
 import { emulate, json, runCli, serve, tempFolder, valueAt } from '../kit.ts'
@@ -49,12 +49,7 @@ async function machines(options: Omit<Parameters<typeof emulate>[0], 'now'> = {}
 
 /** Queues the requests of a job without a waiting plan. */
 async function send(context: WorkerContext, job = JOB, service = SERVICES.generic): Promise<void> {
-  const run = await beginRun(context.store, {
-    command: 'sync',
-    job: job.name,
-    version: 'test',
-    now: '2025-11-04T12:00:00Z',
-  })
+  const { runId: run } = await openRun({ ...context, version: 'test' }, 'sync', job)
   const queue = await openQueue(context.store, new URL(context.baseUrl).host, () => undefined)
   const planned = planJob({ job, service, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.send([...planned].map((request) => toQueuedRequest(job, run, request, NOW)))

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CompiledQuery, type Transaction } from 'kysely'
+import { CompiledQuery, type Insertable, type Transaction } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openQueue } from '../../src/cluster/queue.ts'
 import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { allRows } from '../../src/db/engine.ts'
 import { isLocked, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
-import { preparedInsert } from '../../src/db/prepared.ts'
+import { prepared } from '../../src/db/prepared.ts'
 import { readQueues } from '../../src/db/queries/queues.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
 import type { Database } from '../../src/db/tables/schema.ts'
@@ -94,7 +94,7 @@ describe('a transaction', () => {
     expect(attempts.reduce((sum, n) => sum + n)).toBe(3)
   })
 
-  const insert = preparedInsert('_source', ['host', 'base_url', 'service', 'first_called_at', 'wait_until'])
+  const insert = prepared((db, row: Insertable<Database['_source']>) => db.insertInto('_source').values(row))
 
   test.each([
     ['at its end', async () => undefined],

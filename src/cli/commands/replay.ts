@@ -6,14 +6,13 @@ import { openStore, removeDatabase } from '../../db/open.ts'
 import { REBUILT_TABLES } from '../../load/replies/rebuild.ts'
 import { replyStoreState } from '../../reports/replies.ts'
 import type { Service } from '../../service/service.ts'
-import { beginRun, endRun } from '../../sync/record.ts'
+import { openRun } from '../../sync/record.ts'
 import { type Replayed, replay } from '../../sync/replay.ts'
 import { InputError, StoreError } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../../util/files/target.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
-import { formatMillis } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -94,9 +93,8 @@ export async function rebuild(file: string, service: Service, onProgress: OnProg
       } finally {
         await rebuilt.close()
       }
-      const began = formatMillis(Date.now())
-      const run = await beginRun(store, { command: 'replay', job: 'replay', version: version(), now: began })
-      await endRun(store, run, 'done', null, formatMillis(Date.now()))
+      const run = await openRun({ store, version: version(), now: Date.now }, 'replay', { name: 'replay' })
+      await run.end('done', null)
       await store.tidy()
       return replayed
     })

@@ -183,7 +183,6 @@ export async function openStore(
     fence(number) {
       ours = number
     },
-    fenced: () => ours !== null,
     async close() {
       await last
       await connection.close()

@@ -36,7 +36,7 @@ function compiledUpsert(
   const insert = db.insertInto(table).values(row as never)
   const query = insert.onConflict((conflict) => {
     const target = conflict.columns(key as never)
-    if (when === 'kept' || compared.length === 0) return target.doNothing()
+    if (compared.length === 0) return target.doNothing()
     // If another reply describes the item better, only NULLs are filled.
     const isDescribed =
       when === 'unlisted'

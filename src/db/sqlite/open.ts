@@ -110,7 +110,6 @@ function createStore(connection: Connection, reader: SqliteReader, watch: Watch,
     fence(number) {
       ours = number
     },
-    fenced: () => ours !== null,
     async close() {
       // SQLite leaves the log of a deleted file, where it would belong to the next file of that name.
       try {

@@ -47,7 +47,7 @@ export type RowValues = Readonly<Record<string, string | number | null>>
 export interface TableRows {
   readonly table: TableName
   readonly rows: readonly RowValues[]
-  readonly when?: 'kept' | 'unlisted'
+  readonly when?: 'unlisted'
   /** The language of the response, for rows that all languages share: the first language of the service takes precedence, others replace NULLs. */
   readonly locale?: string
 }

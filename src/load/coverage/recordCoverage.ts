@@ -1,5 +1,5 @@
-import type { Kysely, Transaction } from 'kysely'
-import { prepared, preparedInsert } from '../../db/prepared.ts'
+import type { Insertable, Kysely, Transaction } from 'kysely'
+import { prepared } from '../../db/prepared.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -331,6 +331,5 @@ const deleteFrom = (table: '_coverage' | '_absent') =>
     db.deleteFrom(table).where('series_id', '=', seriesId).where('geo_id', '=', geo).where('from_at', '=', from),
   )
 const [deleteCoverage, deleteAbsence] = [deleteFrom('_coverage'), deleteFrom('_absent')]
-const KEY = ['series_id', 'geo_id', 'from_at', 'to_at'] as const
-const insertCoverage = preparedInsert('_coverage', [...KEY, 'state', 'fetched_at', 'settled_s', 'since_at'])
-const insertAbsence = preparedInsert('_absent', [...KEY, 'step_s', 'missing', 'since_at', 'checked_at'])
+const insertCoverage = prepared((db, row: Insertable<Database['_coverage']>) => db.insertInto('_coverage').values(row))
+const insertAbsence = prepared((db, row: Insertable<Database['_absent']>) => db.insertInto('_absent').values(row))

@@ -1,5 +1,5 @@
-import type { Transaction } from 'kysely'
-import { prepared, preparedInsert } from '../../db/prepared.ts'
+import type { Insertable, Transaction } from 'kysely'
+import { prepared } from '../../db/prepared.ts'
 import type { Store } from '../../db/store.ts'
 import type { Reject } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -34,9 +34,9 @@ export async function quarantine(
     })
 }
 
-const insertReject = preparedInsert('_quarantine', [
-  ...(['run_id', 'fetch_id', 'path', 'reason', 'fragment', 'created_at', 'geo_id', 'at'] as const),
-])
+const insertReject = prepared((db, row: Insertable<Database['_quarantine']>) =>
+  db.insertInto('_quarantine').values(row),
+)
 
 const entriesByFetch = prepared((db, { fetchId }: { fetchId: number }) =>
   db.selectFrom('_quarantine').select(['path', 'reason']).where('fetch_id', '=', fetchId),

@@ -9,12 +9,7 @@ import { deleteUnused } from './prune.ts'
 const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
   db
     .insertInto('_reply')
-    .values({
-      hash: row.hash,
-      body: row.body,
-      bytes: row.bytes,
-      first_seen_at: row.first_seen_at,
-    })
+    .values(row)
     // Another process may be storing the same body: this locks its row, so that it stays, and writes nothing.
     .onConflict((conflict) =>
       conflict
