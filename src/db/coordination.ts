@@ -24,7 +24,10 @@ export interface Slot {
 
 /** Operations for processes that share a database on a server. */
 export interface Coordination {
-  /** Takes the next slot to call a host and counts the call, unless it starts too late or a limit is spent. Uses the server's clock. */
+  /**
+   * Takes the next slot to call a host and counts the call, unless it starts too late or a limit is spent. Uses the server's
+   * clock.
+   */
   takeSlot(host: string, terms: SlotTerms): Promise<Slot>
   /** Delays the next slot of a host by at least `ms` from now. */
   delayHost(host: string, ms: number): Promise<void>

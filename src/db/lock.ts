@@ -6,7 +6,10 @@ import type { Store, StoreOptions } from './store.ts'
 /** Whether a process has the writer's lock; undefined if that cannot be found out. */
 export const isLocked = (file: string): Awaitable<boolean | undefined> => selectBackend(file).isLocked(file)
 
-/** Locks a file that serves only as a lock, until it is released or the process ends. Throws BusyError if another process has it. */
+/**
+ * Locks a file that serves only as a lock, until it is released or the process ends. Throws BusyError if another process has
+ * it.
+ */
 export const takeLockFile = (file: string): (() => void) => selectBackend(file).takeLockFile(file)
 
 /**

@@ -25,22 +25,22 @@ export const newestSchema = (migrations: Migrations): number =>
   Math.max(...Object.keys(migrations).map(migrationNumber))
 
 /** Refuses a database with a schema that this program cannot migrate: one from before 0.1.0, or a newer one. */
-export function refuseUnknownSchema(database: string, version: number, known: number, isUnreleased = false): void {
+export function refuseUnknownSchema(database: string, version: number, supported: number, isUnreleased = false): void {
   if (isUnreleased)
     throw new StoreError(`${database} has a schema from before version 0.1.0, and cannot be migrated.`, {
       hint: 'Sync into a new database, or export the data with the version that made this one. Nothing was changed.',
       code: 'unreleased-schema',
     })
-  if (version > known)
+  if (version > supported)
     throw new NewerSchemaError(
-      `${database} has schema ${version}; this version of indicator-sync supports up to ${known}.`,
+      `${database} has schema ${version}; this version of indicator-sync supports up to ${supported}.`,
       { hint: 'Update indicator-sync. The database was not changed.', code: 'newer-schema' },
     )
 }
 
 /** The error of a reader with an older schema. */
-export const olderSchema = (database: string, version: number, known: number, hint: string): StoreError =>
-  new StoreError(`${database} has the outdated schema ${version} (current: ${known}).`, {
+export const olderSchema = (database: string, version: number, current: number, hint: string): StoreError =>
+  new StoreError(`${database} has the outdated schema ${version} (current: ${current}).`, {
     hint,
     code: 'older-schema',
   })

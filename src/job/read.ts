@@ -49,7 +49,10 @@ interface Layers {
   readonly has: (key: PropertyKey) => boolean
 }
 
-/** Merges a job with the one that it extends: its keys win, and the limits of its `pace`. `name` and `extends` are not inherited. */
+/**
+ * Merges a job with the one that it extends: its keys win, and the limits of its `pace`. `name` and `extends` are not
+ * inherited.
+ */
 function extend(job: Readonly<Record<string, unknown>>, base: unknown): unknown {
   if (!isObject(base)) return job
   const { name: _name, extends: _extends, ...shared } = base

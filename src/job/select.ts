@@ -52,7 +52,10 @@ export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => (
   ),
 })
 
-/** The same, but throws InputError if a selector without `--only` selects nothing, or no job of the command selects an id of `--only`. */
+/**
+ * The same, but throws InputError if a selector without `--only` selects nothing, or no job of the command selects an id of
+ * `--only`.
+ */
 export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   const resolved = applySelectors(job, catalogue)
   const empty = job.series.find(
@@ -84,7 +87,10 @@ function refuseUnselected(ids: readonly number[], hint: string): void {
   })
 }
 
-/** Reduces jobs to some indicators. Throws InputError for an id that no job selects. Ids for selectors are checked with the catalogue. */
+/**
+ * Reduces jobs to some indicators. Throws InputError for an id that no job selects. Ids for selectors are checked with the
+ * catalogue.
+ */
 export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): Job[] {
   const named = new Set(jobs.flatMap((job) => job.series.flatMap(({ indicators }) => indicators)))
   const ids = only.filter((id) => !named.has(id))

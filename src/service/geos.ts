@@ -1,4 +1,7 @@
-/** The names of geos, Spanish first, then another one if it differs. Source: the operator's values; English names are translations. */
+/**
+ * The names of geos, Spanish first, then another one if it differs. Source: the operator's values; English names are
+ * translations.
+ */
 export const GEOS: Readonly<Record<number, readonly [name: string, other?: string]>> = {
   1: ['Portugal'],
   2: ['Francia', 'France'],

@@ -75,7 +75,10 @@ export class TransientError extends SyncError {
   }
 }
 
-/** The window is too large for the service, or its response for this machine. A window that can be halved is not retried: its halves are requested. */
+/**
+ * The window is too large for the service, or its response for this machine. A window that can be halved is not retried: its
+ * halves are requested.
+ */
 export class TooLargeError extends TransientError {}
 
 /** The body does not have the expected form. The reply is stored, unparsed parts are quarantined, the run continues. */

@@ -43,7 +43,10 @@ export interface EventFields {
   readonly attempt?: number
   /** HTTP status; null without a response */
   readonly status?: number | null
-  /** Duration in milliseconds; of a request, from the first call to the last byte, with retries and waits; null without a response */
+  /**
+   * Duration in milliseconds; of a request, from the first call to the last byte, with retries and waits; null without a
+   * response
+   */
   readonly ms?: number | null
   /** Decoded bytes of the body */
   readonly bytes?: number

@@ -27,7 +27,10 @@ const onlyVisible = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, onlyVisible(part)]))
 }
 
-/** A logger that writes to stderr, so that stdout holds results only. Pretty lines are sentences, JSON lines have the fields beside them. */
+/**
+ * A logger that writes to stderr, so that stdout holds results only. Pretty lines are sentences, JSON lines have the fields
+ * beside them.
+ */
 export function createLog(options: LogOptions): Logger {
   const { level, format } = options
   let pino: Pino | undefined

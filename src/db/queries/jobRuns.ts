@@ -23,9 +23,8 @@ export async function readJobFiles({ kysely }: Pick<Reader, 'kysely'>): Promise<
   const rows = await kysely
     .selectFrom('_run')
     .select(['job', 'job_file'])
-    .where('id', 'in', (of) =>
-      of
-        .selectFrom('_run')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('_run')
         .select(({ fn }) => fn.max('id').as('id'))
         .where('job_file', 'is not', null)
         .groupBy('job'),

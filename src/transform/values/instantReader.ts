@@ -1,9 +1,12 @@
 import { COLON, QUOTE, textEnd, twoDigits } from '../../util/bytes.ts'
 import { parseInstant } from '../../util/time/instant.ts'
 
-/** Reads instants from text. Most have the day and offset of the previous one, which is fast to compare. `at` is NaN for any other text. */
+/**
+ * Reads instants from text. Most have the day and offset of the previous one, which is fast to compare. `at` is NaN for any
+ * other text.
+ */
 export function createInstantReader(body: Buffer) {
-  let known = 0
+  let lastIndex = 0
   let length = -1
   let midnight = 0
   const clock = {
@@ -24,11 +27,11 @@ export function createInstantReader(body: Buffer) {
     },
   }
   const sameDay = (from: number): boolean => {
-    for (let i = 10; i >= 0; i--) if (body[from + i] !== body[known + i]) return false
+    for (let i = 10; i >= 0; i--) if (body[from + i] !== body[lastIndex + i]) return false
     return body[from + 13] === COLON && body[from + 16] === COLON
   }
   const sameOffset = (from: number): boolean => {
-    for (let i = 19; i < length; i++) if (body[from + i] !== body[known + i]) return false
+    for (let i = 19; i < length; i++) if (body[from + i] !== body[lastIndex + i]) return false
     return true
   }
   const learnDay = (from: number): number => {
@@ -37,7 +40,7 @@ export function createInstantReader(body: Buffer) {
     const text = body.toString('latin1', from, to)
     clock.at = parseInstant(text)
     if (!Number.isNaN(clock.at)) {
-      known = from
+      lastIndex = from
       length = to - from
       midnight =
         clock.at - (twoDigits(body, from + 11) * 3600 + twoDigits(body, from + 14) * 60 + twoDigits(body, from + 17))

@@ -23,7 +23,10 @@ export interface Values extends Rejected {
   readonly geoNames: ReadonlyMap<number, string>
 }
 
-/** Reads the instant of a value, or the reason why it has none. `tz_time` must agree; `datetime_utc` is wrong on the day of 25 hours. */
+/**
+ * Reads the instant of a value, or the reason why it has none. `tz_time` must agree; `datetime_utc` is wrong on the day of 25
+ * hours.
+ */
 function readInstant(row: Readonly<Record<string, unknown>>): Instant | string {
   const { datetime, tz_time: utc } = row
   const at = typeof datetime === 'string' ? parseInstant(datetime) : Number.NaN

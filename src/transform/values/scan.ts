@@ -31,7 +31,10 @@ const ROW_FIELDS = { value: 'number', datetime: 'time', tz_time: 'check', geo_id
 const BARE: readonly string[] = ['number', 'geo']
 type PartKind = (typeof ROW_FIELDS)[keyof typeof ROW_FIELDS] | 'text' | 'word'
 
-/** A field of a row: the bytes before its value, and whether the value is a string (without its quotes) or a number, null, true or false. */
+/**
+ * A field of a row: the bytes before its value, and whether the value is a string (without its quotes) or a number, null, true
+ * or false.
+ */
 interface Field {
   readonly name: string
   readonly literal: Uint8Array
@@ -62,7 +65,10 @@ function findList(body: Buffer, name: string): number {
   return body[colon] === COLON && body[list] === LIST ? list + 1 : -1
 }
 
-/** Learns the pattern of rows from the one between two indexes; null unless it is an object with unique names. Throws SyntaxError for an invalid name. */
+/**
+ * Learns the pattern of rows from the one between two indexes; null unless it is an object with unique names. Throws
+ * SyntaxError for an invalid name.
+ */
 function learnPattern(body: Buffer, start: number, end: number): RowPattern | null {
   if (body[start] !== OPEN) return null
   const fields: Field[] = []

@@ -75,13 +75,13 @@ const isCalendarPeriod = (period: PeriodLength): boolean => typeof period !== 'n
  * Stated periods that most instants contradict are ignored (decision 003).
  */
 function periodInSteps(
-  known: Steps,
+  declared: Steps,
   zone: string,
   tiempo: unknown,
   observations: Values['observations'],
   window: number,
 ): PeriodLength {
-  const stated = statedPeriod(known, tiempo)
+  const stated = statedPeriod(declared, tiempo)
   const calendar = calendarPeriod(zone, observations, window)
   // Periods that all start at borders of months are months.
   const many = calendar !== null && (new Set(observations.at).size >= MIN_MIDNIGHTS || isCalendarPeriod(calendar))
@@ -100,7 +100,7 @@ function periodInSteps(
 
 /** The step in seconds, or one for each value if they differ, as for days and months. */
 export function findSteps(
-  known: Steps,
+  declared: Steps,
   zone: string,
   timeTrunc: string | null,
   tiempo: unknown,
@@ -110,7 +110,7 @@ export function findSteps(
   const { at } = observations
   const period: PeriodLength = isUnit(timeTrunc)
     ? (fixedSeconds(timeTrunc) ?? { unit: timeTrunc as 'day', count: 1 })
-    : periodInSteps(known, zone, tiempo, observations, window)
+    : periodInSteps(declared, zone, tiempo, observations, window)
   if (typeof period === 'number') return period
   const steps = at.map((instant) => periodLength(zone, instant, period))
   return steps.every((step) => step === steps[0]) ? (steps[0] ?? DEFAULT) : steps
@@ -121,14 +121,14 @@ export function findSteps(
  * and the distances follow no step or are too few.
  */
 export function isGuessed(
-  known: Steps,
+  declared: Steps,
   timeZone: string,
   tiempo: unknown,
   observations: Values['observations'],
   stated: number | number[],
 ): boolean {
   const { at, geoIds } = observations
-  const period = statedPeriod(known, tiempo)?.period
+  const period = statedPeriod(declared, tiempo)?.period
   if (period !== undefined && (typeof period === 'number' ? period === stated : areBorders(timeZone, at, period.unit)))
     return false
   const usual = usualDistance(observations)
@@ -138,13 +138,13 @@ export function isGuessed(
   if (usual < LONGEST_FIXED && 86_400 % usual !== 0) return true
   const tolerance = usual < LONGEST_FIXED ? 0 : 3600
   let distances = 0
-  let others = 0
+  let deviations = 0
   for (let i = 1; i < at.length; i++) {
     if (geoIds[i] !== geoIds[i - 1]) continue
     distances++
-    if (Math.abs(at[i]! - at[i - 1]! - usual) > tolerance) others++
+    if (Math.abs(at[i]! - at[i - 1]! - usual) > tolerance) deviations++
   }
-  return others * 4 > distances
+  return deviations * 4 > distances
 }
 
 /** The step of most distances between successive values of a geo; null if there is none, or too few values. */
@@ -217,7 +217,10 @@ export function stepsInParts(
 /** Steps in seconds for which two values are sufficient evidence. */
 const LIKELY: readonly number[] = [300, 600, 900, 3600]
 
-/** The guessed step of values: that of the calendar for local midnights, else a fixed one, so that events have the same step in every window. */
+/**
+ * The guessed step of values: that of the calendar for local midnights, else a fixed one, so that events have the same step in
+ * every window.
+ */
 export function guessStep(
   timeZone: string,
   { at }: Values['observations'],

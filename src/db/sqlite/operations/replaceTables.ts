@@ -8,9 +8,9 @@ const SEARCH_ITEM: TableName = 'search_item'
 
 /** Counts the rows of tables of other programs that refer to a missing row. */
 function countDangling({ raw }: Connection): Map<string, number> {
-  const others = listTables(raw).filter((table) => !(TABLE_NAMES as readonly string[]).includes(table))
+  const foreignTables = listTables(raw).filter((table) => !(TABLE_NAMES as readonly string[]).includes(table))
   const count = raw.prepare('select count(*) from pragma_foreign_key_check(?)').pluck()
-  return new Map(others.map((table) => [table, count.get(table) as number]))
+  return new Map(foreignTables.map((table) => [table, count.get(table) as number]))
 }
 
 /** Deletes the rows that are different or missing in the attached database, then inserts what is missing here. */

@@ -27,7 +27,10 @@ const TIMELINE_COLUMNS = 'series_id, kind, indicator_id, time_trunc, time_zone, 
 /** The geo whose last period shows the length of the periods of a series. */
 const FIRST_GEO = '(select min(g.geo_id) from series_geo g where g.series_id = s.id)'
 const months = (at: string): string => `(strftime('%Y', ${at}, 'unixepoch') * 12 + strftime('%m', ${at}, 'unixepoch'))`
-/** Whether the last period of a series is a calendar period: its length is in a range of days, and it starts at a calendar border. */
+/**
+ * Whether the last period of a series is a calendar period: its length is in a range of days, and it starts at a calendar
+ * border.
+ */
 const lasts = (least: number, most: number, border: string, time: string): string =>
   `d.step_s between ${least * DAY - HOUR} and ${most * DAY + HOUR} and strftime('${border}', d.last_s, 'unixepoch') = '${time}'`
 
