@@ -2,6 +2,7 @@ import type { Blocks } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { csvCell } from '../reports/cells.ts'
 import type { Service } from '../service/service.ts'
+import { InputError } from '../util/errors.ts'
 import type { Html } from './html.ts'
 import type { PageLocale } from './words/locale.ts'
 import type { Words } from './words/words.ts'
@@ -148,6 +149,10 @@ export class NotFound extends Error {
     super(`not found: ${name}`)
   }
 }
+
+/** An error about a time of an address. */
+export const badTime = (name: string, text: string, hint: string): InputError =>
+  new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, { hint, code: 'bad-time' })
 
 /** Reads a whole number of an address; null for anything else. */
 export const wholeNumber = (text: string | null | undefined): number | null =>

@@ -110,6 +110,7 @@ thead th { font-size: var(--tiny); color: var(--soft); }
 td.number, th.number { text-align: end; white-space: nowrap; }
 code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wrap: anywhere; white-space: pre-wrap; }
 pre { background: var(--band); padding: .5rem .75rem; margin: .25rem 0; border-radius: .25rem; }
+th code { white-space: nowrap; }
 td code { display: inline-block; min-width: 16rem; }
 .command { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; & code { background: var(--band); padding: .25rem .5rem; border-radius: .25rem; } }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; min-height: 1.875rem; padding: 0 .5rem; max-width: 100%; }
@@ -194,6 +195,7 @@ ${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-o
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 60rem) {
   .spark { width: 100%; }
+  table.series caption { all: unset; display: block; padding: .5rem .75rem 0; color: var(--soft); font-size: var(--tiny); }
   table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name latest" "when age" "trend trend" "wide wide" / minmax(0, 1fr) auto; padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } }
   table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
 }
@@ -203,6 +205,12 @@ ${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-o
   .panel { display: flex; flex-direction: column; padding-inline: .75rem; }
   .choose { order: 1; }
   #keys { display: none; }
+  .facts { display: grid; grid-template-columns: 1fr 1fr; gap: .5rem 1rem; }
+  .facts .main { grid-column: 1 / -1; }
+  .facts div:not(.main) .soft { display: block; }
+  .question { align-items: end; }
+  .question label { flex: 1; }
+  .question label :is(input, select) { flex: 1 1 100%; min-width: 6rem; }
   .spans span { display: none; }
   .saved > div { position: static; width: auto; }
   .find { flex-basis: 100%; max-width: none; order: 3; }

@@ -70,7 +70,7 @@ describe('the overview', () => {
       // English text is marked as such.
       const words = text.replaceAll(/<p class="soft" lang="en">[^<]*<\/p>/g, '')
       expect(words, path).toMatch(/La fecha no es válida|No existe esa página/)
-      expect(words, path).not.toMatch(/valid date|Use a day|There is no/)
+      expect(words, path).not.toMatch(/valid time|Use a day|There is no/)
     }
     const { home, sql } = WORDS.es
     expect([home.gapCount(1), home.gapCount(12_345)]).toEqual(['1 hueco', '12.345 huecos'])

@@ -195,7 +195,7 @@ test('archives are listed by day, by default the last, with links to neighbourin
   })
   expect((await get('/archives?date=')).data.date).toBe(data.date)
   for (const never of ['2025-99-99', '2025-02-30', 'today'])
-    await expect(get(`/archives?date=${never}`)).rejects.toThrow(`date="${never}" is not a valid date.`)
+    await expect(get(`/archives?date=${never}`)).rejects.toThrow(`date="${never}" is not a valid time.`)
   const [{ kind, id }] = data.editions
   expect((await get(`/archives/${kind}/${id}`)).data.editions.length).toBeGreaterThan(1)
   await expect(get('/archives/archive/99999999')).rejects.toThrow(/not found/)

@@ -100,8 +100,8 @@ describe('the range of a series', () => {
     ['from=2025-02-30', 'from=\\"2025-02-30\\" is not a valid time.'],
     ['from=2025-10-02&to=2025-10-01', 'The range ends before it starts.'],
     ['from=1900-01-01', 'longer than a century'],
-    ['asof=tomorrow', 'asof=\\"tomorrow\\" is not a valid instant.'],
-    ['asof=2025-02-30T00:00:00Z', 'is not a valid instant.'],
+    ['asof=tomorrow', 'asof=\\"tomorrow\\" is not a valid time.'],
+    ['asof=2025-02-30T00:00:00Z', 'is not a valid time.'],
   ])('an invalid range is refused with the legal values: %s', async (query, says) => {
     const path = query.startsWith('from=1900') ? `${query}&to=2025-01-01` : query
     const answer = await get(`/series/600.json?${path}`)

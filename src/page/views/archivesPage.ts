@@ -1,10 +1,9 @@
 import type { Reader } from '../../db/store.ts'
-import { InputError } from '../../util/errors.ts'
 import { type LocalDate, startOfDate } from '../../util/time/zone.ts'
 import { command, facts, lines, olderPager, pager, serviceText, table, timeElement } from '../elements.ts'
 import { countText } from '../formats.ts'
 import { html } from '../html.ts'
-import { type PageRequest, view, wholeNumber } from '../page.ts'
+import { badTime, type PageRequest, view, wholeNumber } from '../page.ts'
 import { inLanguage } from '../queries/names.ts'
 
 /** Editions on one page. */
@@ -125,10 +124,7 @@ function dayIn(query: URLSearchParams, name: string): LocalDate | null {
   const day = query.get(name)
   if (!day) return null
   if (startOfDate('UTC', day) !== undefined) return day
-  throw new InputError(`${name}=${JSON.stringify(day)} is not a valid date.`, {
-    hint: 'Use a day such as 2025-10-01.',
-    code: 'bad-time',
-  })
+  throw badTime(name, day, 'Use a day such as 2025-10-01.')
 }
 
 /** A day, or a range of days. */

@@ -69,7 +69,6 @@ async function readTexts(request: PageRequest) {
         ...item,
         title: text?.title ?? null,
         locale: text?.locale ?? null,
-        languages: groups.get(item.id)?.length ?? 0,
         summary: text?.summary || text?.begins || null,
         superseded: changed.find(({ id }) => id === item.id)?.versions ?? 0,
       }

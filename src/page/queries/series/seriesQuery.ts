@@ -7,7 +7,7 @@ import { InputError } from '../../../util/errors.ts'
 import { formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, atLocal, floorTo, formatLocal, localDate, type Unit } from '../../../util/time/zone.ts'
-import { NotFound, type PageRequest } from '../../page.ts'
+import { badTime, NotFound, type PageRequest } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
 
@@ -75,10 +75,7 @@ function readMoment(query: URLSearchParams): string | null {
   const text = query.get('asof') || 'now'
   if (text === 'now') return null
   if (!Number.isNaN(instantIn(text))) return formatMillis(Date.parse(withPlus(text)))
-  throw new InputError(`asof=${JSON.stringify(text)} is not a valid instant.`, {
-    hint: 'Use an instant with its offset, such as 2025-11-03T18:00:00Z, or omit it for the current values.',
-    code: 'bad-time',
-  })
+  throw badTime('asof', text, 'Use an instant with its offset, such as 2025-11-03T18:00:00Z, or omit it.')
 }
 
 /** Finds the state of a series at a moment. Numbers of fetches are in order even if a clock was set back. */
@@ -111,11 +108,7 @@ const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)$/
 function parseBorder(zone: string, name: string, text: string): Instant {
   const [, day = text, hour, minute] = LOCAL_TIME.exec(text) ?? []
   const at = atLocal(zone, day, hour ? Number(hour) * HOUR + Number(minute) * 60 : 0) ?? instantIn(text)
-  if (Number.isNaN(at))
-    throw new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, {
-      hint: BORDER_HINT,
-      code: 'bad-time',
-    })
+  if (Number.isNaN(at)) throw badTime(name, text, BORDER_HINT)
   return at
 }
 
