@@ -195,7 +195,7 @@ ${border('from', labels.from)}
 ${border('to', labels.to)}
 <label>${labels.asOf} <select name="asof" id="asof">${options([...choices, ['', labels.now]], asOf?.moment ?? '')}</select></label>
 ${chart.compared.map((_, i) => html`<input type="hidden" name="with" value="${names[i]}">`)}
-<label>${labels.with} <input name="with" size="20" list="names" data-pick="/api/names" autocomplete="off" value="${chart.compared.length === 0 && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
+<label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${chart.compared.length === 0 && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
 <button>${common.show}</button>
 <small id="with-hint" class="soft">${labels.withHint}</small>
 </form>`
