@@ -54,8 +54,12 @@ async function backUpSchema({ raw }: Connection, file: string, version: number):
   try {
     await backUp(raw, unfinished)
     const copied = connect(unfinished, { readonly: true })
-    const copiedVersion = pragma(copied, 'user_version')
-    copied.raw.close()
+    let copiedVersion: number
+    try {
+      copiedVersion = pragma(copied, 'user_version')
+    } finally {
+      copied.raw.close()
+    }
     if (copiedVersion === version) renameSync(unfinished, copy)
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(unfinished + end, { force: true })
