@@ -63,8 +63,11 @@ const baseName = (path: string): string => path.split('/').at(-1)!
 const textLayout = (path: string) => ARCHIVE_LAYOUTS.find(({ files }) => files?.test(baseName(path)))
 
 function readFile(path: string, bytes: Uint8Array): ArchiveFileRows {
-  const [file, layout, text] = [baseName(path), textLayout(path), decode(bytes)]
-  return { file, rows: layout ? readText(file, text, layout) : readJson(file, text) }
+  const [file, layout] = [baseName(path), textLayout(path)]
+  if (layout) return { file, rows: readText(file, decode(bytes), layout) }
+  // Workbooks and PDF may be large, so only what may be JSON is decoded.
+  const mayBeJson = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart().startsWith('{')
+  return { file, rows: mayBeJson ? readJson(file, decode(bytes)) : null }
 }
 
 /** Reads a downloaded archive: the file, or the files in a ZIP. `name`: its name at the service. Throws if a ZIP is damaged. */
