@@ -199,10 +199,10 @@ export function openClient(options: ClientOptions): Client {
 
   const call: Call = (summary, sendOnce, classify) =>
     queue.add(async () => {
-      const { host } = new URL(summary.url)
+      const { host, protocol } = new URL(summary.url)
       try {
         if (signal.aborted) throw new SignalError()
-        if (!ended) await pacer.take(host, signal)
+        if (!ended) await pacer.take(host, signal, protocol)
         if (ended) throw ended
         const response = await sendOnce({ dispatcher, limits, redactor, stop: signal }).catch((error: unknown) => {
           if (error instanceof SyncError) throw error

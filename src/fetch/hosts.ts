@@ -27,15 +27,15 @@ export interface ServiceCaller {
  * Returns the function to call before each call to a host. The first time it records the host, warns of times in the future, and
  * waits for the end of an earlier pause. If that is too far away, throws UnavailableError after an outage, otherwise StoppedError.
  */
-export function createHostOpener(caller: ServiceCaller): (host: string) => Promise<void> {
+export function createHostOpener(caller: ServiceCaller): (host: string, protocol?: string) => Promise<void> {
   const opened = new Map<string, Promise<void>>()
-  const open = async (host: string): Promise<void> => {
-    await recordSource(host, caller)
+  const open = async (host: string, protocol: string): Promise<void> => {
+    await recordSource(host, protocol, caller)
     await reportFutureTimes(host, caller)
     await waitForPause(host, caller)
   }
-  return (host) => {
-    const opening = opened.get(host) ?? open(host)
+  return (host, protocol = 'https:') => {
+    const opening = opened.get(host) ?? open(host, protocol)
     opened.set(host, opening)
     // If the database does not respond, the next call tries again.
     opening.catch(() => opened.delete(host))
@@ -44,9 +44,13 @@ export function createHostOpener(caller: ServiceCaller): (host: string) => Promi
 }
 
 /** Records the address of a host, without secrets, so that published copies can name their source. */
-async function recordSource(host: string, { store, service, baseUrl, now }: ServiceCaller): Promise<void> {
+async function recordSource(
+  host: string,
+  protocol: string,
+  { store, service, baseUrl, now }: ServiceCaller,
+): Promise<void> {
   const isService = host === parseHost(baseUrl)
-  const url = new URL(isService ? baseUrl : `https://${host}`)
+  const url = new URL(isService ? baseUrl : `${protocol}//${host}`)
   for (const part of ['username', 'password', 'search', 'hash'] as const) url[part] = ''
   const source = { base_url: url.href.replace(/\/+$/, ''), service: isService ? service.name : 'other' }
   const recorded = await readSource(store, host)

@@ -7,7 +7,7 @@ import { createHostOpener, parseHost, type ServiceCaller } from './hosts.ts'
 /** Decides when the next call to a host may be sent. One process uses `createPacer`, a cluster `createSharedPacer`. */
 export interface Pacer {
   /** Resolves when a call may be sent, and counts it. Throws BudgetError or StoppedError if none may be sent soon. */
-  take(host: string, signal: AbortSignal): Promise<void>
+  take(host: string, signal: AbortSignal, protocol?: string): Promise<void>
   /** Delays all later calls to the host by `ms` milliseconds. */
   pause(host: string, ms: number): Promise<void>
   close?(): void
@@ -28,7 +28,7 @@ function paceWindow({ perSecond }: Pick<Pace, 'perSecond'>): { readonly calls: n
  */
 export function createPacer(
   pace: Pick<Pace, 'perSecond'>,
-  account: (host: string) => Promise<void> = async () => undefined,
+  account: (host: string, protocol?: string) => Promise<void> = async () => undefined,
   recent: readonly number[] = [],
 ): Pacer {
   const { calls, ms: interval } = paceWindow(pace)
@@ -48,11 +48,11 @@ export function createPacer(
   if (recent.length >= calls) pauseFor(interval - Math.min(...recent))
   else for (const _ of recent) void starts.add(() => undefined)
   return {
-    async take(host, signal) {
+    async take(host, signal, protocol) {
       try {
         await inOrder.add(
           async () => {
-            await account(host)
+            await account(host, protocol)
             await starts.add(() => undefined, { signal })
           },
           { signal },
@@ -77,8 +77,8 @@ export function createPacer(
 export async function openPacer(caller: ServiceCaller, pace: Pace): Promise<Pacer> {
   const { store, baseUrl, now } = caller
   const openHost = createHostOpener(caller)
-  const account = async (host: string): Promise<void> => {
-    await openHost(host)
+  const account = async (host: string, protocol?: string): Promise<void> => {
+    await openHost(host, protocol)
     await spendCall(store, host, pace, now())
   }
   return createPacer(pace, account, await recentCalls(store, parseHost(baseUrl), paceWindow(pace), now()))

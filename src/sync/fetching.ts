@@ -58,10 +58,10 @@ export async function openFetching(
 }
 
 /** A shared pacer that also checks each host before its first call. */
-const openingHosts = (pacer: Pacer, openHost: (host: string) => Promise<void>): Pacer => ({
+const openingHosts = (pacer: Pacer, openHost: (host: string, protocol?: string) => Promise<void>): Pacer => ({
   ...pacer,
-  async take(host, signal) {
-    await openHost(host)
+  async take(host, signal, protocol) {
+    await openHost(host, protocol)
     await pacer.take(host, signal)
   },
 })

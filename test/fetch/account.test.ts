@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { createHostOpener } from '../../src/fetch/hosts.ts'
+import { openPacer } from '../../src/fetch/pacer.ts'
+import { normalizeJob } from '../../src/job/normalize.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { tempFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
@@ -25,4 +27,14 @@ test('a call that cannot be recorded fails alone, and the next call to the host 
   other.exec('rollback')
   await openHost('127.0.0.1:9')
   expect(store.get('select host from _source')).toBe('127.0.0.1:9')
+})
+
+test('a host that is called over http is recorded with its protocol', async () => {
+  const store = await openStore(join(tempFolder(), 'test.db'))
+  onTestFinished(() => store.close())
+  const { signal } = new AbortController()
+  const caller = { store, service: SERVICES.generic, baseUrl: 'http://127.0.0.1:9', now: Date.now, signal }
+  const pacer = await openPacer(caller, normalizeJob({ name: 'x', series: [] }, SERVICES.generic).pace)
+  await pacer.take('storage.test:8', signal, 'http:')
+  expect(store.get('select base_url from _source')).toBe('http://storage.test:8')
 })
