@@ -7,9 +7,6 @@ import type { Prepare } from '../connection.ts'
  * The hot path (docs/decisions/006-speed.md). It runs synchronously inside the open transaction.
  */
 
-const countWithin = (prepare: Prepare, sql: string, parameters: readonly unknown[]): number =>
-  (prepare(sql).get(parameters) as { n: number }).n
-
 /** A week of hours. */
 const ROWS_PER_STATEMENT = 168
 
@@ -39,13 +36,13 @@ function areConsecutive(at: readonly number[], first: number, end: number, step:
 }
 
 /** The number of versions of a geo between two instants, inclusive, that a fetch superseded. */
-const countSuperseded = (prepare: Prepare, fetchId: number, where: readonly number[]): number =>
-  countWithin(
-    prepare,
-    `select count(*) as n from observation_revision
-     where series_id = ? and geo_id = ? and at between ? and ? and superseded_by = ?`,
-    [...where, fetchId],
-  )
+const countSuperseded = (prepare: Prepare, fetchId: number, range: readonly number[]): number =>
+  (
+    prepare(`select count(*) as n from observation_revision
+      where series_id = ? and geo_id = ? and at between ? and ? and superseded_by = ?`).get([...range, fetchId]) as {
+      n: number
+    }
+  ).n
 
 /** The values of a geo in a reply, and the first and last instant of its range. */
 interface GeoRows extends GeoRange {
@@ -135,13 +132,13 @@ export function withdrawObservations(
   for (const geoId of surplus) {
     const first = geoIds.indexOf(geoId)
     const instants = JSON.stringify(at.slice(first, geoIds.lastIndexOf(geoId) + 1))
-    const where = [seriesId, geoId, from, to - 1]
+    const range = [seriesId, geoId, from, to - 1]
     const gone = `series_id = ? and geo_id = ? and at between ? and ? and at not in (select value from json_each(?))`
     prepare(
       `insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
        select series_id, geo_id, at, fetch_id, value, step_s, ? from observation where ${gone}`,
-    ).run([fetchId, ...where, instants])
-    withdrawn += prepare(`delete from observation where ${gone}`).run([...where, instants]).changes
+    ).run([fetchId, ...range, instants])
+    withdrawn += prepare(`delete from observation where ${gone}`).run([...range, instants]).changes
   }
   return withdrawn
 }
