@@ -19,7 +19,7 @@ const clockAt = (offsets: Offsets, at: number): string =>
 const offsetText = (seconds: number): string =>
   `${seconds < 0 ? '-' : '+'}${padTwo(Math.floor(Math.abs(seconds) / 3600))}:${padTwo((Math.abs(seconds) % 3600) / 60)}`
 
-/** An instant as an address has it: a local day where it is the beginning of one, else the time with its offset. */
+/** An instant for an address: a local day, if it is its beginning, else the time with its offset. */
 export function addressText(offsets: Offsets, at: number): string {
   const clock = clockAt(offsets, at)
   return clock.endsWith('T00:00:00') ? clock.slice(0, 10) : `${clock}${offsetText(offsetAt(offsets, at))}`

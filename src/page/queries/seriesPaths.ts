@@ -32,7 +32,7 @@ const seriesRows = ({ kysely }: Reader) =>
 
 export type SeriesRow = Awaited<ReturnType<ReturnType<typeof seriesRows>['execute']>>[number]
 
-/** The name of a series in addresses: `600`, or `s12` where another series has the indicator's number. */
+/** The name of a series in addresses: `600`, or `s12` if another series has the indicator's number. */
 export const seriesPath = (row: Pick<SeriesRow, 'id' | 'first_id' | 'indicator_id'>): string =>
   row.id === row.first_id ? String(row.indicator_id) : `s${row.id}`
 

@@ -136,7 +136,7 @@ async function readValue(request: PageRequest) {
 
 type Explained = Awaited<ReturnType<typeof readValue>>
 
-/** The request that brought or ended a version, and its run. */
+/** The request that fetched or ended a version, and its run. */
 function originHtml(name: string, origin: Origin, { dataset }: Explained, { words, link }: PageRequest): Html {
   const { explain: labels, common } = words
   const { run, job, command, target, status, ms, reason, entry, at } = origin

@@ -224,7 +224,7 @@ export async function readCarpet(db: Reader, line: GeoSeries, range: Interval, f
 /** The most days of which every value is examined. For more, requests are counted, with all geos of their windows. */
 const MAX_EXAMINED_DAYS = 400
 
-/** The number of values that a fetch brought, and that it replaced or withdrew. */
+/** The number of values that a fetch added, and that it replaced or withdrew. */
 type FetchCount = readonly [fetchId: number, brought: number, replaced: number]
 
 /** Counts the versions that each fetch began and ended in an interval. */
