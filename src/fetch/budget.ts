@@ -7,7 +7,7 @@ import { BudgetError } from '../util/errors.ts'
 import { quantity } from '../util/text.ts'
 import { CLOCK_ERROR_MS, formatMillis } from '../util/time/instant.ts'
 
-/** Milliseconds for which a call is stored. */
+/** Milliseconds of a day, for which calls are stored. */
 export const DAY_MS = 86_400_000
 
 /** A limit of a pace: `calls` within `ms` milliseconds, which are a minute, an hour or a day. */

@@ -4,7 +4,7 @@ import type { Database } from '../db/tables/schema.ts'
 
 /** Counters of a run, as in `_run`. */
 export interface Counts {
-  /** Requests that were completed, without retries. */
+  /** Recorded requests, without retries: loaded, failed, split or stopped. */
   readonly requests: number
   /** Requests that failed for good. */
   readonly failed: number

@@ -20,8 +20,8 @@ function isMarked(file: string): boolean {
 }
 
 /**
- * Whether a database is a published copy that was never opened for writing: then bytes 18 and 19 are 2
- * (https://www.sqlite.org/fileformat.html).
+ * Whether a database is a published copy that was never opened for writing. Opening it would set bytes 18 and 19 to 2, for the
+ * write-ahead log (https://www.sqlite.org/fileformat.html).
  */
 export function isPublishedCopy(file: string): boolean {
   const head = readHead(file, 100)

@@ -40,10 +40,7 @@ export function geoRanges({ geoIds }: Pick<Observations, 'geoIds'>): GeoRange[] 
 
 export type RowValues = Readonly<Record<string, string | number | null>>
 
-/**
- * Rows of a table. A stored row is updated with the columns of the new one, unless `when` is `kept`. With `unlisted`, only NULLs are
- * replaced in rows that a listing describes better.
- */
+/** Rows of a table, which update stored rows. With `unlisted`, they only replace NULLs in rows that a listing describes better. */
 export interface TableRows {
   readonly table: TableName
   readonly rows: readonly RowValues[]

@@ -12,7 +12,11 @@ export const series = table(
     geo_trunc: optional(text('Geographic level of the aggregation')),
     geo_ids: optional(text('Aggregated geos, comma-separated; NULL without geo_agg')),
     time_zone: text('Time zone of its local days (time_zone_offset.zone)'),
-    window_s: optional(integer('Longest time range that the service has answered in one response')),
+    window_s: optional(
+      integer(
+        'Largest window to request, in seconds, learned from windows that were too large; NULL if no limit is known',
+      ),
+    ),
     created_at: moment('First requested'),
     lookback_s: optional(integer('Longest lookback requested so far, in seconds (a month = 31 days, a year = 366)')),
   },
