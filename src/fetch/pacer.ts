@@ -7,7 +7,7 @@ import { createHostOpener, parseHost, type ServiceCaller } from './hosts.ts'
 /** Decides when the next call to a host may be sent. One process uses `createPacer`, a cluster `createSharedPacer`. */
 export interface Pacer {
   /** Resolves when a call may be sent, and counts it. Throws BudgetError or StoppedError if none may be sent soon. */
-  take(host: string, signal: AbortSignal): Promise<void>
+  take(host: string, signal: AbortSignal, protocol?: string): Promise<void>
   /** Delays all later calls by `ms` milliseconds; a shared pacer delays only those to the host. */
   pause(host: string, ms: number): Promise<void>
   close?(): void
