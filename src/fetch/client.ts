@@ -71,7 +71,7 @@ interface RetryOptions {
 type Sending = Omit<SendOptions, 'url' | 'headers'>
 
 /** Sends one request when the pace allows it, and classifies its response. Throws the failure, or the error that ends the run. */
-export type Call = <T extends HttpResponse>(
+export type SendCall = <T extends HttpResponse>(
   summary: RequestSummary,
   sendOnce: (sending: Sending) => Promise<T>,
   classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
@@ -85,7 +85,7 @@ export interface Client {
   /** Fetches a reply. */
   get(request: ApiRequest, options?: RetryOptions): Promise<Reply | FailedFetch>
   /** Repeats an attempt of one or more calls after transient failures. Returns the last failure; throws errors that end the run. */
-  retry<T extends object>(attempt: (call: Call) => Promise<T>, options?: RetryOptions): Promise<T | AttemptFailure>
+  retry<T extends object>(attempt: (call: SendCall) => Promise<T>, options?: RetryOptions): Promise<T | AttemptFailure>
   close(): Promise<void>
 }
 
@@ -197,7 +197,7 @@ export function openClient(options: ClientOptions): Client {
     }
   }
 
-  const call: Call = (summary, sendOnce, classify) =>
+  const call: SendCall = (summary, sendOnce, classify) =>
     queue.add(async () => {
       const { host, protocol } = new URL(summary.url)
       try {

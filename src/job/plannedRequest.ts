@@ -1,6 +1,6 @@
 import type { Reason } from '../db/tables/bookkeeping.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import { type ApiRequest, type Call, paramsWithoutWindow } from '../service/request.ts'
+import { type ApiRequest, paramsWithoutWindow, type RouteCall } from '../service/request.ts'
 import type { AnyParams, Locale, Route } from '../service/routes.ts'
 import { canonical, parseNumbers } from '../util/json.ts'
 import type { Instant } from '../util/time/instant.ts'
@@ -44,7 +44,7 @@ export const storedIdentity = (row: ReturnType<typeof identityRow>): SeriesIdent
 export const seriesKey = (series: SeriesIdentity): string => canonical(Object.values(identityRow(series)))
 
 /** A planned request, with the data to parse and load its reply. */
-export interface PlannedRequest extends Call {
+export interface PlannedRequest extends RouteCall {
   /** The path of the entry in the job file. */
   readonly entry: string
   /** Method, path and query. */
@@ -84,13 +84,13 @@ export const storedWindow = (row: {
 /** The call of a recorded request, from the columns of `_fetch`. */
 export function storedCall(
   row: Parameters<typeof storedWindow>[0] & { readonly route: string; readonly params: string },
-): Omit<Call, 'service'> {
+): Omit<RouteCall, 'service'> {
   const window = storedWindow(row)
   return { route: row.route, params: paramsWithoutWindow(JSON.parse(row.params) as AnyParams, window), window }
 }
 
 /** A failed request, with the data to send it again at any later time: its window is absolute. */
-export interface FailedRequest extends Omit<Call, 'service'> {
+export interface FailedRequest extends Omit<RouteCall, 'service'> {
   readonly entry: string
   readonly series: SeriesIdentity | null
   /** Null for all geos. */

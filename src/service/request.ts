@@ -16,7 +16,7 @@ export interface ApiRequest {
 }
 
 /** A route with its parameters and window. */
-export interface Call {
+export interface RouteCall {
   readonly service: Service
   readonly route: string
   readonly params: AnyParams
@@ -28,7 +28,7 @@ export interface Call {
 export const rangeParams = (window: Interval): AnyParams => ({ start_date: window.from, end_date: window.to - 1 })
 
 /** The sent and recorded parameters of a call, including its window unless there is a `date`. */
-export const sentParams = ({ params, window }: Pick<Call, 'params' | 'window'>): AnyParams =>
+export const sentParams = ({ params, window }: Pick<RouteCall, 'params' | 'window'>): AnyParams =>
   window === null || params.date !== undefined ? params : { ...params, ...rangeParams(window) }
 
 /** The recorded parameters of a call without its window. */
@@ -125,7 +125,7 @@ export function buildRequest<R extends string>(service: Service, route: R, param
 }
 
 /** The request of a call with its window. */
-export const requestFor = (call: Call): ApiRequest => buildRequest(call.service, call.route, sentParams(call))
+export const requestFor = (call: RouteCall): ApiRequest => buildRequest(call.service, call.route, sentParams(call))
 
 /** A response of any status. */
 export interface HttpResponse {

@@ -70,6 +70,14 @@ describe('replaced and merged coverage rows', () => {
       ['0 unverified 10-02..10-04 n3 since n3', '3 values 10-01..10-06 n0'],
     ],
     [
+      'a part that is still unverified does not take the time of its older neighbour (rule 15)',
+      [
+        { at: n0, days: [1, 4], rejects: 1 },
+        { at: n2, days: [1, 2], rejects: 1 },
+      ],
+      ['0 unverified 10-01..10-02 n2 since n0', '0 unverified 10-02..10-04 n0 since n0'],
+    ],
+    [
       'adjacent rows merge once both are settled, with the age of the older one',
       [full, { at: n1, days: [3, 5] }],
       ['0 values 10-01..10-05 n0'],
@@ -114,7 +122,11 @@ describe('replaced and merged coverage rows', () => {
         { ...full, rejects: 1 },
         { at: n2, days: [2, 4], rejects: 1 },
       ],
-      ['0 unverified 10-01..10-03 n0 since n0', '0 unverified 10-03..10-04 n2 since n2'],
+      [
+        '0 unverified 10-01..10-02 n0 since n0',
+        '0 unverified 10-02..10-03 n2 since n0',
+        '0 unverified 10-03..10-04 n2 since n2',
+      ],
     ],
     [
       'a geo is unverified since the time at which all geos were',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { KeyError, type RequestSummary, type SyncError, TransientError } from '../../util/errors.ts'
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyResponse } from '../classify.ts'
-import type { Call, Client, OnRetry } from '../client.ts'
+import type { Client, OnRetry, SendCall } from '../client.ts'
 import { send } from '../http.ts'
 import { type DownloadResponse, receive } from '../receive.ts'
 import { DownloadError, type LinkPolicy, refusedDownload, refuseForeign, resolveLink } from './links.ts'
@@ -55,7 +55,7 @@ export async function download(url: string, options: DownloadOptions): Promise<D
 }
 
 /** Follows an address to its file: one attempt. */
-async function followRedirects(call: Call, url: string, options: DownloadOptions): Promise<Downloaded> {
+async function followRedirects(call: SendCall, url: string, options: DownloadOptions): Promise<Downloaded> {
   const { client, folder, allowHosts = [] } = options
   const links: LinkPolicy = { baseUrl: client.baseUrl, allowHosts }
   let address = resolveLink(url, client.baseUrl)
@@ -73,7 +73,7 @@ async function followRedirects(call: Call, url: string, options: DownloadOptions
 
 /** Sends one request of a download. Only the service gets the key. */
 function requestFile(
-  call: Call,
+  call: SendCall,
   address: URL,
   url: string,
   links: LinkPolicy,

@@ -1,6 +1,6 @@
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { CoveredState } from '../../db/tables/series.ts'
-import type { Absence, Coverage } from '../../job/plannerState.ts'
+import { type Absence, type Coverage, EARLY_S } from '../../job/plannerState.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, overlaps, subtract } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
@@ -35,7 +35,7 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
     rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, state), series)
   }
   // Rule 9: known geos with stored values are unverified if the reply lacks them.
-  for (const geo of lackingGeos(series, reply, stored, unverified)) {
+  for (const geo of omittedGeos(series, reply, stored, unverified)) {
     unverified.add(geo)
     rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, 'unverified'), series)
   }
@@ -95,7 +95,7 @@ const mayBeRejected = (geo: Geo, { rows, dismissed }: SeriesReply): boolean =>
   dismissed.some((key) => key === null || rows.size === 0 || (key.geo === geo && !rows.has(geo)))
 
 /** Rules 9 and 10: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
-function lackingGeos(
+function omittedGeos(
   { knownGeos }: Series,
   { geos, rows, dismissed }: SeriesReply,
   stored: StoredCoverage,
@@ -196,10 +196,12 @@ function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Seri
   // A merged row may be past revision for longer than its oldest reply shows.
   const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
   return mergeAdjacent(rows, (last, row) => {
+    // The next request of an unverified row depends on its time, which must not fall back to that of an older neighbour.
     const isSame =
-      last.state === 'unverified' ||
-      Math.min(last.settledFor, row.settledFor) >= longestLookback ||
-      (last.fetchedAt === row.fetchedAt && isOneReply(last) && isOneReply(row))
+      last.state === 'unverified'
+        ? Math.abs(last.fetchedAt - row.fetchedAt) < EARLY_S
+        : Math.min(last.settledFor, row.settledFor) >= longestLookback ||
+          (last.fetchedAt === row.fetchedAt && isOneReply(last) && isOneReply(row))
     if (!isSame || last.state !== row.state || last.since !== row.since) return null
     return {
       ...last,
