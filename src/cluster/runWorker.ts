@@ -11,9 +11,9 @@ import type { OpenPacer } from '../fetch/pacer.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Loading } from '../load/load.ts'
-import type { SyncContext } from '../sync/context.ts'
+import type { OnReject, SyncContext } from '../sync/context.ts'
 import { type Fetching, openFetching } from '../sync/fetching.ts'
-import { type OnReject, processRequest } from '../sync/processRequest.ts'
+import { processRequest } from '../sync/processRequest.ts'
 import {
   BugError,
   KeyError,

@@ -14,9 +14,9 @@ interface ResponseFailure {
   readonly coolDownMs?: number
 }
 
-/** The hint if a window is too large: it is already one day, or one bucket. */
+/** The hint if a response is too large: windows of series are already split down to one day or bucket. */
 const UNDIVIDED =
-  'The window was already split down to one day: run `indicator-sync retry` later, or list fewer `geoIds` in the entry.'
+  'It cannot be split further: run `indicator-sync retry` later, or list fewer `geoIds` in the entry of a series.'
 
 /** Whether a body is a web page. The content types of the service are unreliable, so the body decides. */
 const isHtml = ({ body }: HttpResponse): boolean =>

@@ -9,8 +9,10 @@ import type { Requested } from '../plan/requested.ts'
 import type { Service } from '../service/services.ts'
 import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
-import type { OnReject } from './processRequest.ts'
 import type { RunRecord } from './record.ts'
+
+/** What to do with a reply that has invalid rows: quarantine those, or store it without loading it and end the run. */
+export type OnReject = 'quarantine' | 'fail'
 
 /** The environment of a run: database, service, clock, signal, and who is informed of its progress. */
 export interface SyncContext extends Omit<ClientOptions, 'service' | 'pacer' | 'concurrency' | 'onWait'> {

@@ -11,13 +11,11 @@ import { release } from '../util/bytes.ts'
 import { KeyError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
 import type { EmitEvent } from '../util/events.ts'
 import type { Interval } from '../util/time/interval.ts'
+import type { OnReject } from './context.ts'
 import { readAbsences, readDayIds, readNeighbours } from './neighbours.ts'
 import { readReply } from './readReply.ts'
 import { emitDivided, emitDone, emitFailed, emitRetried } from './requestEvents.ts'
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
-
-/** What to do with a reply that has invalid rows: quarantine those, or store it without loading it and end the run. */
-export type OnReject = 'quarantine' | 'fail'
 
 /** An open run: the database, the client, and what the run has learned. */
 export interface RequestContext extends Loading {
@@ -33,9 +31,11 @@ export interface RequestContext extends Loading {
   readonly probed: Set<string>
 }
 
-/** The result of a request. The requests of a `split` replace it: they go to the head of the queue, in order. */
+/** The outcome of a request. The requests of a `split` replace it: they go to the head of the queue, in order. */
 export type Outcome =
   | { readonly kind: 'loaded'; readonly request: PlannedRequest }
+  /** A later run requests it, or nothing is left to request. */
+  | { readonly kind: 'postponed'; readonly request: PlannedRequest }
   | { readonly kind: 'failed'; readonly request: PlannedRequest; readonly error: SyncError }
   | { readonly kind: 'split'; readonly request: PlannedRequest; readonly into: readonly PlannedRequest[] }
 
@@ -49,7 +49,7 @@ export async function processRequest(context: RequestContext, planned: PlannedRe
   const pieces = splitWindow(planned, size)
   if (pieces.length > 1 && planned.reason !== 'absent') return split(planned, pieces)
   const request = pieces.length > 1 ? await firstAbsentPiece(context, planned, size) : planned
-  if (!request) return { kind: 'loaded', request: planned }
+  if (!request) return { kind: 'postponed', request: planned }
   const halves = halveWindow(request)
   const reply = await client.get(request.request, {
     // Smaller windows replace one that is too large.
@@ -95,7 +95,7 @@ async function loadOrSplit(
     emitDone(emit, request, reply, counts, false)
     if (smaller.isByDay) await sizes.learnDay(request)
     // A run requests each absence at most once: a later run requests the parts.
-    if (request.reason === 'absent') return split(request, [])
+    if (request.reason === 'absent') return { kind: 'postponed', request }
     if (smaller.isProbe) probed.add(probe!)
     return split(request, smaller.into)
   }
@@ -119,9 +119,9 @@ async function failOrHalve(
   await recordAbandoned(context, request, 'too-large', error, last)
   await context.sizes.shrink(request)
   // A run requests each absence at most once: a later run requests the halves.
-  const windows = request.reason === 'absent' ? [] : halves
-  emitDivided(context.emit, request, error, last, windows.length)
-  return split(request, windows)
+  const isPostponed = request.reason === 'absent'
+  emitDivided(context.emit, request, error, last, isPostponed ? 0 : halves.length)
+  return isPostponed ? { kind: 'postponed', request } : split(request, halves)
 }
 
 /** Records a request as failed, with its last response and the rejected rows. */

@@ -318,7 +318,11 @@ export const MUTANTS: readonly Mutant[] = [
         find: "if (pieces.length > 1 && planned.reason !== 'absent')",
         put: 'if (pieces.length > 1)',
       },
-      { file: 'src/sync/processRequest.ts', find: "request.reason === 'absent' ? [] : halves", put: 'halves' },
+      {
+        file: 'src/sync/processRequest.ts',
+        find: "const isPostponed = request.reason === 'absent'",
+        put: 'const isPostponed = false',
+      },
     ],
   },
   mutant('gaps says of nothing when it is requested', 'reports/findGaps.ts', 'next_at: row.next_at,', 'next_at: null,'),
