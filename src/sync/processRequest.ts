@@ -40,8 +40,8 @@ export type Outcome =
   | { readonly kind: 'split'; readonly request: PlannedRequest; readonly into: readonly PlannedRequest[] }
 
 /**
- * Fetches, transforms and loads one request, in one transaction. Splits its window if that is too large, or if the values may be sums
- * over several resolutions. Throws errors that end the run.
+ * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
+ * may be sums over several resolutions. Throws errors that end the run.
  */
 export async function processRequest(context: RequestContext, planned: PlannedRequest): Promise<Outcome> {
   const { client, emit, sizes, keep } = context

@@ -51,7 +51,7 @@ export function refuseFlood(...parts: readonly Buffer[]): void {
     throw new OversizedError(limitMessage(`more than ${MAX_PARSED} values`, MAX_PARSED), {
       path: '$',
       code: 'body-too-large',
-      hint: 'The window was already split down to one day: list fewer `geoIds` in the entry.',
+      hint: 'It cannot be split further: list fewer `geoIds` in the entry.',
     })
   if (widest >= MAX_FIELDS) throw tooMany(`an object with ${widest + 1} fields`, MAX_FIELDS, 'too-many-fields')
 }

@@ -123,13 +123,13 @@ export function currentValues(
     const all = sorted(new Map([...some].filter(([at]) => inside(at))))
     return all ? [[geo, all] as const] : []
   })
-  const valuesInWindow = new Set(lacking.map(([geo]) => geo))
+  const omittedGeos = new Set(lacking.map(([geo]) => geo))
   return {
     reach: { from: 0, to: Number.MAX_SAFE_INTEGER },
     coverage,
     absences,
     values: dismissed.length > 0 ? new Map(stored) : rows,
-    valuesInWindow,
+    omittedGeos,
     near,
     rejectedWindows: [],
   }

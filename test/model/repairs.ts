@@ -129,8 +129,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a geo that is missing is not unverified',
     'load/coverage/decideCoverage.ts',
-    '!rejected.has(geo) && stored.valuesInWindow.has(geo)',
-    '!rejected.has(geo) && stored.valuesInWindow.has(-1)',
+    '!rejected.has(geo) && stored.omittedGeos.has(geo)',
+    '!rejected.has(geo) && stored.omittedGeos.has(-1)',
   ),
   mutant(
     'what is dismissed stays unverified',

@@ -49,7 +49,7 @@ export interface StoredCoverage {
   /** The values of the reply; if it has dismissed rejects, all stored values of the window. */
   readonly values: ReadonlyMap<Geo, Values>
   /** Known geos without rows in the reply that have stored values in the window. */
-  readonly valuesInWindow: ReadonlySet<Geo>
+  readonly omittedGeos: ReadonlySet<Geo>
   /** Up to 16 stored values on each side of the window; empty if no rule needs them. */
   readonly near: ReadonlyMap<Geo, { readonly before: Values; readonly after: Values }>
   /** Windows of replies with rejects, dismissed or not. */

@@ -80,7 +80,7 @@ function decideWindow(windowCase: WindowCase): Absence[] {
   const decided = isForAll && !hasGeos && !provesAbsence(ALL_GEOS) ? inside.map(({ geo }) => geo) : geos
   const absent = [...new Set(decided)].flatMap((geo) => {
     // Rule 20: an absence of all geos does not apply to a geo that has got values since.
-    const continuesAll = provesAbsence(geo) || (hasGeos && !rows.has(geo) && !stored.valuesInWindow.has(geo))
+    const continuesAll = provesAbsence(geo) || (hasGeos && !rows.has(geo) && !stored.omittedGeos.has(geo))
     const earlier = inside.filter(
       (row) => row.geo === geo || (continuesAll && (geo === ALL_GEOS || row.geo === ALL_GEOS)),
     )

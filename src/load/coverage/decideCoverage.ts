@@ -35,7 +35,7 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
     rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, state), series)
   }
   // Rule 9: known geos with stored values are unverified if the reply lacks them.
-  for (const geo of omittedGeos(series, reply, stored, unverified)) {
+  for (const geo of unverifiedGeos(series, reply, stored, unverified)) {
     unverified.add(geo)
     rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, 'unverified'), series)
   }
@@ -78,14 +78,14 @@ export function decideAcceptance(
 }
 
 /** Rules 1–5: the state of the window for a geo. */
-function decideState(geo: Geo, reply: SeriesReply, { valuesInWindow }: StoredCoverage): ReplyState {
+function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCoverage): ReplyState {
   const isForAll = geo === ALL_GEOS
   // Rule 1: values could not be read.
   if (reply.isIncomplete) return 'unverified'
   // Rule 2: the reply has values.
   if (isForAll ? reply.rows.size > 0 : reply.rows.has(geo)) return 'values'
   // Rule 5: neither the reply nor the database has values.
-  if (isForAll ? valuesInWindow.size === 0 : !valuesInWindow.has(geo)) return 'empty'
+  if (isForAll ? omittedGeos.size === 0 : !omittedGeos.has(geo)) return 'empty'
   // Rule 4: dismissed rejects may be the stored values. Rule 3: nothing explains their lack.
   return mayBeRejected(geo, reply) ? 'kept' : 'unverified'
 }
@@ -95,7 +95,7 @@ const mayBeRejected = (geo: Geo, { rows, dismissed }: SeriesReply): boolean =>
   dismissed.some((key) => key === null || rows.size === 0 || (key.geo === geo && !rows.has(geo)))
 
 /** Rules 9 and 10: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
-function omittedGeos(
+function unverifiedGeos(
   { knownGeos }: Series,
   { geos, rows, dismissed }: SeriesReply,
   stored: StoredCoverage,
@@ -103,7 +103,7 @@ function omittedGeos(
 ): readonly Geo[] {
   if (!geos.includes(ALL_GEOS) || unverified.has(ALL_GEOS) || rows.size === 0) return []
   const rejected = new Set(dismissed.map((key) => key?.geo))
-  return knownGeos.filter((geo) => !rows.has(geo) && !rejected.has(geo) && stored.valuesInWindow.has(geo))
+  return knownGeos.filter((geo) => !rows.has(geo) && !rejected.has(geo) && stored.omittedGeos.has(geo))
 }
 
 /** Rule 16: the geos whose absences a reply decides. */

@@ -136,15 +136,15 @@ export async function readCoverage(
   const requested = reply.geos.includes(ALL_GEOS) ? series.knownGeos : reply.geos
   const isLacking = requested.some((geo) => !reply.rows.has(geo))
   const lacking = isLacking ? await selectGeosWithValues.all(tx, { seriesId, ...window }) : []
-  const valuesInWindow = new Set(lacking.map(({ geo }) => geo))
+  const omittedGeos = new Set(lacking.map(({ geo }) => geo))
   // Rule 18: a reply with dismissed rejects withdraws no values, so more than its rows may be stored.
   const values = reply.dismissed.length > 0 ? await readValues(tx, seriesId, window) : reply.rows
-  const stored = { reach, coverage, absences, near, values, valuesInWindow, rejectedWindows: [] }
+  const stored = { reach, coverage, absences, near, values, omittedGeos, rejectedWindows: [] }
   if (!isAround || !showsEarlierHoles(series, reply, stored)) return stored
   return { ...stored, rejectedWindows: await selectRejectedWindows.all(tx, { seriesId, ...reach }) }
 }
 
-const NOTHING_STORED = { coverage: [], near: new Map(), valuesInWindow: new Set<Geo>(), rejectedWindows: [] }
+const NOTHING_STORED = { coverage: [], near: new Map(), omittedGeos: new Set<Geo>(), rejectedWindows: [] }
 
 /** The periods of the values of a reply about one instant; undefined without values. */
 function findSpan({ rows }: SeriesReply): Interval | undefined {
