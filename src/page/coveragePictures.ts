@@ -45,12 +45,20 @@ function rectangles(shares: Shares, from: number, width: number): Html[] {
   })
 }
 
-/** Draws a strip of days. Consecutive days with the same shares are drawn as one. */
+/** Draws consecutive periods from left to right. Those with the same shares are drawn as one. */
+function picture(periods: readonly Shares[], attributes: Html, title?: Html): Html {
+  const keys = periods.map((shares) => JSON.stringify(shares))
+  const begins = [...keys.keys()].filter((i) => keys[i] !== keys[i - 1])
+  return html`<svg ${attributes} viewBox="0 0 ${periods.length} 12" preserveAspectRatio="none">${title}${begins.map(
+    (from, i) => rectangles(periods[from]!, from, (begins[i + 1] ?? periods.length) - from),
+  )}</svg>`
+}
+
+/** Draws the parts of a cell, whose link says the shares in words. */
+export const cellPicture = (parts: readonly Shares[]): Html => picture(parts, html`aria-hidden="true"`)
+
+/** Draws a strip of days. */
 export function stripPicture(request: PageRequest, days: readonly Shares[]): Html {
   const text = sharesText(request, mergeShares(days))
-  const keys = days.map((shares) => JSON.stringify(shares))
-  const begins = [...keys.keys()].filter((i) => keys[i] !== keys[i - 1])
-  return html`<svg class="strip" viewBox="0 0 ${days.length} 12" preserveAspectRatio="none" role="img" aria-label="${text}"><title>${text}</title>${begins.map(
-    (from, i) => rectangles(days[from]!, from, (begins[i + 1] ?? days.length) - from),
-  )}</svg>`
+  return picture(days, html`class="strip" role="img" aria-label="${text}"`, html`<title>${text}</title>`)
 }

@@ -126,6 +126,7 @@ main:has(.problems, dd .bad) h1::before { content: var(--sign-warn); }
 main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
 .printed { display: none; }
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); }
+.cell.none, .grid td.none { box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--edge) 50%, transparent); }
 .cell.failed, .grid td.failed { color: var(--on-strong); }
 span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-height: 1.375rem; vertical-align: middle; border-radius: .2rem; font-size: var(--tiny); }
 .grid { & td[class] { position: relative; height: 1.875rem; padding: 0; border: 1px solid var(--paper); min-width: 1.75rem; border-radius: .25rem; } & th[scope=row] { min-width: 5rem; font-weight: 400; padding: .125rem .75rem; vertical-align: middle; } & th, & td { border: 0; } }
@@ -134,6 +135,7 @@ span.cell { display: inline-block; min-width: 1.375rem; height: 1.375rem; line-h
 .grid td > * { position: absolute; inset: 0; overflow: hidden; text-indent: 110%; white-space: nowrap; color: inherit; text-decoration: none; }
 .grid td > ::before { position: absolute; inset: 0; display: grid; place-items: center; text-indent: 0; }
 .grid td.mixed > ::before { z-index: 1; inset: auto; top: calc(50% - .5rem); left: calc(50% - .375rem); line-height: 1rem; width: .75rem; background: var(--paper); border-radius: .25rem; }
+${[...Array(10).keys()].map((place) => `.grid td.at-${place} > ::before { left: calc((100% - .75rem) * ${place} / 9); }`).join('\n')}
 .grid td svg { position: absolute; inset: 0; width: 100%; height: 100%; }
 .grid td a:focus-visible { outline-color: var(--ink); outline-offset: 1px; z-index: 1; }
 .grid thead th + th { text-align: center; padding: .25rem 0; font-weight: 400; }
@@ -166,17 +168,18 @@ figure { margin: .5rem 0; }
 progress { width: 100%; accent-color: var(--link); }
 .durations { max-width: 100%; height: auto; & .bar { fill: var(--edge); } & .bad { fill: var(--failed); } }
 .lane { max-width: 100%; background: var(--band); & path { fill: none; stroke-width: 6; } & .sent { stroke: var(--edge); } & .failed { stroke: var(--failed); } }
-.spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } }
+.spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } & [download] { margin-inline-start: auto; } }
 [hidden] { display: none !important; }
 .choose select { max-width: min(18rem, 100%); }
 .choose small { flex-basis: 100%; }
 .remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; }
 .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
-[data-part="legend"] li::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
+[data-part="legend"] li[class]::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
 [data-part="legend"] .band::before { height: .75rem; background: var(--chart-now-band); }
+p.soft:not([hidden]) + #chart { display: none; }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
-.uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 28%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
+.uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
 .figure { width: 100%; height: auto; display: block; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
@@ -192,15 +195,13 @@ ${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-o
 .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
 .heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
+@media (max-width: 60rem) { .spark { width: 4rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
-@media (max-width: 60rem) {
+@media (max-width: 46rem) {
   .spark { width: 100%; }
   table.series caption { all: unset; display: block; padding: .5rem .75rem 0; color: var(--soft); font-size: var(--tiny); }
   table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name latest" "when age" "trend trend" "wide wide" / minmax(0, 1fr) auto; padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } }
   table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
-}
-@media (min-width: 46rem) and (max-width: 60rem) { table.series tr { grid-template: "name latest" "when age" "trend wide" / minmax(0, 1fr) minmax(0, 1fr); } }
-@media (max-width: 46rem) {
   main, footer { padding-inline: .75rem; }
   .panel { display: flex; flex-direction: column; padding-inline: .75rem; }
   .choose { order: 1; }
@@ -216,7 +217,7 @@ ${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-o
   .find { flex-basis: 100%; max-width: none; order: 3; }
   header > div { gap: .25rem .625rem; padding-inline: .75rem; }
   header nav { order: 4; width: 100%; }
-  header ul { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; }
+  header ul { flex-wrap: nowrap; white-space: nowrap; overflow-x: auto; padding-inline-end: 3rem; mask-image: linear-gradient(to right, #000 calc(100% - 3rem), transparent); }
   header a[aria-current] { scroll-initial-target: nearest; }
   @supports not (scroll-initial-target: nearest) { header li:has([aria-current]) { order: -1; } }
   table:not([class]) { &, & tbody { display: block; } }

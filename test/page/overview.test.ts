@@ -151,12 +151,13 @@ test.each([
 
 test.each([
   ['complete', 48_000, () => ({ final: 1 })],
-  ['mixed', 105_000, (n: number) => ({ final: 0.9 - (n % 30) / 100, unverified: 0.1 + (n % 30) / 100 })],
+  ['mixed', 180_000, (n: number) => ({ final: 0.9 - (n % 30) / 100, unverified: 0.1 + (n % 30) / 100 })],
 ])('ten years of days that are %s are rendered within %i bytes', async (_, most, share) => {
   const reader = openReader(await sharedFile())
   onTestFinished(() => reader.close())
   const request = requestOf(reader, '/coverage/600', { id: '600' })
   const known = (await seriesCoverageView.read(request)) as Awaited<ReturnType<typeof readSeriesCoverage>>
+  const period = (n: number) => ({ shares: share(n), parts: most > 50_000 ? [share(n)] : [] })
   const day = (n: number): string => new Date(Date.UTC(2024, 0, 1 + n)).toISOString().slice(0, 10)
   const data = {
     ...known,
@@ -164,9 +165,9 @@ test.each([
     more: 300,
     years: Array.from({ length: 10 }, (_, i) => ({
       year: 2015 + i,
-      months: Array.from({ length: 12 }, (_, month) => share(month)),
+      months: Array.from({ length: 12 }, (_, month) => period(month)),
     })),
-    days: Array.from({ length: 366 }, (_, i) => ({ date: day(i), shares: share(i) })),
+    days: Array.from({ length: 366 }, (_, i) => ({ date: day(i), ...period(i) })),
     holes: Array.from({ length: most > 50_000 ? 25 : 0 }, (_, i) => ({
       geo: 8741,
       state: 'unverified' as const,

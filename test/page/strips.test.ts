@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { stripPicture } from '../../src/page/coveragePictures.ts'
+import { cellPicture, stripPicture } from '../../src/page/coveragePictures.ts'
 import type { PageRequest } from '../../src/page/page.ts'
-import { createBars } from '../../src/page/views/coveragePage.ts'
+import { type CoverageInterval, computePeriods } from '../../src/page/queries/intervals.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 
 test('a strip shows even small parts of a day', () => {
@@ -11,13 +11,17 @@ test('a strip shows even small parts of a day', () => {
   expect(picture).toMatch(/<rect class="final" x="1" y="10" width="1" height="2"\/><rect class="final" x="2" y="0"/)
 })
 
-test('the parts of a bar are as wide as their shares', () => {
-  const bars = createBars()
-  bars.show({ none: 0.91, final: 0.08, provisional: 0.01 })
-  const widths = [...String(bars.symbols()).matchAll(/<rect class="(\w+)" x="\d+" width="(\d+)"/g)]
-  expect(widths.map(([, state, width]) => [state, Number(width)])).toEqual([
-    ['none', 44],
-    ['final', 4],
-    ['provisional', 2],
+test('the parts of a cell are in the order of time', () => {
+  const line = [
+    { from: 0, to: 600, state: 'provisional' },
+    { from: 1200, to: 2400, state: 'final' },
+  ].map((interval) => ({ ...interval, geoId: 3, reason: null, missing: null, nextAt: null }) as CoverageInterval)
+  const [period, whole] = computePeriods(new Map([[3, line]]), [0, 2400, 4800], [3])
+  expect(period!.shares).toEqual({ none: 0.25, final: 0.5, provisional: 0.25 })
+  expect(whole).toEqual({ shares: { none: 1 }, parts: [] })
+  const parts = [...String(cellPicture(period!.parts)).matchAll(/<rect class="(\w+)" x="(\d+)" y="\d+" width="(\d+)"/g)]
+  expect(parts.map(([, ...part]) => part)).toEqual([
+    ['provisional', '0', '15'],
+    ['final', '30', '30'],
   ])
 })

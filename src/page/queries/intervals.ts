@@ -173,6 +173,25 @@ export function computeShares(lines: Timelines, borders: readonly number[], geos
   return cells.map((seconds, i) => sharesIn(seconds, (borders[i + 1]! - borders[i]!) * weights))
 }
 
+/** Parts of a period: six days of a year, half a day of a month. */
+const PARTS = 60
+
+/** Computes the shares of consecutive periods as `computeShares`; a mixed one has those of its parts in order. */
+export function computePeriods(lines: Timelines, borders: readonly number[], geos: readonly number[]) {
+  const cuts = borders.flatMap((to, i) => {
+    const from = borders[i - 1] ?? to
+    return Array.from({ length: i === 0 ? 1 : PARTS }, (_, n) => to - ((to - from) * (PARTS - 1 - n)) / PARTS)
+  })
+  const parts = computeShares(lines, cuts, geos)
+  return computeShares(lines, borders, geos).map((shares, i) => ({
+    shares,
+    parts: Object.keys(shares).length > 1 ? parts.slice(i * PARTS, (i + 1) * PARTS) : [],
+  }))
+}
+
+/** The shares of a period and of its parts. */
+export type Period = ReturnType<typeof computePeriods>[number]
+
 /** Converts seconds by state to shares of a whole; the rest was never requested. */
 function sharesIn(seconds: Partial<Record<CoverageState, number>>, whole: number): Shares {
   if (whole === 0) return { none: 1 }

@@ -2,18 +2,18 @@ import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { addUnits, ceilTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
-import { sharesText, stateLegend } from '../coveragePictures.ts'
+import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
 import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
 import { groupingText, jobFile, kindText, localText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
 import {
-  COVERAGE_STATES,
-  computeShares,
+  type CoverageState,
+  computePeriods,
   daysBetween,
   geosBySeries,
+  type Period,
   readCoverageIntervals,
-  type Shares,
   type Timelines,
   timelines,
   worstState,
@@ -48,8 +48,8 @@ export async function readCoverage(request: PageRequest) {
   const series = shown.map((row) => {
     const lines = timelines(intervals.get(row.id)!)
     const { years, borders } = listYears(row.time_zone, lines) ?? { years: [], borders: [] }
-    const shares = computeShares(lines, borders, geos.get(row.id) ?? [])
-    return { ...head(row), years: years.map((year, i) => ({ year, shares: shares[i]! })) }
+    const periods = computePeriods(lines, borders, geos.get(row.id) ?? [])
+    return { ...head(row), years: years.map((year, i) => ({ year, ...periods[i]! })) }
   })
   return { series, page, pages }
 }
@@ -97,12 +97,12 @@ export async function readSeriesCoverage(request: PageRequest) {
   const monthBorders = (january: number): number[] =>
     Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
   const days = daysBetween(zone, from, to)
-  const dayShares = computeShares(lines, days.borders, geoIds)
+  const dayPeriods = computePeriods(lines, days.borders, geoIds)
   return {
     ...head,
     year: years[nth]!,
-    years: years.map((year, i) => ({ year, months: computeShares(lines, monthBorders(borders[i]!), geoIds) })),
-    days: days.dates.map((date, i) => ({ date, shares: dayShares[i]! })),
+    years: years.map((year, i) => ({ year, months: computePeriods(lines, monthBorders(borders[i]!), geoIds) })),
+    days: days.dates.map((date, i) => ({ date, ...dayPeriods[i]! })),
     holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => ({
       ...hole,
       geo: geoId,
@@ -123,39 +123,14 @@ const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, ge
   return [kindText(kind, request), indicatorId, name, grouping && `(${grouping})`].filter(Boolean).join(' ')
 }
 
-/** Draws bars of shares. Each bar is drawn once and shown by reference in every cell with these shares. */
-export function createBars() {
-  const drawn = new Map<string, { readonly id: string; readonly shape: Html }>()
-  return {
-    show(shares: Shares): Html {
-      // Even the smallest part stays visible.
-      const widths = COVERAGE_STATES.filter((state) => (shares[state] ?? 0) > 0).map(
-        (state) => [state, Math.max(2, Math.round(shares[state]! * 48))] as const,
-      )
-      const key = widths.join(' ')
-      if (!drawn.has(key)) {
-        let x = 0
-        const parts = widths.map(([state, width]) => {
-          x += width
-          return html`<rect class="${state}" x="${x - width}" width="${width}" height="5"/>`
-        })
-        const id = `b${drawn.size}`
-        const shape = html`<symbol id="${id}" viewBox="0 0 ${x} 5" preserveAspectRatio="none">${parts}</symbol>`
-        drawn.set(key, { id, shape })
-      }
-      return html`<svg aria-hidden="true"><use href="#${drawn.get(key)!.id}"/></svg>`
-    },
-    /** All bars drawn so far, to place after the tables. */
-    symbols: (): HtmlPart =>
-      drawn.size > 0 &&
-      html`<svg class="quiet" aria-hidden="true">${[...drawn.values()].map(({ shape }) => shape)}</svg>`,
-  }
+/** A cell of a grid: its period, link and name. */
+type GridCell = readonly [period: Period, href: string, name: string] | undefined
+
+/** The place of the parts in a state, for its sign: from 0 at the left to 9. */
+function signPlace(parts: Period['parts'], state: CoverageState): number {
+  const at = [...parts.keys()].filter((i) => parts[i]![state] !== undefined)
+  return Math.round((at.reduce((sum, i) => sum + i + 0.5, 0) / at.length / parts.length) * 9)
 }
-
-type Bars = ReturnType<typeof createBars>
-
-/** A cell of a grid: its shares, link and name. */
-type GridCell = readonly [shares: Shares, href: string, name: string] | undefined
 
 interface Grid {
   readonly caption: string
@@ -165,12 +140,12 @@ interface Grid {
 }
 
 /** A table of cells. The style shows the words of a cell as the sign of its worst state; several states have a bar. */
-function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: PageRequest, bars: Bars): Html {
+function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: PageRequest): Html {
   const show = (cell: GridCell): Html => {
     if (!cell) return html`<td></td>`
-    const [shares, href, name] = cell
-    const isMixed = Object.keys(shares).length > 1
-    return html`<td class="${worstState(shares)}${isMixed && ' mixed'}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && bars.show(shares)}</a></td>`
+    const [{ shares, parts }, href, name] = cell
+    const [state, isMixed] = [worstState(shares), parts.length > 0]
+    return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
   }
   return scrolled(
     caption,
@@ -186,22 +161,21 @@ export const coverageView = view({
   show(data, request) {
     const { coverage, common } = request.words
     const { link } = request
-    const bars = createBars()
     const years = [...new Set(data.series.flatMap(({ years }) => years.map(({ year }) => year)))].sort((a, b) => a - b)
     const rows = data.series.map((head) => {
       const path = `/coverage/${head.path}`
-      const byYear = new Map(head.years.map(({ year, shares }) => [year, shares]))
+      const byYear = new Map(head.years.map((period) => [period.year, period]))
       return {
         head: html`<a href="${link(path)}">${serviceText(headName(request, head))}</a>`,
         cells: years.map((year): GridCell => {
-          const shares = byYear.get(year)
-          return shares && [shares, link(path, { year }), String(year)]
+          const period = byYear.get(year)
+          return period && [period, link(path, { year }), String(year)]
         }),
       }
     })
     return html`${request.live && html`<p>${coverage.about}</p>`}${stateLegend(request)}
-${gridTable({ caption: coverage.caption, heads: [common.series, ...years], rows }, request, bars)}
-${bars.symbols()}${numberedPager(request, data.page, data.pages)}`
+${gridTable({ caption: coverage.caption, heads: [common.series, ...years], rows }, request)}
+${numberedPager(request, data.page, data.pages)}`
   },
 })
 
@@ -221,36 +195,36 @@ const monthNames = ({ locale }: PageRequest): string[] => {
 }
 
 /** Years by month; cells link to the days of their year. */
-function yearTable(data: SeriesCoverage, request: PageRequest, bars: Bars): Html {
+function yearTable(data: SeriesCoverage, request: PageRequest): Html {
   const { coverage, series } = request.words
   const names = monthNames(request)
   const rows = data.years.map(({ year, months }) => {
     const to = `${request.link(`/coverage/${data.path}`, { geo: data.geo ?? undefined, year })}#days`
-    return { head: year, cells: months.map((shares, i): GridCell => [shares, to, `${names[i]} ${year}`]) }
+    return { head: year, cells: months.map((period, i): GridCell => [period, to, `${names[i]} ${year}`]) }
   })
   const heads = names.map((month) => html`<abbr title="${month}">${month.slice(0, 3)}</abbr>`)
-  return gridTable({ caption: coverage.yearsCaption, heads: [series.spans.year, ...heads], rows }, request, bars)
+  return gridTable({ caption: coverage.yearsCaption, heads: [series.spans.year, ...heads], rows }, request)
 }
 
 /** A year with a row per month and a column per day; cells link to the values of their day. */
-function dayTable(data: SeriesCoverage, year: number, request: PageRequest, bars: Bars): Html {
+function dayTable(data: SeriesCoverage, year: number, request: PageRequest): Html {
   const { coverage, series } = request.words
   const names = monthNames(request)
   const caption = coverage.daysCaption(String(year))
   const numbers = Array.from({ length: 31 }, (_, i) => i + 1)
   const rows = [...Map.groupBy(data.days, ({ date }) => Number(date.slice(5, 7)))].map(([month, days]) => {
-    const byDay = new Map(days.map(({ date, shares }) => [Number(date.slice(8)), { date, shares }]))
+    const byDay = new Map(days.map((day) => [Number(day.date.slice(8)), day]))
     return {
       head: names[month - 1],
       cells: numbers.map((number): GridCell => {
         const day = byDay.get(number)
         const query = { geo: data.geo || undefined, day: day?.date }
-        return day && [day.shares, request.link(`/series/${data.path}`, query), day.date]
+        return day && [day, request.link(`/series/${data.path}`, query), day.date]
       }),
     }
   })
   return html`<h2 id="days">${caption}</h2>${request.live && html`<p class="soft">${coverage.daysHint}</p>`}
-${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request, bars)}`
+${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request)}`
 }
 
 /** The command that closes a gap, and the next request. */
@@ -304,12 +278,11 @@ export const seriesCoverageView = view({
   title: (data, request) => `${request.words.common.pages.coverage}: ${headName(request, data)}`,
   show(data, request) {
     const { link, words } = request
-    const bars = createBars()
     return html`<p><a href="${link(`/series/${data.path}`)}">${words.common.viewValues}</a></p>
 ${
   data.year === null
     ? html`<p>${words.coverage.none}</p>`
-    : html`${geoForm(data, request)}${holeTable(data, data.year, request)}${yearTable(data, request, bars)}${dayTable(data, data.year, request, bars)}${stateLegend(request)}${bars.symbols()}`
+    : html`${geoForm(data, request)}${holeTable(data, data.year, request)}${yearTable(data, request)}${dayTable(data, data.year, request)}${stateLegend(request)}`
 }`
   },
 })
