@@ -259,7 +259,7 @@ test('exported pages open from disk without browser errors or axe faults', async
   expect(await page.innerText('main')).not.toMatch(/Arrow keys|leads to the days/)
   await page.goto(pathToFileURL(join(place, 'index.html')).href)
   expect(await page.innerText('footer')).toContain('Published 2025-11-04 13:00')
-  expect(await page.innerText('main')).toContain('Age when published')
+  expect(await page.innerText('main')).toContain('Data until, when published')
   await page.getByRole('link', { name: /^600 / }).first().click()
   await page.waitForURL(/series\/600\.html$/)
   await page.getByRole('link', { name: 'Texts' }).click()

@@ -6,7 +6,7 @@ import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns
 import { unansweredRequests } from '../../reports/readStatus.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
 import { formatUtc } from '../../util/time/instant.ts'
-import { formatLocal } from '../../util/time/zone.ts'
+import { floorTo, formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, paginate } from '../page.ts'
 import { computeShares, geosBySeries, lastDays, readCoverageIntervals, timelines } from './intervals.ts'
 import { geoNames, requestNames, seriesUnits } from './names.ts'
@@ -81,7 +81,9 @@ async function readLines(
   const intervals = await readCoverageIntervals(request, ids)
   const head = await seriesHeads(request, series)
   const named = await geoNames(request, [...geos.values()].flat())
-  const { borders: trendDays } = lastDays(request.service.timeZone, request.now, TREND_DAYS)
+  // Today is unfinished, so that its mean would mislead.
+  const today = floorTo(request.service.timeZone, request.now, 'day')
+  const { borders: trendDays } = lastDays(request.service.timeZone, today - 1, TREND_DAYS)
   const trendRange = { from: trendDays[0]!, to: trendDays.at(-1)! }
   const units = await seriesUnits(request, ids)
   const lines = []

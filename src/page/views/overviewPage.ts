@@ -1,5 +1,6 @@
 import type { IncompleteRun } from '../../reports/lastRuns.ts'
 import { oneLine, shellWord, visible } from '../../util/text.ts'
+import { DAY } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
 import { type Column, commandLine, messageText, numberedPager, serviceText, table } from '../elements.ts'
@@ -109,15 +110,16 @@ function lakes({ lakes: rows }: Overview, request: PageRequest): HtmlPart {
   )
 }
 
-/** The age of the last value, and its usual age. */
-function age({ behindS, usualS, late }: SeriesLine, request: PageRequest): HtmlPart {
+/** How far the values reach, and how far they usually do; after two months, a date. */
+function age({ behindS, usualS, late, lastLocal }: SeriesLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
+  if (behindS > 60 * DAY && !late) return html`<span class="soft">${lastLocal?.slice(0, 10)}</span>`
   const length = (seconds: number): string => {
     const text = roughLength(request, seconds)
-    return seconds < 0 ? common.ahead(text) : text
+    return seconds < 0 ? common.ahead(text) : common.ago(text)
   }
-  return html`${late ? html`<strong class="bad">${roughLength(request, behindS)} (${home.isLate})</strong>` : length(behindS)}${
+  return html`${late ? html`<strong class="bad">${length(behindS)} (${home.isLate})</strong>` : length(behindS)}${
     usualS !== null && html` <span class="soft">${home.usual} ${length(usualS)}</span>`
   }`
 }
@@ -191,6 +193,9 @@ export const overviewView = view({
     if (data.health.series === 0) return home.empty
     return problems(data, request).length > 0 ? home.needs : home.upToDate
   },
-  show: (data, request) => html`${healthSection(data, request)}${lakes(data, request)}${seriesTable(data, request)}
+  show: (
+    data,
+    request,
+  ) => html`<p class="soft">${request.words.home.about(data.health.series)}</p>${healthSection(data, request)}${lakes(data, request)}${seriesTable(data, request)}
 ${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
 })

@@ -110,7 +110,7 @@ export const runsView = view({
     if (rows.length === 0)
       return html`<p>${labels.none} ${labels.noneHint}</p>${command(request.command('sync my-market.yaml'))}${queuesTable(queues, request)}`
     return html`<p>${labels.about}</p>
-<figure>${runStrip(rows, request)}</figure>
+${rows.length > 1 && html`<figure>${runStrip(rows, request)}</figure>`}
 ${runsTable(common.pages.runs, rows, request, [labels.message, ({ message }) => messageText(message, request)])}
 ${olderPager(request, older)}
 ${queuesTable(queues, request)}`

@@ -106,7 +106,7 @@ type SqlQuery = Awaited<ReturnType<typeof readSqlQuery>>
 const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?)?$/
 /** Columns of numbers that are not measurements, and of counts, which need an axis of their own. */
 const NO_MEASURE = /(?:^|_)(?:id|at|s|geo|series)$/
-const COUNT = /(?:^|_)(?:count|n|rows|hours|days|missing)$/
+const COUNT = /(?:^|_)(?:count|n|rows|hours|days|periods|values|missing)$/
 
 /** The instant of a cell; NaN for anything else. */
 const cellTime = (cell: string | number | null | undefined): number =>
