@@ -223,7 +223,7 @@ test('series compared by name appear in the URL, table and legend, and can be re
   const heads = await page.locator('[data-part="table"] thead th').allInnerTexts()
   expect(heads.filter((head) => head.includes('(MW)'))).toHaveLength(2)
   expect(await page.innerText('[data-part="table"] tbody tr')).toMatch(/\d\d,\d\d\d/)
-  expect(await move(page, 'ArrowRight')).toMatch(/€\/MWh · .*demand: [\d,]+ MW/i)
+  expect(await move(page, 'ArrowRight')).toMatch(/€\/MWh · .*demand, Península: [\d,]+ MW/i)
   const { width, height } = (await page.locator('.legend .with-0 .remove').boundingBox())!
   expect(Math.min(width, height)).toBeGreaterThanOrEqual(24)
   await page.click('.legend .with-0 .remove')
@@ -266,7 +266,7 @@ test('an empty range has no numbers on its axis, with and without scripts', asyn
 test('six series have six colours and two axes', async () => {
   const page = await open('/series/600?from=2025-10-26&to=2025-10-27&with=1293,544,600:1,s1,s2')
   const colours = await page.evaluate(
-    `[...document.querySelectorAll('[data-part="legend"] li:not([hidden])')].map((item) => getComputedStyle(item, '::before').backgroundImage)`,
+    `[...document.querySelectorAll('[data-part="legend"] li[class]:not([hidden])')].map((item) => getComputedStyle(item, '::before').backgroundImage)`,
   )
   expect(new Set(colours as string[]).size).toBe(6)
   expect(await page.locator('#chart .u-axis').count()).toBe(3)
@@ -289,10 +289,18 @@ test('a range can be chosen by days, as the last week, or one year earlier', asy
   await page.fill('[name=from]', '2025-10-24')
   await page.click('form.choose button')
   await page.waitForURL(/from=2025-10-24/)
-  await page.getByRole('link', { name: 'Same period last year' }).click()
-  await page.waitForURL(/from=2024-10-24&to=2024-10-30/)
   await page.getByRole('link', { name: 'Last 7 days' }).click()
   await page.waitForURL(/from=2025-10-23&to=2025-10-30/)
+  const current = page.locator('.spans [aria-current]')
+  expect(await current.allInnerTexts()).toEqual(['Last 7 days'])
+  const lastYear = page.getByRole('link', { name: 'Same period last year' })
+  expect(await lastYear.count(), 'before the first value').toBe(0)
+  await page.goto(`${new URL(page.url()).origin}/series/600?from=2026-04-01&to=2026-04-05&lang=en`)
+  expect(await page.innerText('main')).toContain('Not published yet.')
+  await lastYear.click()
+  await page.waitForURL(/from=2025-04-01&to=2025-04-05/)
+  await page.goto(`${new URL(page.url()).origin}/series/600?lang=en`)
+  expect(await current.allInnerTexts()).toEqual(['Last 30 days'])
 })
 
 test('the date field beside the slider shows past values and highlights differences', async () => {
@@ -311,6 +319,7 @@ test('a provisional range is labelled in the chart, and tooltip colours match th
   const box = (await page.locator('#chart .u-over').boundingBox())!
   await page.mouse.move(box.x + box.width * 0.3, box.y + 50)
   await page.locator('.tip .with-1').waitFor()
+  expect(await page.innerText('.tip .now')).toMatch(/^Day-ahead.+, España: /)
   const colours = (place: string) =>
     page.evaluate(
       `[...document.querySelectorAll('${place}')].map((one) => getComputedStyle(one, '::before').borderTopColor)`,

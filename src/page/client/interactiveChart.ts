@@ -9,6 +9,7 @@ import { type PastState, useSlider } from './slider.ts'
 export interface EmbeddedData {
   readonly chart: ShownChart & { readonly asOf: string | null }
   readonly label: string
+  readonly name: string
   readonly changes: readonly PastState[]
   readonly locale: string
   readonly api: string
@@ -49,7 +50,7 @@ function beginChart(): void {
     const then = chart.before && fill(words.thenValue, valueAt(chart.before, when, chart.unit))
     const parts = [
       ['', timeText(chart.offsets, period?.from ?? Math.floor(when))],
-      ['now', valueAt(chart.now, when, chart.unit)],
+      ['now', `${chart.compared.length > 0 ? `${embedded.name}: ` : ''}${valueAt(chart.now, when, chart.unit)}`],
       ['then', then],
       ...chart.compared.map(({ name, drawn, unit }, i) => [`with-${i}`, `${name}: ${valueAt(drawn, when, unit)}`]),
       ['', state && words.states[state]],
@@ -147,7 +148,7 @@ function beginChart(): void {
 
   const view = createChart(place, chart, {
     locale,
-    names: words.states,
+    names: { ...words.states, now: words.now ?? '' },
     cursor(when, left) {
       at = when
       const parts = when === null ? [] : reading(when)

@@ -41,7 +41,7 @@ function markStates(u: uPlot, { states, steps, from, to }: ShownChart, names: Ch
     element.style.left = `${left}px`
     element.style.width = `${Math.max(1, right! - left!)}px`
     // A narrow part has only its sign.
-    if (right! - left! < ROOM_FOR_NAME) element.textContent = title.slice(0, 1)
+    if (right! > left! && right! - left! < ROOM_FOR_NAME) element.textContent = title.slice(0, 1)
     return element
   }
   const now = Date.now() / 1000
@@ -50,7 +50,7 @@ function markStates(u: uPlot, { states, steps, from, to }: ShownChart, names: Ch
       mark(`state state-${state}`, from, to, `${SIGNS[state]} ${names[state] ?? ''}`),
     ),
     ...steps.map(([at]) => mark('change', at, at)),
-    ...(now > from && now < to ? [mark('now', now, now)] : []),
+    ...(now > from && now < to ? [mark('now', now, now, names.now)] : []),
   )
 }
 

@@ -15,6 +15,7 @@ import {
   type ChartData,
   type ChartTableRow,
   comparedNames,
+  placeName,
   readChanges,
   readChart,
   readCompared,
@@ -143,19 +144,16 @@ type Here = ReturnType<typeof linker>
 function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, now }: PageRequest): Html {
   const { series: labels, common } = words
   const { zone, first, last, path, geoId } = dataset
-  const today = floorTo(zone, now, 'day')
-  const week = { from: addUnits(zone, today, 'day', -6), to: addUnits(zone, today, 'day', 1) }
+  const show = (shown: Interval, label: string): Html =>
+    html`<a href="${here(shown)}"${shown.from === range.from && shown.to === range.to && html` aria-current="true"`}>${label}</a>\n`
+  const lastOnes = (days: number): Interval => ({ from: addUnits(zone, end, 'day', -days), to: end })
+  const end = addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
   return html`<nav class="spans" data-part="spans" aria-label="${labels.range}">
+${show(lastOnes(7), labels.lastWeek)}${show(lastOnes(30), labels.lastMonth)}${SPANS.map((span) => show(neighbours.spans[span], labels.spans[span]))}${first !== null && show({ from: floorTo(zone, first, 'day'), to: end }, labels.all)}
 <a rel="prev" href="${here(neighbours.previous)}">‹ <span>${common.previous}</span></a>
-${SPANS.map(
-  (span) =>
-    html`<a href="${here(neighbours.spans[span])}"${neighbours.span === span && html` aria-current="true"`}>${labels.spans[span]}</a> `,
-)}
 <a rel="next" href="${here(neighbours.next)}"><span>${common.next}</span> ›</a>
-<a href="${here(week)}">${labels.lastWeek}</a>
-<a href="${here(lastYear)}">${labels.lastYear}</a>
-${first !== null && last !== null && html`<a href="${here({ from: floorTo(zone, first, 'day'), to: addUnits(zone, floorTo(zone, last, 'day'), 'day', 1) })}">${labels.all}</a>`}
+${first !== null && lastYear.to > first && show(lastYear, labels.lastYear)}
 <a href="${here(range, {}, `/api/csv/${path}/${geoId}`)}" download>${labels.csv}</a>
 </nav>`
 }
@@ -225,12 +223,13 @@ const chartLegend = ({ chart, dataset, asOf, range }: SeriesData, here: Here, re
   const { series: labels, common } = request.words
   const names = comparedNames(request.query)
   return html`<ul class="legend" data-part="legend">
-<li class="now">${chart.compared.length > 0 ? serviceText(dataset.name) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
+<li class="now">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
 ${asOf && html`<li class="then">${labels.valuesThen(momentText(dataset.zone, asOf.moment))}</li>`}
 <li class="band" id="bucket" data-own hidden></li>
-${chart.compared.map(({ name, geo, unit, path }, i) => {
+${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
+${chart.compared.map(({ name, unit, path }, i) => {
   const others = names.filter((_, n) => n !== i).join(',') || undefined
-  return html`<li class="with-${i}"><a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>${geo && `, ${geo}`}${unit && ` (${unit})`}${request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+  return html`<li class="with-${i}"><a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>${unit && ` (${unit})`}${request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
@@ -240,15 +239,16 @@ function keyFigures(
   { latest, weekAgo, figures: { mean, low, high }, dataset: { unit, zone } }: SeriesData,
   request: PageRequest,
 ): Html {
-  const { locale, words } = request
+  const { locale, words, now } = request
   const { series: labels } = words
   const value = (number: number | null | undefined, detail?: HtmlPart): HtmlPart =>
     typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
   const change =
     latest?.value != null && weekAgo?.value != null && weekAgo.at < latest.at && latest.value - weekAgo.value
+  const isOver = latest !== null && latest.at + latest.step_s <= now
   const sign = typeof change === 'number' && change > 0 ? '+' : ''
   return facts([
-    [labels.latest, value(latest?.value, latest && timeText(zone, latest.at)), 'main'],
+    [isOver ? labels.lastValue : labels.latest, value(latest?.value, latest && timeText(zone, latest.at)), 'main'],
     [labels.weekAgo, typeof change === 'number' && html`${sign}${value(change)}`],
     [labels.mean, value(mean)],
     [labels.low, value(low?.value, low && timeText(zone, low.at))],
@@ -269,10 +269,12 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
   const label = labels.label(seriesTitle(dataset), timeText(zone, range.from), timeText(zone, range.to))
   const lines = chartLines(chart)
   const isNothing = lines.every(({ drawn }) => drawn.segments.length === 0)
+  const isEarly = range.from >= Math.max(dataset.last ?? 0, floorTo(zone, request.now, 'day'))
   const embedded = {
     chart,
     label,
     locale,
+    name: placeName(dataset),
     changes: changeMoments(data, request),
     api: link(`/api/series/${path}/${geoId}`),
     with: chart.compared.map(({ line, path }) => `${path}:${line.geoId}`).join(','),
@@ -294,7 +296,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
 ${live && spans(data, here, request)}
 ${live ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
-<p class="bad"${!isNothing && html` hidden`}>${labels.nothing}</p>
+<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing} <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a></p>
 <div id="chart" data-own>${figure({ range, zone, lines, states: chart.states, label, locale, unit })}<div class="tip" aria-hidden="true" hidden></div></div>
 ${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`

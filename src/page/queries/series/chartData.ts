@@ -35,6 +35,10 @@ export const comparedNames = (query: URLSearchParams): string[] =>
     .filter((name, i, names) => name !== '' && names.indexOf(name) === i)
     .slice(0, MAX_COMPARED)
 
+/** A name with its geo, to tell compared series apart. */
+export const placeName = ({ name, geo }: Pick<NamedGeoSeries, 'name' | 'geo'>): string =>
+  geo.name === null ? name : `${name}, ${geo.name}`
+
 /** Reads the series to compare with, in the named geo, else in that of the first series if they have it. */
 export async function readCompared(request: PageRequest, { geoId }: NamedGeoSeries, range: Interval) {
   const compared = []
@@ -45,7 +49,7 @@ export async function readCompared(request: PageRequest, { geoId }: NamedGeoSeri
     const geo = (named === undefined && series.geos.find(({ id }) => id === geoId)) || series.geo
     const line = { seriesId, geoId: geo.id, zone }
     const drawn = await readWindow(request.store, line, range, chartColumns(request.query), null)
-    compared.push({ path, name: series.name, geo: geo.name, unit, drawn, line })
+    compared.push({ path, name: placeName({ ...series, geo }), unit, drawn, line })
   }
   return compared
 }

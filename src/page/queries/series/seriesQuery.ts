@@ -57,7 +57,7 @@ export type NamedGeoSeries = Awaited<ReturnType<typeof readNamedGeoSeries>>
 export const latestValue = prepared((db, key: { series: number; geo: number; now: number }) =>
   db
     .selectFrom('observation')
-    .select(['at', 'value'])
+    .select(['at', 'value', 'step_s'])
     .where('series_id', '=', key.series)
     .where('geo_id', '=', key.geo)
     .where('at', '<=', key.now)
