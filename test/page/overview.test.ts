@@ -19,6 +19,7 @@ describe('the overview', () => {
   test('the overview shows open failures with request, error and command', async () => {
     const { url } = await servePage(await sharedFile())
     const text = await get(`${url}/`)
+    expect(text).toContain('Local copy of e·sios, the data of Spain’s electricity system: 4 series.')
     expect(text).toContain('1 request failed and has not succeeded since.')
     expect(text).toContain('/offer_indicators/25')
     expect(text).toContain('<code data-copy>npx indicator-sync retry</code>')
