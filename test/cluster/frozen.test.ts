@@ -43,7 +43,14 @@ series:
     DIES_AT: statement,
     DIES_BY: 'SIGSTOP',
   })
-  while (!frozen.said().includes('SIGSTOP here')) await sleep(50)
+  let hasEnded = false
+  void plan.ended.then(() => {
+    hasEnded = true
+  })
+  while (!frozen.said().includes('SIGSTOP here')) {
+    if (hasEnded) throw new Error(`The plan ended early: ${plan.said()}`)
+    await sleep(50)
+  }
   return { emulator, url, plan }
 }
 

@@ -296,7 +296,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
 ${live && spans(data, here, request)}
 ${live ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
-<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing} <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a></p>
+<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.live && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
 <div id="chart" data-own>${figure({ range, zone, lines, states: chart.states, label, locale, unit })}<div class="tip" aria-hidden="true" hidden></div></div>
 ${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
