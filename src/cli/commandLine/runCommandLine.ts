@@ -103,7 +103,7 @@ async function complete(argv: readonly string[]): Promise<void> {
   parser.parse()
 }
 
-/** Whether stderr is for machines. Searches the words itself, because the command line may be illegal. */
+/** Returns true for `--log-format json`. Searches the words, because yargs may be unable to parse them. */
 const isJson = (argv: readonly string[]): boolean => /(^| )--log-format[= ]json( |$)/.test(argv.join(' '))
 
 /** Runs the command of a command line and sets the exit code of the process. */

@@ -68,7 +68,7 @@ export function metadataText(
     existing.errors.length === 0 && isMap(existing.contents) && isMap(existing.get('databases') ?? existing.contents)
   if (!isMetadata) return stringify({ ...facts, databases: { [database]: description } })
   const { databases = {} } = existing.toJS() as { databases?: object }
-  // What the publisher wrote stays, such as the licence of the data.
+  // Keep metadata that the publisher wrote, such as the license of the data.
   if (Object.keys(databases).every((name) => name === database))
     for (const [name, value] of Object.entries(facts))
       if (name === 'description' || !existing.has(name)) existing.set(name, value)

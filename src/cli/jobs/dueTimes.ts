@@ -35,7 +35,7 @@ export interface DueTimes {
 /** The due time of one job. */
 interface DueTime {
   readonly at: number
-  /** Whether it retries a job that found the database locked. */
+  /** True for the retry of a job that found the database locked. */
   readonly isRetry: boolean
   /** The scheduled time that was started last. */
   readonly started?: number | undefined

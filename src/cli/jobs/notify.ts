@@ -67,7 +67,7 @@ interface Notification {
   readonly event: NotifyEvent
   readonly job: string
   readonly text: string
-  /** Whether all is well: the run is done, or will continue when its budget is renewed. */
+  /** True if the run is done, or continues when its budget is renewed. */
   readonly ok: boolean
   readonly more: object
 }

@@ -50,7 +50,7 @@ export async function runAndPrint(
   return code
 }
 
-/** Whether workers fetch the planned requests. Throws InputError if the database is a file, or with `--on-reject fail`. */
+/** Returns true with `--distributed`. Throws InputError if the database is a file, or with `--on-reject fail`. */
 export function isDistributed(
   { distributed = false, onReject }: Partial<Args<typeof DISTRIBUTED_FLAG & typeof ON_REJECT_FLAG>>,
   { database }: Settings,

@@ -41,7 +41,7 @@ export interface RunOptions
   readonly notify?: readonly Notify[]
   /** The options of the planner for the range of `--from` and `--to`. */
   readonly optionsFor?: (range: Interval | undefined) => PlanOptions
-  /** Whether workers execute the plans. */
+  /** Lets workers execute the plans. */
   readonly distributed?: boolean | undefined
   /** Ends the run early. Default: the signals of the process do. */
   readonly signal?: AbortSignal
@@ -51,7 +51,7 @@ export interface RunOptions
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
 }
 
-/** What the jobs of one command share. */
+/** The state that the jobs of one command share. */
 interface Command {
   readonly options: RunOptions
   readonly store: Store

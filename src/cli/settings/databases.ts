@@ -4,7 +4,7 @@ import { openWriter } from '../../db/lock.ts'
 import { openReader, schemaState } from '../../db/open.ts'
 import type { Reader, Store } from '../../db/store.ts'
 
-/** Whether a database exists. */
+/** Returns true if a database exists. */
 export const databaseExists = async (name: string): Promise<boolean> =>
   isAddress(name) ? (await schemaState(name)).exists : existsSync(name)
 
