@@ -152,6 +152,6 @@ export async function readLanguage({ kysely }: Pick<Reader, 'kysely'>): Promise<
 export async function writeDictionary(db: Kysely<Database>): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('data_dictionary').execute()
-    for (const row of dictionaryRows()) await transaction.insertInto('data_dictionary').values(row).execute()
+    await transaction.insertInto('data_dictionary').values(dictionaryRows()).execute()
   })
 }
