@@ -186,6 +186,23 @@ test.each([
   expect(text.length).toBeLessThan(most)
 })
 
+test('the coverage of all series is by month for up to two years, else by year', async () => {
+  const read = async (...args: Parameters<typeof filledFile>) => {
+    const reader = openReader(await filledFile(...args))
+    onTestFinished(() => reader.close())
+    return readCoverage(requestOf(reader, '/coverage', {}))
+  }
+  const months = await read()
+  expect(months.unit).toBe('month')
+  const names = months.series.flatMap(({ periods }) => periods.map(({ name }) => name))
+  for (const name of names) expect(name).toMatch(/^20\d\d-(0[1-9]|1[0-2])$/)
+  const years = await read((store) =>
+    store.run(`update _coverage set from_at = 1577833200 where from_at = (select min(from_at) from _coverage)`, []),
+  )
+  expect(years.unit).toBe('year')
+  expect(years.series.flatMap(({ periods }) => periods.map(({ name }) => name))).toContain('2020')
+})
+
 /** Adds planner statistics of two thousand series, because the planner ignores indexes of small tables. */
 function growStatistics(store: Store): void {
   store.run(`delete from sqlite_stat1 where tbl in ('_fetch', 'series')`, [])

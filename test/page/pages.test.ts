@@ -254,9 +254,10 @@ describe('the SQL page', () => {
     expect(html).toContain('>select nonsense</textarea>')
   })
 
-  test('a recipe fills the box and its parameters without running', async () => {
+  test('a recipe fills the box and its parameters, and runs at once', async () => {
     const { data, html } = await get('/sql?recipe=daily-average')
-    expect(data).toMatchObject({ recipe: 'daily-average', result: null })
+    expect(data).toMatchObject({ recipe: 'daily-average', refused: null })
+    expect(data.result.rows.length).toBeGreaterThan(0)
     expect(data.parameters).toContainEqual({ name: 'indicator', value: '600' })
     expect(html).toContain('name="p.indicator" value="600"')
   })

@@ -6,6 +6,7 @@ import { SERVICES } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import { packageFile } from '../../util/package.ts'
 import { grouped } from '../../util/text.ts'
+import { DAY } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { readJobs } from '../jobs/readJobs.ts'
 import { runJobs } from '../jobs/runJobs.ts'
@@ -68,21 +69,29 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const file = args.database
   await checkTarget(file)
   const jobs = readJobs([packageFile('jobs/demo.yaml')], DEMO_SERVICE)
-  const emulator = await startEmulator({})
+  // A new database also gets the data of yesterday, so that it has revisions.
+  const days = (await databaseExists(file)) ? ['today'] : ['yesterday', 'today']
+  let now = Date.now
+  const emulator = await startEmulator({ now: () => Math.floor(now() / 1000) })
   try {
     const log = logFor(args, [emulator.key])
     log.info(`The emulated service listens on ${emulator.url}.`)
-    const { code, summaries } = await runJobs(jobs, {
-      service: DEMO_SERVICE,
-      baseUrl: emulator.url,
-      key: emulator.key,
-      file,
-      command: 'demo',
-      log,
-      quiet: args.quiet,
-    })
-    print(summaries.map(summaryText).join('\n'))
-    if (code !== EXIT.done) return code
+    for (const day of days) {
+      now = day === 'today' ? Date.now : () => Date.now() - DAY * 1000
+      const { code, summaries } = await runJobs(jobs, {
+        service: DEMO_SERVICE,
+        baseUrl: emulator.url,
+        key: emulator.key,
+        file,
+        command: 'demo',
+        now,
+        log,
+        quiet: args.quiet,
+      })
+      const title = days.length > 1 ? `As of ${day}: ` : ''
+      print(summaries.map((summary) => title + summaryText(summary)).join('\n'))
+      if (code !== EXIT.done) return code
+    }
   } finally {
     await emulator.close()
   }

@@ -28,7 +28,8 @@ import { createNotifier, type Notifier } from './notify.ts'
 /** How jobs are run. */
 export interface RunOptions
   extends RangeArgs,
-    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'onReject'> {
+    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'onReject'>,
+    Partial<Pick<SyncContext, 'now'>> {
   /** The database: a path or an address. */
   readonly file: string
   readonly command: string
@@ -141,7 +142,7 @@ async function runJob(command: Command, job: Job, later: readonly Job[]): Promis
     key,
     allowHttp,
     version: version(),
-    now: Date.now,
+    now: options.now ?? Date.now,
     signal,
     ...(onReject && { onReject }),
     shared: sharedRun?.shared,

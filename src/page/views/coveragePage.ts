@@ -1,6 +1,6 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
-import { addUnits, ceilTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
+import { addUnits, ceilTo, formatLocal, localDate, padTwo, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
 import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
 import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
@@ -38,20 +38,43 @@ function listYears(zone: string, lines: Timelines) {
   return { years, borders, end }
 }
 
-/** Reads every series with the shares of its years. */
+const monthBorders = (zone: string, january: number): number[] =>
+  Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
+
+/** The years of a list of series are divided into months up to this number of years. */
+const MAX_MONTH_YEARS = 2
+
+/** Reads every series with the shares of its years, or of its months if there are few years. */
 export async function readCoverage(request: PageRequest) {
   const { page, pages, shown } = paginate(request, await allSeries(request), SERIES_A_PAGE)
   const head = await seriesHeads(request, shown)
   const ids = shown.map(({ id }) => id)
   const intervals = await readCoverageIntervals(request, ids)
   const geos = await geosBySeries(request, ids)
-  const series = shown.map((row) => {
+  const listed = shown.map((row) => {
     const lines = timelines(intervals.get(row.id)!)
-    const { years, borders } = listYears(row.time_zone, lines) ?? { years: [], borders: [] }
-    const periods = computePeriods(lines, borders, geos.get(row.id) ?? [])
-    return { ...head(row), years: years.map((year, i) => ({ year, ...periods[i]! })) }
+    return { row, lines, ...(listYears(row.time_zone, lines) ?? { years: [], borders: [] }) }
   })
-  return { series, page, pages }
+  const isByMonth = new Set(listed.flatMap(({ years }) => years)).size <= MAX_MONTH_YEARS
+  const series = listed.map(({ row, lines, years, borders }) => {
+    const divide = (borders: readonly number[]): readonly Period[] =>
+      computePeriods(lines, borders, geos.get(row.id) ?? [])
+    const periods = isByMonth
+      ? years.flatMap((year, i) =>
+          divide(monthBorders(row.time_zone, borders[i]!)).map((period, month) => ({
+            name: `${year}-${padTwo(month + 1)}`,
+            year,
+            ...period,
+          })),
+        )
+      : divide(borders).map((period, i) => ({ name: String(years[i]!), year: years[i]!, ...period }))
+    const isRequested = ({ shares }: Period): boolean => Object.keys(shares).some((state) => state !== 'none')
+    return {
+      ...head(row),
+      periods: periods.slice(periods.findIndex(isRequested), periods.findLastIndex(isRequested) + 1),
+    }
+  })
+  return { series, unit: isByMonth ? ('month' as const) : ('year' as const), page, pages }
 }
 
 /** The requested geo: null for all together, and for a geo that was only requested with all others. */
@@ -94,14 +117,12 @@ export async function readSeriesCoverage(request: PageRequest) {
     .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
     .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
     .sort((a, b) => a.from - b.from || a.to - b.to)
-  const monthBorders = (january: number): number[] =>
-    Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
   const days = daysBetween(zone, from, to)
   const dayPeriods = computePeriods(lines, days.borders, geoIds)
   return {
     ...head,
     year: years[nth]!,
-    years: years.map((year, i) => ({ year, months: computePeriods(lines, monthBorders(borders[i]!), geoIds) })),
+    years: years.map((year, i) => ({ year, months: computePeriods(lines, monthBorders(zone, borders[i]!), geoIds) })),
     days: days.dates.map((date, i) => ({ date, ...dayPeriods[i]! })),
     holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => ({
       ...hole,
@@ -155,26 +176,39 @@ function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: Page
   )
 }
 
-/** `/coverage`: coverage of every series by year. */
+/** The years `YYYY`, or months `YYYY-MM`, from one to another. */
+function namesBetween(first: string, last: string): string[] {
+  const names = [first]
+  for (let name = first; name < last; names.push(name)) {
+    const [year, month] = name.split('-').map(Number) as [number, number?]
+    if (month === undefined) name = String(year + 1)
+    else name = month === 12 ? `${year + 1}-01` : `${year}-${padTwo(month + 1)}`
+  }
+  return names
+}
+
+/** `/coverage`: coverage of every series by year or month. */
 export const coverageView = view({
   read: readCoverage,
   show(data, request) {
     const { coverage, common } = request.words
     const { link } = request
-    const years = [...new Set(data.series.flatMap(({ years }) => years.map(({ year }) => year)))].sort((a, b) => a - b)
+    const sorted = data.series.flatMap(({ periods }) => periods.map(({ name }) => name)).sort()
+    const names = sorted.length === 0 ? [] : namesBetween(sorted[0]!, sorted.at(-1)!)
     const rows = data.series.map((head) => {
       const path = `/coverage/${head.path}`
-      const byYear = new Map(head.years.map((period) => [period.year, period]))
+      const byName = new Map(head.periods.map((period) => [period.name, period]))
       return {
         head: html`<a href="${link(path)}">${serviceText(headName(request, head))}</a>`,
-        cells: years.map((year): GridCell => {
-          const period = byYear.get(year)
-          return period && [period, link(path, { year }), String(year)]
+        cells: names.map((name): GridCell => {
+          const period = byName.get(name)
+          return period && [period, link(path, { year: period.year }), name]
         }),
       }
     })
-    return html`${request.live && html`<p>${coverage.about}</p>`}${stateLegend(request)}
-${gridTable({ caption: coverage.caption, heads: [common.series, ...years], rows }, request)}
+    const { about, caption } = coverage.by[data.unit]
+    return html`${request.live && html`<p>${about}</p>`}${stateLegend(request)}
+${gridTable({ caption, heads: [common.series, ...names], rows }, request)}
 ${numberedPager(request, data.page, data.pages)}`
   },
 })

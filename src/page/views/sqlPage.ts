@@ -39,19 +39,23 @@ function readStatement({ service, query }: PageRequest) {
     name,
     value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),
   }))
-  return { sql, recipe: recipe?.name ?? null, parameters }
+  // A chosen recipe runs at once, unless it needs a parameter that has no default.
+  const isComplete =
+    recipe !== undefined && parameters.every(({ name, value }) => value !== '' || !isNeeded(recipe, name))
+  const isReady = query.has('sql') || isComplete
+  return { sql, recipe: recipe?.name ?? null, parameters, isReady }
 }
 
 type RequestedStatement = ReturnType<typeof readStatement>
 
 /** Runs a statement, if there is one. Throws as the runner does. */
 async function runStatement<Result>(
-  { store: { address }, query }: PageRequest,
-  { sql, parameters }: RequestedStatement,
+  { store: { address } }: PageRequest,
+  { sql, parameters, isReady }: RequestedStatement,
   run: (statement: StatementRequest) => Promise<Result>,
 ): Promise<Result | null> {
   // A user who opens the page will run a statement.
-  if (!query.has('sql') || sql.trim() === '') {
+  if (!isReady || sql.trim() === '') {
     runner.warm()
     return null
   }

@@ -12,6 +12,23 @@ test('the demo refuses to write into a database with real data', async () => {
   expect(jobs.out.trim().split('\n')[1]).toBe('1')
 })
 
+test('a new demo has revisions, because it syncs as of yesterday and as of today', async () => {
+  const dir = tempFolder()
+  const first = await runCommand(dir, ['demo'])
+  expect(first.out).toMatch(/^As of yesterday: demo: done .*\nAs of today: demo: done .* [1-9]\d* revised/)
+  const again = await runCommand(dir, ['demo'])
+  expect(again.out).toMatch(/^demo: /)
+  const runs = await runCommand(dir, [
+    'query',
+    'select count(*) from _run',
+    '--format',
+    'csv',
+    '--database',
+    'data/demo.db',
+  ])
+  expect(runs.out.trim().split('\n')[1]).toBe('3')
+})
+
 test('the demo prints rows and its next steps within 80 columns', async () => {
   const dir = tempFolder()
   const result = await runCommand(dir, ['demo'])
