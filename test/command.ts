@@ -25,13 +25,14 @@ export interface Done {
 /** Runs an action once when the stderr of a process matches. */
 export function whenSaid(child: ChildProcess, what: string | RegExp, then: () => unknown): void {
   let output = ''
+  const outputs = [child.stdout!, child.stderr!]
   const listen = (data: Buffer): void => {
     output += data
     if (output.search(what) < 0) return
-    child.stderr!.off('data', listen)
+    for (const stream of outputs) stream.off('data', listen)
     then()
   }
-  child.stderr!.on('data', listen)
+  for (const stream of outputs) stream.on('data', listen)
 }
 
 /** Runs the command like a user: in its own process and directory, without the environment of the tests. */

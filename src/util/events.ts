@@ -135,14 +135,14 @@ export const EVENTS = {
   'schedule.waiting': {
     level: 'warn',
     pretty: 'always',
-    when: '`schedule` waits for another process that writes to the database.',
+    when: 'Another process writes to the database; `schedule` tries again soon.',
     fields: ['job', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'schedule.failed': {
     level: 'error',
     pretty: 'always',
-    when: 'A scheduled run stalled, was killed or could not start.',
+    when: 'A scheduled run was killed or could not start.',
     fields: ['job', ...ERROR],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },

@@ -1,26 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLocked } from '../../db/lock.ts'
 import type { Job } from '../../job/job.ts'
 import { listSecrets } from '../../service/key.ts'
 import { InputError, StoppedError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
-import { endWithParent } from '../../util/lifetime.ts'
 import { eventsTo } from '../../util/log.ts'
+import { asSyncError } from '../../util/systemErrors.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
-import { DISTRIBUTED_FLAG, JOBS, RUN_FLAGS } from '../flags.ts'
-import { type ChildRun, readChildRun, reportAlive, reportRefusal, runInChild } from '../jobs/childRun.ts'
-import { createDueTimes, nextTime } from '../jobs/dueTimes.ts'
+import { COMMON_FLAGS, DISTRIBUTED_FLAG, JOBS, RUN_FLAGS } from '../flags.ts'
+import { createDueTimes } from '../jobs/dueTimes.ts'
 import { createNotifier, notifyTargets } from '../jobs/notify.ts'
 import { readJobs } from '../jobs/readJobs.ts'
 import { isDistributed } from '../jobs/runAndPrint.ts'
-import { runJobs } from '../jobs/runJobs.ts'
+import { runChild } from '../jobs/runChild.ts'
 import { readSettings, requireService } from '../settings/config.ts'
-import { describe, EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
+import { EXIT } from '../terminal/fail.ts'
 import { logFor } from '../terminal/progress.ts'
-import { signalCode, watchSignals } from '../terminal/signals.ts'
-import { summaryText } from '../text/summary.ts'
+import { watchSignals } from '../terminal/signals.ts'
 
 export const positionals = JOBS
 export const flags = { ...RUN_FLAGS, ...DISTRIBUTED_FLAG } as const
@@ -28,9 +25,6 @@ export const examples = ['schedule jobs/nightly.yaml --service esios']
 export const endsWithOutput = true
 
 type ScheduleArgs = Args<typeof flags, typeof positionals>
-
-/** A run that reports nothing for this long has hung. */
-const STALL_S = 3600
 
 /** The clock is read at least this often, so that a jump is noticed. */
 const POLL_MS = 30_000
@@ -42,7 +36,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 /** Reads the settings, the jobs and the log; throws if a job has no schedule. */
 function readScheduled(args: ScheduleArgs) {
   const settings = readSettings(args)
-  const distributed = isDistributed(args, settings)
+  isDistributed(args, settings)
   const jobs = readJobs(args.jobs, settings.service.value)
   const unscheduled = jobs.filter(({ schedule }) => schedule === null)
   if (unscheduled.length > 0)
@@ -50,73 +44,26 @@ function readScheduled(args: ScheduleArgs) {
       hint: 'Add a line such as schedule: "15 21 * * *" to the job file.',
       code: 'no-schedule',
     })
-  const service = requireService(settings)
-  const log = logFor(args, listSecrets(service.key))
+  const log = logFor(args, listSecrets(requireService(settings).key))
   const notify = notifyTargets(args)
   const notifier = (notified: readonly Job[]) => createNotifier(notified, notify, { command: 'schedule', log })
   // Reports mistakes in the targets.
   notifier(jobs)
-  return { jobs, file: settings.database.value, service, distributed, log, notify, notifier }
+  return { jobs, log, notifier }
 }
 
-/** Reads the files again for a run: they may have changed since the start. The parent process reports mistakes. */
-function readAgain(args: ScheduleArgs, index: number) {
-  try {
-    // The files of other jobs may be invalid now.
-    return readScheduled({ ...args, jobs: [args.jobs[index]!] })
-  } catch (error) {
-    reportRefusal(error)
-    throw error
-  }
-}
-
-/** Runs a job once, in a child process. Waits for another writer until the job is due again. */
-async function runOnce(args: ScheduleArgs, { index, parent }: ChildRun): Promise<number> {
-  endWithParent(parent)
-  reportAlive()
-  const { jobs, file, service, distributed, log, notify } = readAgain(args, index)
-  const [job] = jobs as [Job]
-  const emit = createEmitter(eventsTo(log))
-  const signals = watchSignals((fields) => emit('signal.received', fields))
-  const { signal } = signals
-  try {
-    const until = nextTime(job, Date.now())
-    for (let waits = 0; (await isLocked(file)) && Date.now() < until && !signal.aborted; waits++) {
-      const reason = `another process is writing to ${file}; waiting for it.`
-      if (waits === 0) emit('schedule.waiting', { job: job.name, reason })
-      reportAlive()
-      await pause(1000, signal)
-    }
-    if (signal.aborted) return signals.code() ?? EXIT.done
-    const { code, summaries } = await runJobs([job], {
-      ...service,
-      file,
-      distributed,
-      command: 'schedule',
-      log,
-      quiet: args.quiet,
-      durability: args.durability,
-      onReject: args.onReject,
-      notify,
-      signal,
-      onActivity: reportAlive,
-    })
-    // The JSON log has events for this.
-    for (const summary of args.logFormat === 'json' ? [] : summaries)
-      log[summary.outcome === 'done' ? 'info' : 'warn'](summaryText(summary))
-    return code
-  } catch (error) {
-    if (args.logFormat === 'json') emit('command.failed', failedFields(error))
-    else log.error(describe(error))
-    return signalCode(error) ?? exitCodeFor(error)
-  } finally {
-    signals.release()
-  }
+/** The command line that runs a job file once with the same flags. */
+function syncWords(args: ScheduleArgs, file: string): string[] {
+  const values: Readonly<Record<string, unknown>> = { ...args }
+  const words = Object.keys({ ...COMMON_FLAGS, ...flags }).flatMap((name) => {
+    const value = values[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())]
+    if (value === undefined || value === false) return []
+    return value === true ? [`--${name}`] : [value].flat().map((text) => `--${name}=${text}`)
+  })
+  return ['sync', file, ...words]
 }
 
 export async function handler(args: ScheduleArgs): Promise<number> {
-  const childRun = readChildRun()
-  if (childRun) return runOnce(args, childRun)
   const { jobs, log, notifier } = readScheduled(args)
   const emit = createEmitter(eventsTo(log))
   const signals = watchSignals((fields) =>
@@ -147,6 +94,23 @@ export async function handler(args: ScheduleArgs): Promise<number> {
     await finish()
     signal.removeEventListener('abort', abort)
   }
+  /** Runs a job in a child process, so that the schedule survives its crash. */
+  const run = async (job: Job): Promise<void> => {
+    try {
+      const file = args.jobs[jobs.indexOf(job)]!
+      // It may have changed since the start. The files of other jobs may be invalid now.
+      readScheduled({ ...args, jobs: [file] })
+      const end = await runChild(syncWords(args, file), signals)
+      if (end === EXIT.busy) {
+        due.retry(job, Date.now())
+        emit('schedule.waiting', { job: job.name, reason: 'another process is writing to the database.' })
+      } else if (typeof end === 'string' && !signal.aborted)
+        await reportFailure(job, 'killed', `its process was ended by ${end}.`)
+    } catch (error) {
+      const { code, message, hint } = asSyncError(error)
+      await reportFailure(job, code, `it could not start: ${message}`, hint)
+    }
+  }
   try {
     while (!signal.aborted) {
       noticeSetBack()
@@ -158,15 +122,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
       }
       // Jobs run one after the other. A time that passes meanwhile is made up for once.
       due.start(job, Date.now())
-      const end = await runInChild(jobs.indexOf(job), { stallMs: STALL_S * 1000, signals })
-      if (end === 'stalled')
-        await reportFailure(job, 'stalled', `no progress for ${STALL_S} s; it was stopped. Loaded data is kept.`)
-      else if (typeof end === 'object') {
-        const { code, reason, hint } = end.refused
-        await reportFailure(job, code, `it could not start: ${reason}`, hint)
-      } else if (end === EXIT.busy) due.retry(job, Date.now())
-      else if (typeof end === 'string' && !signal.aborted)
-        await reportFailure(job, 'killed', `its process was ended by ${end}.`)
+      await run(job)
       if (!signal.aborted) logNext(job)
     }
   } finally {

@@ -25,14 +25,10 @@ interface LakeOptions {
   readonly file: string
   readonly command: string
   readonly log: Logger
-  readonly onActivity?: (() => void) | undefined
 }
 
 /** Updates the lake of a job, if it has one. Returns the error if that fails. */
-export async function syncJobLake(
-  { name, lake }: Job,
-  { file, command, log, onActivity }: LakeOptions,
-): Promise<SyncError | null> {
+export async function syncJobLake({ name, lake }: Job, { file, command, log }: LakeOptions): Promise<SyncError | null> {
   if (lake === null) return null
   const { syncLake } = await import('../../lake/syncLake.ts')
   const { withLake } = await import('../settings/storage.ts')
@@ -41,9 +37,7 @@ export async function syncJobLake(
   const reader = openReader(file)
   try {
     const program = `indicator-sync ${version()}`
-    const summary = await withLake(lake, (place) =>
-      syncLake(reader, place, { program, now: Date.now, onPart: () => onActivity?.() }),
-    )
+    const summary = await withLake(lake, (place) => syncLake(reader, place, { program, now: Date.now }))
     const ms = performance.now() - began
     emit('lake.synced', { job: name, ms, bytes: summary.bytes, reason: lakeText(summary) })
     return null

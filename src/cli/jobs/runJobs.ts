@@ -44,10 +44,6 @@ export interface RunOptions
   readonly optionsFor?: (range: Interval | undefined) => PlanOptions
   /** Lets workers execute the plans. */
   readonly distributed?: boolean | undefined
-  /** Ends the run early. Default: the signals of the process do. */
-  readonly signal?: AbortSignal
-  /** Called for every event and every attempt of a request. */
-  readonly onActivity?: () => void
   /** Runs one job. Default: `sync`. */
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
 }
@@ -73,7 +69,7 @@ export async function runJobs(
   const notifier = createNotifier(jobs, options.notify ?? [], options)
   const unfinished = new Set(jobs)
   const stopping = new AbortController()
-  const signal = options.signal ?? stopping.signal
+  const { signal } = stopping
   const closers = createClosers()
   try {
     // Reports bad ranges and an exposed key before a database is created.
@@ -129,7 +125,7 @@ async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | 
 /** Runs one job and shows its progress. */
 async function runJob(command: Command, job: Job, later: readonly Job[]): Promise<Summary> {
   const { options, store, signal, sharedRun, requested, emitLog, onStarted } = command
-  const { service, baseUrl, key, allowHttp, onReject, onActivity, runOne } = options
+  const { service, baseUrl, key, allowHttp, onReject, runOne } = options
   const progress = createProgress(
     options.quiet,
     (fields) => createEmitter(emitLog, { job: job.name, command: options.command })('run.progress', fields),
@@ -150,15 +146,10 @@ async function runJob(command: Command, job: Job, later: readonly Job[]): Promis
     later: later.map((laterJob) => withOptions(laterJob, options)),
     part: partText(options),
     onEvent: (event) => {
-      onActivity?.()
       if (event.event === 'run.started') onStarted(job)
       emitLog(event)
     },
-    onFailure: onActivity,
-    onProgress: (shown) => {
-      onActivity?.()
-      return progress.show(shown)
-    },
+    onProgress: progress.show,
     // Jobs with the same lake publish to it once, after the last of them.
     publish: later.some(({ lake }) => lake === job.lake) ? undefined : () => syncJobLake(job, options),
   }

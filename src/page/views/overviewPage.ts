@@ -35,7 +35,7 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
   const sync = (job: string): string => `sync ${jobFile(jobFiles, job)}`
   const runProblem = ({ run, job, command, part }: IncompleteRun, text: string): Problem => ({
     text: html`<a href="${link(`/runs/${run}`)}">${text}</a>`,
-    command: !['schedule', ...JOB_COMMANDS].includes(command)
+    command: !JOB_COMMANDS.includes(command)
       ? command
       : part === null
         ? sync(job)
