@@ -125,10 +125,10 @@ const withZones = (view: string): string =>
 function viewSql({ columns, sql: text, postgres = text }: DatabaseView): string {
   const names = Object.keys(columns)
   // `cross join … on` tells only SQLite in which order to read the tables.
-  const view = withZones(postgres.replaceAll('cross join', 'join'))
+  const view = postgres.replaceAll('cross join', 'join')
   if (!names.some((name) => name in TYPED_COLUMNS)) return view
   const typed = names.map((name) => (TYPED_COLUMNS[name] ? `${TYPED_COLUMNS[name]} as ${name}` : name))
-  return `select ${typed.join(', ')} from (${view}) v`
+  return `select ${typed.join(', ')} from (${withZones(view)}) v`
 }
 
 /** Bodies of replies are compressed already. */
