@@ -200,8 +200,6 @@ export interface Engine {
   currentValues(range: SeriesRange): Promise<readonly StoredValue[]>
   /** All superseded and withdrawn values of a range, in order of time. */
   supersededValues(range: SeriesRange): Promise<readonly SupersededValue[]>
-  /** The values of a range: now, as of a time (UTC to the millisecond), or their first versions. */
-  valuesThen(range: SeriesRange, then: string | 'now' | 'first'): Promise<ValueAt[]>
   /** The first values of a range in order of time: now, or as of a fetch. */
   knownValues(range: SeriesRange, fetchId: number | null, limit: number): Promise<ValueAt[]>
   /** The aggregates of every interval between two adjacent borders: now, or as of a fetch. */
@@ -210,8 +208,8 @@ export interface Engine {
     borders: readonly Instant[],
     fetchId: number | null,
   ): Promise<Extremes[]>
-  /** The replacements and withdrawals of values of a range, optionally after a time, latest first. */
-  revisions(range: SeriesRange, after: string | null): Promise<Revision[]>
+  /** The replacements and withdrawals of values of a range, latest first. */
+  revisions(range: SeriesRange): Promise<Revision[]>
   /** The versions of values of a series that began or ended between two times, in order of geo and instant. */
   changedVersions(
     seriesId: number,

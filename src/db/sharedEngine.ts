@@ -30,10 +30,6 @@ export const valuesQuery = (
     : sql`select at, value, step_s as step from ${versions(range)}
         where valid_from <= ${asOf} and (valid_to is null or valid_to > ${asOf}) order by at`
 
-const firstValuesQuery = (range: SeriesRange): RawBuilder<ValueAt> => sql`select at, value, step_s as step from (
-    select v.*, row_number() over (partition by at order by valid_from, fetch_id) as nth from ${versions(range)}
-  ) v where nth = 1 order by at`
-
 /*
  * The values as of a fetch. Fetches of a series are numbered in the order of their records, so the two fetch numbers of a row
  * show when it was valid.
@@ -82,10 +78,10 @@ const supersedingFetches = prepared((db, { seriesId, geoId, from, to }: SeriesRa
 )
 
 /**
- * Reads the replacements and withdrawals of a range, optionally after a time, latest first. Joins both tables here, because a
- * lookup of the successor of each version takes three times as long.
+ * Reads the replacements and withdrawals of a range, latest first. Joins both tables here, because a lookup of the successor of
+ * each version takes three times as long.
  */
-async function readRevisions(db: Kysely<Database>, range: SeriesRange, after: string | null): Promise<Revision[]> {
+async function readRevisions(db: Kysely<Database>, range: SeriesRange): Promise<Revision[]> {
   const replaced = await superseded.all(db, range)
   if (replaced.length === 0) return []
   const now = await current.all(db, range)
@@ -98,15 +94,13 @@ async function readRevisions(db: Kysely<Database>, range: SeriesRange, after: st
     const successor = [replaced[i + 1], now[next]].find(
       (version) => version?.at === at && version.fetch_id === superseded_by,
     )
-    const revisedAt = times.get(superseded_by)!
-    if (after === null || revisedAt > after)
-      revisions.push({
-        at,
-        before: value,
-        after: successor?.value ?? null,
-        withdrawn: successor === undefined,
-        revisedAt,
-      })
+    revisions.push({
+      at,
+      before: value,
+      after: successor?.value ?? null,
+      withdrawn: successor === undefined,
+      revisedAt: times.get(superseded_by)!,
+    })
   }
   // Revisions of the same time stay in order of their instants.
   return revisions.sort((a, b) => (a.revisedAt < b.revisedAt ? 1 : a.revisedAt > b.revisedAt ? -1 : 0))
@@ -129,7 +123,7 @@ async function* readChangedVersions(
 }
 
 type Shared =
-  | ('currentValues' | 'supersededValues' | 'valuesThen' | 'knownValues' | 'revisions' | 'changedVersions')
+  | ('currentValues' | 'supersededValues' | 'knownValues' | 'revisions' | 'changedVersions')
   | ('rebuildDays' | 'differentDays' | 'valuesBeyond')
 
 /** The operations that both databases share. */
@@ -138,16 +132,12 @@ export const sharedEngine = (db: Kysely<Database>): Pick<Engine, Shared> => ({
     (await current.all(db, range)).map(({ at, value, step_s, fetch_id }) => [at, value, step_s, fetch_id]),
   supersededValues: async (range) =>
     (await superseded.all(db, range)).map((row) => [row.at, row.value, row.step_s, row.fetch_id, row.superseded_by]),
-  async valuesThen(range, then) {
-    const query = then === 'first' ? firstValuesQuery(range) : valuesQuery(range, then === 'now' ? null : then)
-    return (await query.execute(db)).rows
-  },
   knownValues: async (range, fetchId, limit) =>
     (
       await sql<ValueAt>`select at, value, step_s as step from (${valuesAsOfFetch(range, fetchId)}) v
         order by at limit ${Math.trunc(limit)}`.execute(db)
     ).rows,
-  revisions: (range, after) => readRevisions(db, range, after),
+  revisions: (range) => readRevisions(db, range),
   changedVersions: (...parameters) => readChangedVersions(db, ...parameters),
   rebuildDays,
   differentDays: (seriesId, geoId) => findDifferentDays(db, seriesId, geoId),

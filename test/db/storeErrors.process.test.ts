@@ -46,7 +46,7 @@ test('every database call reports its errors as a StoreError', async () => {
     'the check before something is written': () => store.write(async () => undefined),
     'the check itself': () => store.check(),
     'an operation that answers at once': () => store.engine.currentValues(range),
-    'an operation': () => store.engine.valuesThen(range, 'now'),
+    'an operation': () => store.engine.currentValues(range),
     'an operation that answers row by row': () => allRows(store.engine.values(range, null)),
     "a user's statement": () => store.engine.query('select * from _run').then(({ rows }) => allRows(rows)),
   }

@@ -323,10 +323,9 @@ describe('terminal charts', () => {
     expect(stripText([{ from: 70, to: 73, state: 'final' }], 0, 100, 10)).toBe('·······▖··')
   })
 
-  test('show draws a series, compares two, and explains missing values', async () => {
-    const done = await cli('show 600 --with 612')
+  test('show draws a series, and explains missing values', async () => {
+    const done = await cli('show 600')
     expect(done.out).toMatch(/Day-ahead spot market price, España \(€\/MWh\): mean/)
-    expect(done.out).toMatch(/correlation 0\.9\d+/)
     expect(done.out).toMatch(/[\u2801-\u28ff]/)
     expect(JSON.parse((await cli('show 1293 --json')).out)[0].values.length).toBeGreaterThan(100)
     expect(await cli('show prices')).toMatchObject({

@@ -1,3 +1,4 @@
+import { allRows } from '../../db/engine.ts'
 import { seriesUnitColumn } from '../../db/queries/catalogueNames.ts'
 import { readEndOfValues } from '../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../db/store.ts'
@@ -12,7 +13,7 @@ import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { type DrawnSeries, drawnValues, type Shown, type ShownSeries, showJson, showText } from '../text/showText.ts'
+import { type Shown, type ShownSeries, showJson, showText } from '../text/showText.ts'
 import { resolveRange, resolveTimestamp } from '../times.ts'
 
 export const positionals = {
@@ -21,14 +22,12 @@ export const positionals = {
 export const flags = {
   ...DATABASE_FLAG,
   kind: { type: 'string', default: ENTRY_ROUTES.series, describe: 'Choose the kind: indicator, offer_indicator' },
-  with: { type: 'number', describe: 'Draw and compare a second indicator' },
   geo: { type: 'number', describe: 'Choose the geo' },
   ...RANGE_FLAGS,
   'as-of': { type: 'string', describe: 'Draw the values known at this instant' },
-  revisions: { type: 'boolean', default: false, describe: 'Compare first and current values; list revisions' },
   ...JSON_FLAG,
 } as const
-export const examples = ['show 600 --database data/demo.db', 'show 600 --from -7d --with 1293 --database data/demo.db']
+export const examples = ['show 600 --database data/demo.db', 'show 600 --from -7d --as-of -1d --database data/demo.db']
 export const endsWithOutput = true
 
 type ShowArgs = Args<typeof flags, typeof positionals>
@@ -75,56 +74,35 @@ async function chooseSeries(
   )
 }
 
-/** Reads the values of a series in a range, one for each step, in a version. */
-async function readValues(
-  { engine }: Reader,
-  series: ShownSeries,
-  range: { readonly from: number; readonly to: number },
-  then: string,
-): Promise<DrawnSeries> {
-  const { from, to } = range
-  const state = then === 'now' ? '' : then === 'first' ? ', as first stored' : `, as known at ${then}`
-  const rows = await engine.valuesThen({ ...series, from, to }, then)
-  if (rows.length === 0) return { ...series, state, step: 3600, values: [] }
-  const step = rows.reduce((least, row) => Math.min(least, row.step), Number.POSITIVE_INFINITY)
-  const values: (number | null)[] = new Array(Math.ceil((to - from) / step)).fill(null)
-  for (const row of rows)
-    values.fill(row.value, Math.floor((row.at - from) / step), Math.ceil((row.at - from + row.step) / step))
-  return { ...series, state, step, values }
-}
-
 /** Reads what the flags select. Throws InputError if nothing of it is stored. */
 async function readShown(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
   const { kind, indicator, geo } = args
   const now = Date.now()
-  if (args.revisions && args.with !== undefined)
-    throw new InputError('--revisions does not work with --with.', { code: 'usage' })
-  const first = await chooseSeries(reader, kind, indicator, geo, service)
-  const series = [first]
-  if (args.with !== undefined) series.push(await chooseSeries(reader, ENTRY_ROUTES.series, args.with, geo, service))
-  const asOf = args.asOf === undefined ? null : resolveTimestamp('as-of', args.asOf, first.zone, now)
-  const then = asOf ?? (args.revisions ? 'first' : 'now')
-  const range = resolveRange(args, first.zone, Math.floor(now / 1000))
+  const series = await chooseSeries(reader, kind, indicator, geo, service)
+  const { zone, firstAt, lastAt } = series
+  const asOf = args.asOf === undefined ? null : resolveTimestamp('as-of', args.asOf, zone, now)
+  const range = resolveRange(args, zone, Math.floor(now / 1000))
   const lastVersion =
-    then === 'now' ? null : await readEndOfValues(reader, first, 'last', { table: 'observation_revision' })
-  const last = Math.max(...series.map(({ lastAt }) => lastAt), lastVersion ?? 0)
+    asOf === null ? null : await readEndOfValues(reader, series, 'last', { table: 'observation_revision' })
+  const last = Math.max(lastAt, lastVersion ?? 0)
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
-  const from = Math.max(range?.from ?? to - DEFAULT_SPAN, Math.min(...series.map(({ firstAt }) => firstAt)))
+  const from = Math.max(range?.from ?? to - DEFAULT_SPAN, firstAt)
   if (from >= to)
     throw new InputError(`No values of ${kindText(kind)} ${indicator} are stored in this range.`, {
-      hint: `The last stored value is at ${formatLocal(first.zone, last)}. Change --from and --to, or omit them to see the last week.`,
+      hint: `The last stored value is at ${formatLocal(zone, last)}. Change --from and --to, or omit them to see the last week.`,
       code: 'nothing-stored',
     })
-  const all: DrawnSeries[] = []
-  for (const shown of series) all.push(await readValues(reader, shown, { from, to }, then))
-  if (asOf !== null && all.every((drawn) => drawnValues(drawn).length === 0))
+  const rows = await allRows(reader.engine.values({ ...series, from, to }, asOf))
+  if (asOf !== null && rows.length === 0)
     throw new InputError(`No values of ${kindText(kind)} ${indicator} in this range were known at ${asOf}.`, {
-      hint: 'Pass a later instant, or use --revisions without --as-of to see the first version of each value.',
+      hint: 'Pass a later instant.',
       code: 'nothing-known',
     })
-  const revised = args.revisions ? await reader.engine.revisions({ ...first, from, to }, asOf) : null
-  const current = revised ? await readValues(reader, first, { from, to }, 'now') : null
-  return { all, from, to, then, revised, current }
+  const shortest = rows.reduce((least, [, , step]) => Math.min(least, step), Number.POSITIVE_INFINITY)
+  const values: (number | null)[] = new Array(Math.ceil((to - from) / shortest)).fill(null)
+  for (const [at, value, step] of rows)
+    values.fill(value, Math.floor((at - from) / shortest), Math.ceil((at - from + step) / shortest))
+  return { ...series, from, to, asOf, step: shortest, values }
 }
 
 export async function handler(args: ShowArgs): Promise<number> {

@@ -47,7 +47,7 @@ async function readVintages(request: PageRequest) {
   const few = sample(changes, MAX_DRAWN_STATES)
   const ids = few.map(({ fetchId }) => fetchId)
   const drawn = await readWindows(db, dataset, range, PICTURE_COLUMNS, ids)
-  const revisions = await db.engine.revisions({ ...dataset, ...range }, null)
+  const revisions = await db.engine.revisions({ ...dataset, ...range })
   const byAge: (number | null)[][] = AGES.map(() => [])
   const heat = AGES.map(() => new Array<number>(last - first + 1).fill(0))
   // Revisions of one reply are consecutive and in order, so few moments and days are computed.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../../kit.ts'
 
-test('show draws past values beside current ones and lists the revisions', async () => {
+test('show draws the values known at an instant, and revisions are read latest first', async () => {
   const hours: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)
   const server = await serve((request, response) => {
     const { from } = askedWindow(request)
@@ -36,40 +36,19 @@ test('show draws past values beside current ones and lists the revisions', async
     err: expect.stringMatching(/No values of indicator 600 .* were known at 2024-12-31T23/),
   })
 
-  const [all] = JSON.parse((await show('--revisions', '--json')).out)
-  expect(all).toMatchObject({ as_of: 'first', step_s: 3600 })
-  expect(all.values.slice(0, 24)).toEqual(first)
-  expect(all.now.values[3]).toBe(80)
-  expect(all.revisions).toEqual([
-    {
-      at_utc: '2025-01-01T02:00:00Z',
-      before: 77,
-      after: 80,
-      withdrawn: false,
-      revised_at: '2025-01-07T00:00:00.000Z',
-    },
-    {
-      at_utc: '2025-01-01T22:00:00Z',
-      before: 23,
-      after: null,
-      withdrawn: true,
-      revised_at: '2025-01-07T00:00:00.000Z',
-    },
-    {
-      at_utc: '2025-01-01T02:00:00Z',
-      before: 3,
-      after: 77,
-      withdrawn: false,
-      revised_at: '2025-01-06T00:00:00.000Z',
-    },
+  const range = {
+    seriesId: 1,
+    geoId: 3,
+    from: ms('2025-01-01T00:00:00Z') / 1000,
+    to: ms('2025-01-03T00:00:00Z') / 1000,
+  }
+  const revision = { withdrawn: false, revisedAt: '2025-01-07T00:00:00.000Z' }
+  expect(await store.engine.revisions(range)).toEqual([
+    { ...revision, at: ms('2025-01-01T02:00:00Z') / 1000, before: 77, after: 80 },
+    { ...revision, at: ms('2025-01-01T22:00:00Z') / 1000, before: 23, after: null, withdrawn: true },
+    { ...revision, at: ms('2025-01-01T02:00:00Z') / 1000, before: 3, after: 77, revisedAt: '2025-01-06T00:00:00.000Z' },
   ])
-  const [since] = JSON.parse((await show('--revisions', '--as-of', '2025-01-06T12:00:00Z', '--json')).out)
-  expect(since.revisions).toHaveLength(2)
-  const { out, code } = await show('--revisions')
+  const { out, code } = await show('--as-of', '2025-01-06T12:00:00Z')
   expect(code).toBe(0)
-  expect(out).toMatch(/as first stored: mean/)
-  expect(out).toMatch(/▲/)
-  expect(out).toMatch(/3 values revised:/)
-  expect(out).toMatch(/2025-01-07T01:00 +2025-01-01T03:00 +2025-01-01T23:00 +2 +1 +3\n/)
-  expect((await show('--revisions', '--with', '600')).code).toBe(2)
+  expect(out).toMatch(/, as known at 2025-01-06T12:00:00.000Z: mean/)
 })
