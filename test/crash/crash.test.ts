@@ -4,7 +4,7 @@ import { crash } from './harness.ts'
 import { STEPS } from './steps.ts'
 
 /** Default number of kills; nightly: `npm run test:crash -- --kills 300 --seed 7`. */
-const KILLS = 24
+const KILLS = 16
 
 test('a file killed at any step is intact, and the resumed run loads the same rows', async () => {
   const report = await crash(KILLS, 20251104)

@@ -1,3 +1,3 @@
 import { modelTest } from './suite.ts'
 
-modelTest(2001, 40)
+modelTest(2001, 30)

@@ -7,7 +7,7 @@ import { sequences } from './random.ts'
 import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
 
 /** One of this number of sequences runs on a server, because each statement is a round trip. */
-const FEWER = 20
+const FEWER = 15
 
 /** Declares a test with a number of sequences from a seed; a difference names its seed. */
 export function modelTest(first: number, all: number): void {
