@@ -70,14 +70,14 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   await checkTarget(file)
   const jobs = readJobs([packageFile('jobs/demo.yaml')], DEMO_SERVICE)
   // A new database also gets the data of yesterday, so that it has revisions.
-  const days = (await databaseExists(file)) ? ['today'] : ['yesterday', 'today']
+  const days = (await databaseExists(file)) ? ['Today'] : ['Yesterday', 'Today']
   let now = Date.now
   const emulator = await startEmulator({ now: () => Math.floor(now() / 1000) })
   try {
     const log = logFor(args, [emulator.key])
     log.info(`The emulated service listens on ${emulator.url}.`)
     for (const day of days) {
-      now = day === 'today' ? Date.now : () => Date.now() - DAY * 1000
+      now = day === 'Today' ? Date.now : () => Date.now() - DAY * 1000
       const { code, summaries } = await runJobs(jobs, {
         service: DEMO_SERVICE,
         baseUrl: emulator.url,
@@ -88,8 +88,8 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
         log,
         quiet: args.quiet,
       })
-      const title = days.length > 1 ? `As of ${day}: ` : ''
-      print(summaries.map((summary) => title + summaryText(summary)).join('\n'))
+      const title = days.length > 1 && { job: day }
+      print(summaries.map((summary) => summaryText({ ...summary, ...title })).join('\n'))
       if (code !== EXIT.done) return code
     }
   } finally {

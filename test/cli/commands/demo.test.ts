@@ -15,7 +15,7 @@ test('the demo refuses to write into a database with real data', async () => {
 test('a new demo has revisions, because it syncs as of yesterday and as of today', async () => {
   const dir = tempFolder()
   const first = await runCommand(dir, ['demo'])
-  expect(first.out).toMatch(/^As of yesterday: demo: done .*\nAs of today: demo: done .* [1-9]\d* revised/)
+  expect(first.out).toMatch(/^Yesterday: done .*\nToday: done .* [1-9]\d* revised/)
   const again = await runCommand(dir, ['demo'])
   expect(again.out).toMatch(/^demo: /)
   const runs = await runCommand(dir, [
