@@ -131,14 +131,25 @@ const SERIES_GEO_MONTHS = seriesGeoSql(`, ${measureSql('s')} as measure,
       (select min(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as first_month,
       (select max(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as last_month`)
 
-const DAILY_VIEW = `with ${CLOCK_SQL}
-  select ${SERIES_GEO_COLUMNS}, max(c.from_at, ${midnight('d.day')} - c.offset_s) as at,
+const dailySql = (at: string, days: string): string => `select ${SERIES_GEO_COLUMNS}, ${at} as at,
     date(${midnight('d.day')}, 'unixepoch') as local_date, d.count, d.min, d.max,
     coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, case p.measure when 'power' then ${ENERGY_SQL} when 'energy' then d.sum end as energy, d.hours
   from ${SERIES_GEO_MONTHS} p
-  cross join clock c on c.zone = p.time_zone and c.end_month >= p.first_month and c.first_month <= p.last_month
+  ${days}`
+
+const DAILY_VIEW = `with ${CLOCK_SQL}
+  ${dailySql(
+    `max(c.from_at, ${midnight('d.day')} - c.offset_s)`,
+    `cross join clock c on c.zone = p.time_zone and c.end_month >= p.first_month and c.first_month <= p.last_month
   cross join _day d on d.series_id = p.series_id and d.geo_id = p.geo_id
-    and (d.month, d.day) >= (c.first_month, c.first_day) and (d.month, d.day) < (c.end_month, c.end_day)`
+    and (d.month, d.day) >= (c.first_month, c.first_day) and (d.month, d.day) < (c.end_month, c.end_day)`,
+  )}`
+
+/** PostgreSQL would compare every day with every offset, so it looks the offset up if `at` is read. */
+const DAILY_VIEW_POSTGRES = dailySql(
+  instantSql('p.time_zone', midnight('d.day')),
+  'join _day d on d.series_id = p.series_id and d.geo_id = p.geo_id',
+)
 
 const GROUPED_BY = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
 
@@ -247,6 +258,7 @@ export const VALUE_VIEWS = {
       ...TOTAL_COLUMNS,
     },
     sql: DAILY_VIEW,
+    postgres: DAILY_VIEW_POSTGRES,
   },
   observations_monthly: {
     about: `Aggregates per local month. A period belongs to the month in which it starts. ${SEVERAL_SERIES}`,
