@@ -57,7 +57,7 @@ export interface PlannedRequest extends RouteCall {
   readonly series: SeriesIdentity | null
   /** The geos under which coverage is recorded: `[ALL_GEOS]` without a filter by geo, empty for one instant (`datetime`). */
   readonly geoIds: readonly number[]
-  /** Periods that end before this are past revision. */
+  /** Periods that end before this are settled. */
   readonly settledBefore: Instant
   /** The longest lookback of the series in any known job, in seconds; null if none is known. */
   readonly lookbackS: number | null

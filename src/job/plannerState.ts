@@ -9,7 +9,7 @@ export interface Coverage extends Interval {
   /** `unverified`: the reply is not trusted. */
   readonly state: CoveredState
   readonly fetchedAt: Instant
-  /** The longest lookback, in seconds, for which all of it was past revision when it was fetched. */
+  /** The longest lookback, in seconds, for which all of it was settled when it was fetched. */
   readonly settledFor: number
   /** Since when it has been unverified; null when it is not. */
   readonly since: Instant | null
@@ -37,7 +37,7 @@ export interface Absence extends Interval {
   readonly geo: number
   /** Seconds of a period; null when no value shows it. */
   readonly step: number | null
-  /** The first and the last time at which it was absent and past revision. */
+  /** The first and the last time at which it was absent and settled. */
   readonly since: Instant
   readonly checked: Instant
 }

@@ -44,7 +44,7 @@ export const settledBefore = (at: Instant, { zone, lookbackS, unit, periods }: F
 const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
   fetchedAt > now - refreshS && !isFuture(fetchedAt, now)
 
-/** Rule 23: the part of a stored interval that was past revision when it was fetched. */
+/** Rule 23: the part of a stored interval that was settled when it was fetched. */
 function finalPart(stored: Coverage, freshness: Freshness): Interval {
   const ahead = Math.max(0, stored.fetchedAt - freshness.now)
   if (stored.settledFor - ahead >= freshness.lookbackS) return stored

@@ -156,7 +156,7 @@ describe('absences', () => {
   test.each<[string, Said[], string[]]>([
     ['are the periods that a regular series lacks', [lacking], ['0 values 10-01..10-03 n0', `${missing} n0 since n0`]],
     [
-      'begin once the period is past revision',
+      'begin once the period is settled',
       [{ at: n0, days: [33, 36], hours: (at) => at < day(33) + 20 * HOUR }],
       ['0 values 11-02..11-05 n0'],
     ],

@@ -84,7 +84,7 @@ export function prepare(
   const reply: SeriesReply = {
     ...{
       window,
-      rows,
+      values: rows,
       stepsGuessed: false,
       newGeos,
       isIncomplete: rejects > 0,
@@ -106,7 +106,7 @@ const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undef
 /** Returns all stored values in the form that the rules read. */
 export function currentValues(
   { values, coverage, absences }: Memory,
-  { window, rows, dismissed }: SeriesReply,
+  { window, values: rows, dismissed }: SeriesReply,
 ): StoredCoverage {
   const inside = (at: number): boolean => window !== null && at >= window.from && at < window.to
   const lacking = [...values].filter(([geo, some]) => !rows.has(geo) && [...some.keys()].some(inside))
@@ -164,7 +164,7 @@ export function accept(before: Memory, said: Said): Memory {
       return values ? [[geo, values] as const] : []
     }),
   )
-  const accepted = { ...reply, rows, window: reply.window!, newGeos: [] }
+  const accepted = { ...reply, values: rows, window: reply.window!, newGeos: [] }
   return apply(before, decideAcceptance(series, accepted, currentValues(before, accepted)))
 }
 

@@ -91,7 +91,7 @@ export const MUTANTS: readonly Mutant[] = [
     'fetchedAt: Math.max(last.fetchedAt, row.fetchedAt)',
   ),
   mutant(
-    'a month is past revision day by day',
+    'a month is settled day by day',
     'plan/freshness.ts',
     'return periods ? floorTo(zone, periods.floor(border), unit) : border',
     'return border',
@@ -118,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
     'rows that make no sense leave nothing unverified',
     'load/coverage/decideCoverage.ts',
     "if (reply.isIncomplete) return 'unverified'",
-    "if (reply.isIncomplete && reply.rows.size < 0) return 'unverified'",
+    "if (reply.isIncomplete && reply.values.size < 0) return 'unverified'",
   ),
   mutant(
     'an empty answer over held values is believed',
@@ -268,14 +268,14 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an answer of nothing leaves nothing absent',
     'load/coverage/decideCoverage.ts',
-    'return rows.size === 0 ? [ALL_GEOS] :',
-    'return rows.size === 0 ? [] :',
+    'return values.size === 0 ? [ALL_GEOS] :',
+    'return values.size === 0 ? [] :',
   ),
   mutant(
     'a geo that an answer lacks is not absent',
     'load/coverage/decideCoverage.ts',
-    '[...rows.keys(), ...knownGeos]',
-    '[...rows.keys()]',
+    '[...values.keys(), ...knownGeos]',
+    '[...values.keys()]',
   ),
   mutant(
     'an unverified geo stays unverified after an answer about that geo',

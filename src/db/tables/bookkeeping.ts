@@ -81,7 +81,7 @@ export const _fetch = table(
     message: optional(text('Error message')),
     hint: optional(text('Suggested fix')),
     evidence: optional(text('First 2 kB of an unreadable body')),
-    settled_before: optional(instant('Values before this instant were final')),
+    settled_before: optional(instant('Values before this instant were settled')),
     time_zone: optional(text('Time zone of the service')),
     complete: optional(flag('1 if the listing was unfiltered, so that missing items count as withdrawn')),
     lookback_s: optional(integer('Longest lookback of the series so far, in seconds; NULL for listings and retries')),

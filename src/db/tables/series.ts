@@ -105,7 +105,7 @@ export const _coverage = table(
     to_at: instant('End, exclusive'),
     state: word<CoveredState>('values, empty (the service had no values) or unverified (see coverage.state)'),
     fetched_at: instant('Earliest fetch time of any data in the range'),
-    settled_s: integer('Longest lookback, in seconds, for which the data was final when fetched'),
+    settled_s: integer('Longest lookback, in seconds, for which the data was settled when fetched'),
     since_at: optional(instant('Unverified since; NULL if verified')),
   },
   { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },

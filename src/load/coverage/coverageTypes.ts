@@ -26,7 +26,7 @@ export interface SeriesReply {
   readonly window: Interval | null
   /** `[ALL_GEOS]` if the request had no filter by geo. */
   readonly geos: readonly Geo[]
-  readonly rows: ReadonlyMap<Geo, Values>
+  readonly values: ReadonlyMap<Geo, Values>
   /** Whether the steps are guessed from distances between values. */
   readonly stepsGuessed: boolean
   /** Geos whose first values are in this reply. */
@@ -36,7 +36,7 @@ export interface SeriesReply {
   /** Geo and instant of each dismissed reject about values; null if unknown. */
   readonly dismissed: readonly ({ readonly geo: Geo; readonly at: Instant } | null)[]
   readonly fetchedAt: Instant
-  /** Periods that end before this are past revision. */
+  /** Periods that end before this are settled. */
   readonly settledBefore: Instant
 }
 

@@ -27,7 +27,7 @@ interface WindowCase {
   readonly before: readonly Absence[]
   readonly window: Interval
   /** The values of the reply, including those of dismissed rejects. */
-  readonly rows: ReadonlyMap<Geo, Values>
+  readonly values: ReadonlyMap<Geo, Values>
   readonly geos: readonly Geo[]
   /** Whether missing periods of a geo are absent. If not, the reply only ends absences. */
   readonly provesAbsence: (geo: Geo) => boolean
@@ -48,9 +48,9 @@ export function decideAbsences(
 ): readonly Absence[] {
   const before = moveToPeriods(series, reply, stored.absences)
   if (!reply.window) return mergeAbsences(endAbsences(series, reply, stored, before))
-  const rows = addDismissed(reply)
+  const values = addDismissed(reply)
   const window = wholeWindow(series, reply.window)
-  const windowCase = { series, reply, stored, before, window, rows, geos, provesAbsence }
+  const windowCase = { series, reply, stored, before, window, values, geos, provesAbsence }
   return mergeAbsences(decideAround(windowCase, decideWindow(windowCase)))
 }
 
@@ -59,28 +59,29 @@ export const wholeWindow = ({ periods }: Series, window: Interval): Interval =>
   periods ? wholePeriods(periods, window) : window
 
 /** Rule 21: whether a reply has few values or new geos, so that absences beside its window are decided too. */
-export const decidesAround = ({ rows, newGeos }: SeriesReply): boolean =>
-  newGeos.length > 0 || (rows.size > 0 && [...rows.values()].reduce((sum, { at }) => sum + at.length, 0) <= FEW_VALUES)
+export const decidesAround = ({ values, newGeos }: SeriesReply): boolean =>
+  newGeos.length > 0 ||
+  (values.size > 0 && [...values.values()].reduce((sum, { at }) => sum + at.length, 0) <= FEW_VALUES)
 
 /** Rule 19: whether stored values near the window decide what is absent in it. */
 export const needsNear = (series: Series, reply: SeriesReply, geos: readonly Geo[], absences: readonly Absence[]) => {
   const window = wholeWindow(series, reply.window!)
   return geos.some(
-    (geo) => keepFinal(series, reply, window, findHoles(window, reply.rows.get(geo)), absences).length > 0,
+    (geo) => keepSettled(series, reply, window, findHoles(window, reply.values.get(geo)), absences).length > 0,
   )
 }
 
 /** Rules 16–20: replaces the absences of a window. */
 function decideWindow(windowCase: WindowCase): Absence[] {
-  const { series, reply, stored, before, window, rows, geos, provesAbsence } = windowCase
+  const { series, reply, stored, before, window, values, geos, provesAbsence } = windowCase
   const inside = before.filter((row) => overlaps(row, window))
   const isForAll = reply.geos.includes(ALL_GEOS) || !reply.window
-  const hasGeos = isForAll && rows.size > 0
+  const hasGeos = isForAll && values.size > 0
   // Rule 20: an empty reply that proves nothing was still a check.
   const decided = isForAll && !hasGeos && !provesAbsence(ALL_GEOS) ? inside.map(({ geo }) => geo) : geos
   const absent = [...new Set(decided)].flatMap((geo) => {
     // Rule 20: an absence of all geos does not apply to a geo that has got values since.
-    const continuesAll = provesAbsence(geo) || (hasGeos && !rows.has(geo) && !stored.omittedGeos.has(geo))
+    const continuesAll = provesAbsence(geo) || (hasGeos && !values.has(geo) && !stored.omittedGeos.has(geo))
     const earlier = inside.filter(
       (row) => row.geo === geo || (continuesAll && (geo === ALL_GEOS || row.geo === ALL_GEOS)),
     )
@@ -93,8 +94,8 @@ function decideWindow(windowCase: WindowCase): Absence[] {
   return [...before.flatMap((row) => (isReplaced(row) ? cutAbsence(row, window) : row)), ...absent]
 }
 
-/** Rule 18: the parts of holes that are past revision, or were absent before. */
-function keepFinal(
+/** Rule 18: the parts of holes that are settled, or were absent before. */
+function keepSettled(
   { periods }: Series,
   reply: SeriesReply,
   window: Interval,
@@ -108,12 +109,12 @@ function keepFinal(
 
 /** Rules 18 and 19: the periods of a geo that are missing in a window. `earlier`: its absences before. */
 function missingPeriods(windowCase: WindowCase, geo: Geo, earlier: readonly Absence[]): Hole[] {
-  const { series, reply, stored, window, rows, provesAbsence } = windowCase
-  const values = rows.get(geo)
+  const { series, reply, stored, window, provesAbsence } = windowCase
+  const values = windowCase.values.get(geo)
   const holes = findHoles(window, values)
   const near = stored.near.get(geo === ALL_GEOS ? (series.knownGeos[0] ?? ALL_GEOS) : geo)
   const isProof = provesAbsence(geo)
-  const missing = isProof ? keepFinal(series, reply, window, holes, earlier) : intersect(holes, earlier)
+  const missing = isProof ? keepSettled(series, reply, window, holes, earlier) : intersect(holes, earlier)
   // Rule 19: irregular series have no absences.
   if (missing.length === 0 || (isProof && near && !isRegular(concat(near.before, values, near.after)))) return []
   const [stepNearby = null] = near ? listSteps(concat(near.before, near.after)) : []
@@ -141,14 +142,14 @@ function dateAbsences(geo: Geo, missing: readonly Hole[], earlier: readonly Abse
 
 /** Rule 21: decides absences beside the window, between 16 values before it and 16 after. */
 function decideAround(windowCase: WindowCase, absences: readonly Absence[]): readonly Absence[] {
-  const { reply, stored, before, rows, geos, provesAbsence } = windowCase
+  const { reply, stored, before, geos, provesAbsence } = windowCase
   if (!decidesAround(reply)) return absences
   let after = absences
   const remove = (window: Interval, ...removed: readonly Geo[]): void => {
     after = after.flatMap((row) => (removed.includes(row.geo) ? cutAbsence(row, window) : row))
   }
   for (const geo of geos) {
-    const values = rows.get(geo)
+    const values = windowCase.values.get(geo)
     const near = stored.near.get(geo)
     if (!values || !near || !provesAbsence(geo)) continue
     if (reply.stepsGuessed && !isStepped(concat(near.before, values, near.after)))
@@ -180,7 +181,7 @@ function missingAround(
   )
   return findHoles(findReach(near, values), grid).flatMap((hole) =>
     trusted.flatMap((row) => {
-      // Before this instant the values of the row were past revision.
+      // Before this instant the values of the row were settled.
       const isSettled = row.settledFor >= longestLookback
       const over = isSettled ? undefined : floorTo(timeZone, row.fetchedAt - longestLookback, 'day')
       const settled = { from: row.from, to: Math.min(row.to, over ?? row.to) }
@@ -219,16 +220,16 @@ function endAbsences(
   stored: StoredCoverage,
   absences: readonly Absence[],
 ): readonly Absence[] {
-  const values = [...reply.rows].flatMap(([geo, rows]) =>
-    rows.at.map((at, i) => ({ geo, at, step: listSteps(rows)[i]! })),
+  const periods = [...reply.values].flatMap(([geo, sent]) =>
+    sent.at.map((at, i) => ({ geo, at, step: listSteps(sent)[i]! })),
   )
   let before = absences
-  for (const [at, together] of Map.groupBy(values, (value) => value.at)) {
+  for (const [at, together] of Map.groupBy(periods, (period) => period.at)) {
     const to = Math.max(...together.map(({ step }) => at + step))
-    const rows = new Map(together.map(({ geo, step }): [Geo, Values] => [geo, { at: [at], steps: step }]))
-    const geos = [...new Set([...rows.keys(), ...series.knownGeos])]
+    const values = new Map(together.map(({ geo, step }): [Geo, Values] => [geo, { at: [at], steps: step }]))
+    const geos = [...new Set([...values.keys(), ...series.knownGeos])]
     const window = wholeWindow(series, { from: at, to })
-    before = decideWindow({ series, reply, stored, before, window, rows, geos, provesAbsence: () => false })
+    before = decideWindow({ series, reply, stored, before, window, values, geos, provesAbsence: () => false })
   }
   return before
 }
@@ -288,12 +289,12 @@ const cutAbsence = (row: Absence, window: Interval): Absence[] =>
   subtract([row], [window]).map((part) => ({ ...row, ...part }))
 
 /** Rule 18: adds the instants of dismissed rejects to the values of their geo. */
-function addDismissed({ rows, dismissed }: SeriesReply): ReadonlyMap<Geo, Values> {
-  const added = new Map(rows)
+function addDismissed({ values, dismissed }: SeriesReply): ReadonlyMap<Geo, Values> {
+  const added = new Map(values)
   for (const key of dismissed) {
-    const values = key && added.get(key.geo)
-    if (!values || values.at.includes(key.at)) continue
-    const [at, steps] = [[...values.at], [...listSteps(values)]]
+    const ofGeo = key && added.get(key.geo)
+    if (!ofGeo || ofGeo.at.includes(key.at)) continue
+    const [at, steps] = [[...ofGeo.at], [...listSteps(ofGeo)]]
     const next = at.findIndex((instant) => instant > key.at)
     const place = next === -1 ? at.length : next
     steps.splice(place, 0, steps[Math.max(0, place - 1)]!)

@@ -40,10 +40,10 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
     rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, 'unverified'), series)
   }
   // After dismissed rejects, absences are decided by all stored values.
-  const values = new Map([...reply.rows].map(([geo, values]) => [geo, stored.values.get(geo) ?? values]))
+  const values = new Map([...reply.values].map(([geo, sent]) => [geo, stored.values.get(geo) ?? sent]))
   const absences = decideAbsences(
     series,
-    { ...reply, rows: values },
+    { ...reply, values },
     { ...stored, coverage: before },
     decidedGeos(series, reply),
     (geo) => provesAbsence(geo, reply, unverified),
@@ -51,18 +51,18 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
   return toChange(stored, mergeRows(rows, series), absences)
 }
 
-/** Rule 14: decides what changes when the last open reject of a reply is dismissed. `rows` are the stored values of its window. */
+/** Rule 14: decides what changes when the last open reject of a reply is dismissed. Its values are the stored ones of its window. */
 export function decideAcceptance(
   series: Series,
   reply: SeriesReply & { readonly window: Interval },
   stored: StoredCoverage,
 ): Change {
-  const { window, geos, rows, dismissed } = reply
+  const { window, geos, values, dismissed } = reply
   const accepted = stored.coverage.flatMap((row) => {
     if (!geos.includes(row.geo) || row.state !== 'unverified') return [row]
-    const values = row.geo === ALL_GEOS ? [...rows.values()] : [rows.get(row.geo)]
+    const stored = row.geo === ALL_GEOS ? [...values.values()] : [values.get(row.geo)]
     const verified = clipRow(row, window, series).map((part): Coverage => {
-      const hasValues = values.some((geoValues) => geoValues?.at.some((at) => at >= part.from && at < part.to))
+      const hasValues = stored.some((geoValues) => geoValues?.at.some((at) => at >= part.from && at < part.to))
       return { ...part, state: hasValues ? 'values' : 'empty', since: null }
     })
     return [...cutRow(row, window, series), ...verified]
@@ -70,7 +70,7 @@ export function decideAcceptance(
   const withRows = new Set(stored.coverage.filter((row) => overlaps(row, window)).map(({ geo }) => geo))
   const decided = decidedGeos(series, reply).filter((geo) => geos.includes(geo) || !withRows.has(geo))
   // Rule 16: a dismissed reject without a place may be any missing value.
-  const isKnown = rows.size > 0 && dismissed.every((key) => key !== null)
+  const isKnown = values.size > 0 && dismissed.every((key) => key !== null)
   const absences = isKnown
     ? decideAbsences(series, reply, stored, decided, (geo) => provesAbsence(geo, reply, new Set()))
     : stored.absences
@@ -83,7 +83,7 @@ function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCovera
   // Rule 1: values could not be read.
   if (reply.isIncomplete) return 'unverified'
   // Rule 2: the reply has values.
-  if (isForAll ? reply.rows.size > 0 : reply.rows.has(geo)) return 'values'
+  if (isForAll ? reply.values.size > 0 : reply.values.has(geo)) return 'values'
   // Rule 5: neither the reply nor the database has values.
   if (isForAll ? omittedGeos.size === 0 : !omittedGeos.has(geo)) return 'empty'
   // Rule 4: dismissed rejects may be the stored values. Rule 3: nothing explains their lack.
@@ -91,25 +91,25 @@ function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCovera
 }
 
 /** Whether dismissed rejects may be the missing values of a geo: their place is unknown, or nothing of the reply or geo was read. */
-const mayBeRejected = (geo: Geo, { rows, dismissed }: SeriesReply): boolean =>
-  dismissed.some((key) => key === null || rows.size === 0 || (key.geo === geo && !rows.has(geo)))
+const mayBeRejected = (geo: Geo, { values, dismissed }: SeriesReply): boolean =>
+  dismissed.some((key) => key === null || values.size === 0 || (key.geo === geo && !values.has(geo)))
 
 /** Rules 9 and 10: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
 function unverifiedGeos(
   { knownGeos }: Series,
-  { geos, rows, dismissed }: SeriesReply,
+  { geos, values, dismissed }: SeriesReply,
   stored: StoredCoverage,
   unverified: ReadonlySet<Geo>,
 ): readonly Geo[] {
-  if (!geos.includes(ALL_GEOS) || unverified.has(ALL_GEOS) || rows.size === 0) return []
+  if (!geos.includes(ALL_GEOS) || unverified.has(ALL_GEOS) || values.size === 0) return []
   const rejected = new Set(dismissed.map((key) => key?.geo))
-  return knownGeos.filter((geo) => !rows.has(geo) && !rejected.has(geo) && stored.omittedGeos.has(geo))
+  return knownGeos.filter((geo) => !values.has(geo) && !rejected.has(geo) && stored.omittedGeos.has(geo))
 }
 
 /** Rule 16: the geos whose absences a reply decides. */
-export function decidedGeos({ knownGeos }: Series, { geos, rows }: SeriesReply): readonly Geo[] {
+export function decidedGeos({ knownGeos }: Series, { geos, values }: SeriesReply): readonly Geo[] {
   if (!geos.includes(ALL_GEOS)) return geos
-  return rows.size === 0 ? [ALL_GEOS] : [...new Set([...rows.keys(), ...knownGeos])]
+  return values.size === 0 ? [ALL_GEOS] : [...new Set([...values.keys(), ...knownGeos])]
 }
 
 /** Rule 16: whether missing periods of a geo are absent. */
@@ -173,7 +173,7 @@ const cutRow = (row: Coverage, window: Interval, series: Series): readonly Cover
 const clipRow = (row: Coverage, window: Interval, series: Series): readonly Coverage[] =>
   partsOf(row, intersect([row], [window]), series)
 
-/** Rule 8: parts of a row. Each may end sooner than the row, so it may have been past revision for longer. */
+/** Rule 8: parts of a row. Each may end sooner than the row, so it may have been settled for longer. */
 const partsOf = (row: Coverage, parts: readonly Interval[], { periods }: Series): readonly Coverage[] =>
   parts.map((part) => ({
     ...row,
@@ -193,7 +193,7 @@ const limitSettled = (rows: readonly Coverage[], periods: Periods | null): reado
 
 /** Rule 15: merges adjacent rows that no entry needs to distinguish. */
 function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Series): readonly Coverage[] {
-  // A merged row may be past revision for longer than its oldest reply shows.
+  // A merged row may be settled for longer than its oldest reply shows.
   const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
   return mergeAdjacent(rows, (last, row) => {
     // The next request of an unverified row depends on its time, which must not fall back to that of an older neighbour.

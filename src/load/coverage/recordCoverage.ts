@@ -32,7 +32,7 @@ export async function recordCoverage(
   reply: SeriesReply,
 ): Promise<void> {
   const { id } = storedSeries
-  const series = await readSeries(tx, storedSeries, reply.rows, timeZone, lookbackS)
+  const series = await readSeries(tx, storedSeries, reply.values, timeZone, lookbackS)
   const stored = await readCoverage(tx, id, series, reply)
 
   const change = decideCoverage(series, reply, stored)
@@ -50,18 +50,18 @@ export function toSeriesReply(
   state: Pick<SeriesReply, 'isIncomplete' | 'newGeos' | 'dismissed'>,
 ): SeriesReply {
   const { at, steps, guessed: stepsGuessed = false } = observations
-  const rows = geoRanges(observations).map(({ geoId, first, end }): [Geo, Values] => [
+  const values = geoRanges(observations).map(({ geoId, first, end }): [Geo, Values] => [
     geoId,
     { at: at.slice(first, end), steps: typeof steps === 'number' ? steps : steps.slice(first, end) },
   ])
-  return { ...state, window, geos, rows: new Map(rows), stepsGuessed, fetchedAt, settledBefore }
+  return { ...state, window, geos, values: new Map(values), stepsGuessed, fetchedAt, settledBefore }
 }
 
-/** Reads the properties of a series. `rows` are the values of the reply, `lookbackS` the lookback of the request. */
+/** Reads the properties of a series. `values` are those of the reply, `lookbackS` is the lookback of the request. */
 export async function readSeries(
   tx: Transaction<Database>,
   storedSeries: StoredSeries,
-  rows: ReadonlyMap<Geo, Values>,
+  values: ReadonlyMap<Geo, Values>,
   timeZone: string,
   lookbackS: number | null,
 ): Promise<Series> {
@@ -70,7 +70,7 @@ export async function readSeries(
     knownGeos: storedSeries.geoIds,
     timeZone,
     longestLookback: lookbacks.length === 0 ? DEFAULT_LOOKBACK : Math.max(...lookbacks),
-    periods: await readPeriods(tx, storedSeries, rows, timeZone),
+    periods: await readPeriods(tx, storedSeries, values, timeZone),
   }
 }
 
@@ -78,12 +78,12 @@ export async function readSeries(
 async function readPeriods(
   tx: Transaction<Database>,
   { id: seriesId, geoIds: [geo] }: StoredSeries,
-  rows: ReadonlyMap<Geo, Values>,
+  values: ReadonlyMap<Geo, Values>,
   timeZone: string,
 ): Promise<Periods | null> {
-  const values = [...rows.values()].at(-1)
-  const period = values
-    ? { at: values.at.at(-1)!, step: listSteps(values).at(-1)! }
+  const last = [...values.values()].at(-1)
+  const period = last
+    ? { at: last.at.at(-1)!, step: listSteps(last).at(-1)! }
     : geo === undefined
       ? undefined
       : await selectLastPeriod.first(tx, { seriesId, geo })
@@ -116,14 +116,14 @@ export async function readCoverage(
   const readAbsences = (reach: Interval) => selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
   // Rule 13: a reply about one instant changes only absences.
   if (!reply.window)
-    return { ...NOTHING_STORED, reach: around, absences: await readAbsences(around), values: reply.rows }
+    return { ...NOTHING_STORED, reach: around, absences: await readAbsences(around), values: reply.values }
 
   const geos = decidedGeos(series, reply)
   const readNear = () => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
   // Rule 21: values near the window show how far absences beside it are decided.
   const isAround = decidesAround(reply)
   let near: StoredCoverage['near'] = isAround ? await readNear() : new Map()
-  const reaches = [...reply.rows].flatMap(([geo, values]) => {
+  const reaches = [...reply.values].flatMap(([geo, values]) => {
     const nearby = near.get(geo)
     return nearby ? findReach(nearby, values) : []
   })
@@ -134,11 +134,11 @@ export async function readCoverage(
   if (!isAround && needsNear(series, reply, geos, absences)) near = await readNear()
   // Rules 3, 4 and 9: stored values that the reply lacks.
   const requested = reply.geos.includes(ALL_GEOS) ? series.knownGeos : reply.geos
-  const isLacking = requested.some((geo) => !reply.rows.has(geo))
+  const isLacking = requested.some((geo) => !reply.values.has(geo))
   const lacking = isLacking ? await selectGeosWithValues.all(tx, { seriesId, ...window }) : []
   const omittedGeos = new Set(lacking.map(({ geo }) => geo))
-  // Rule 18: a reply with dismissed rejects withdraws no values, so more than its rows may be stored.
-  const values = reply.dismissed.length > 0 ? await readValues(tx, seriesId, window) : reply.rows
+  // Rule 18: a reply with dismissed rejects withdraws no values, so more than its values may be stored.
+  const values = reply.dismissed.length > 0 ? await readValues(tx, seriesId, window) : reply.values
   const stored = { reach, coverage, absences, near, values, omittedGeos, rejectedWindows: [] }
   if (!isAround || !showsEarlierHoles(series, reply, stored)) return stored
   return { ...stored, rejectedWindows: await selectRejectedWindows.all(tx, { seriesId, ...reach }) }
@@ -147,10 +147,10 @@ export async function readCoverage(
 const NOTHING_STORED = { coverage: [], near: new Map(), omittedGeos: new Set<Geo>(), rejectedWindows: [] }
 
 /** The periods of the values of a reply about one instant; undefined without values. */
-function findSpan({ rows }: SeriesReply): Interval | undefined {
-  const periods = [...rows.values()].flatMap((values) => {
-    const steps = listSteps(values)
-    return values.at.map((from, i) => ({ from, to: from + steps[i]! }))
+function findSpan({ values }: SeriesReply): Interval | undefined {
+  const periods = [...values.values()].flatMap((sent) => {
+    const steps = listSteps(sent)
+    return sent.at.map((from, i) => ({ from, to: from + steps[i]! }))
   })
   return periods.length === 0 ? undefined : hull(periods)
 }

@@ -56,12 +56,12 @@ async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply)
   for (const geo of parseNumbers(dismissed.geo_ids) ?? [ALL_GEOS]) {
     const newer = later.filter(({ geo_ids }) => parseNumbers(geo_ids)?.includes(geo) ?? true)
     for (const window of subtract([{ from, to }], newer)) {
-      const values = await readValues(tx, seriesId, window)
-      const rows = geo === ALL_GEOS ? values : new Map([...values].filter(([valueGeo]) => valueGeo === geo))
+      const byGeo = await readValues(tx, seriesId, window)
+      const values = geo === ALL_GEOS ? byGeo : new Map([...byGeo].filter(([valueGeo]) => valueGeo === geo))
       const reply = {
         window,
         geos: [geo],
-        rows,
+        values,
         stepsGuessed: false,
         newGeos: [],
         isIncomplete: false,
@@ -69,7 +69,7 @@ async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply)
         fetchedAt: floorToSecond(dismissed.at),
         settledBefore: dismissed.settledBefore ?? from,
       }
-      const series = await readSeries(tx, stored, rows, stored.timeZone, null)
+      const series = await readSeries(tx, stored, values, stored.timeZone, null)
       const before = await readCoverage(tx, seriesId, series, reply)
       await writeCoverage(tx, seriesId, decideAcceptance(series, reply, before))
     }
