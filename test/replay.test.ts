@@ -155,7 +155,7 @@ describe('the reply store', () => {
 describe('the quarantine', () => {
   const YAML = 'series: [{ indicators: [1739], window: { from: 2025-09-01, to: 2025-10-01 }, chunk: 1w }]'
 
-  test('quarantine replay adds data that an older version could not read, with its original time', async () => {
+  test('a replay adds data that an older version could not read, with its original time', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: NOW / 1000 })
     await runJob(store, emulator, YAML, { now: NOW })
@@ -170,28 +170,14 @@ describe('the quarantine', () => {
       [],
     )
     store.run('update _fetch set rows_rejected = 1, rows_new = rows_new - 1 where id = 2', [])
-    const args = { ...COMMON, database: store.file, json: true }
-    expect(await quarantineCommand({ ...args, action: 'list' })).toBe(0)
-    expect(await quarantineCommand({ ...args, action: 'replay' })).toBe(0)
+    expect(await quarantineCommand({ ...COMMON, database: store.file, json: true, action: 'list' })).toBe(0)
+    await rebuild(store.file, SERVICES.generic, () => undefined)
     const { _quarantine, _run, ...rest } = dump(store)
     const { _quarantine: none, _run: runs, ...all } = whole
     expect(rest).toEqual(all)
     expect(none).toEqual([])
     expect(runs!.length).toBe(_run!.length - 1)
     expect(_quarantine).toMatchObject([{ fetch_id: 2, resolved_at: expect.stringMatching(/Z$/) }])
-  })
-
-  test('quarantine replay changes nothing and fails if data remains unreadable', async () => {
-    const store = await tempStore()
-    await runJob(store, await emulate({ now: NOW / 1000, faults: [{ every: 2, rows: 'text' }] }), YAML, { now: NOW })
-    const before = dump(store)
-    expect(before._quarantine!.length).toBeGreaterThan(0)
-    expect(before._quarantine![0]).toMatchObject({
-      path: expect.stringMatching(/^\$\.indicator\.values\[\d+\]$/),
-      run_id: 1,
-    })
-    expect(await quarantineCommand({ ...COMMON, database: store.file, json: true, action: 'replay' })).toBe(1)
-    expect(dump(store)).toEqual(before)
   })
 
   test('--on-reject fail loads nothing of the reply, keeps its body and ends the run', async () => {

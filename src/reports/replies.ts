@@ -52,20 +52,7 @@ export interface StoredReply
   readonly planned: PlannedRequest
 }
 
-/** Queries of the next replies: all, or those with open quarantine entries. */
-const NEXT = {
-  all: prepared(selectReplies),
-  quarantined: prepared((db, after: { last: number }) =>
-    selectReplies(db, after).where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('_quarantine as q')
-          .select('q.id')
-          .whereRef('q.fetch_id', '=', 'f.id')
-          .where('q.resolved_at', 'is', null),
-      ),
-    ),
-  ),
-}
+const nextReplies = prepared(selectReplies)
 
 /** Restores the planned request of a record, with all that is needed to parse its reply again. */
 function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
@@ -89,13 +76,9 @@ function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
 }
 
 /** Yields stored replies in the order in which they were loaded. */
-export async function* readReplies(
-  { kysely }: Reader,
-  service: Service,
-  only: keyof typeof NEXT = 'all',
-): AsyncGenerator<StoredReply> {
+export async function* readReplies({ kysely }: Reader, service: Service): AsyncGenerator<StoredReply> {
   for (let last = 0; ; ) {
-    const block = await NEXT[only].all(kysely, { last })
+    const block = await nextReplies.all(kysely, { last })
     for (const row of block) {
       const { fetchId, runId, seriesId, outcome, compressed, size, recordedAt } = row
       const planned = readPlannedRequest(row, service)

@@ -1,9 +1,6 @@
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { dismiss } from '../../load/quarantine/quarantine.ts'
-import { readReplies, replyStoreState } from '../../reports/replies.ts'
-import type { Service } from '../../service/service.ts'
-import { readStored } from '../../sync/readReply.ts'
 import { InputError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
@@ -12,10 +9,9 @@ import { readSettings } from '../settings/config.ts'
 import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { format, print, printResult, stream } from '../terminal/output.ts'
-import { rebuild } from './replay.ts'
 
 export const positionals = {
-  action: { type: 'string', choices: ['list', 'replay', 'dismiss'], demandOption: true, describe: 'Action' },
+  action: { type: 'string', choices: ['list', 'dismiss'], demandOption: true, describe: 'Action' },
   ids: { type: 'number', array: true, describe: 'Ids of entries to dismiss' },
 } as const
 export const flags = {
@@ -34,8 +30,6 @@ const COLUMNS = [
   ...(['id', 'created_at', 'run_id', 'fetch_id', 'target', 'path', 'reason', 'fragment'] as const),
   ...(['resolved_at', 'dismissed'] as const),
 ]
-
-const EMPTY = 'The quarantine is empty.'
 
 /** Counts the rejects of the listed responses that are not stored. */
 async function countUnlisted({ kysely }: Reader): Promise<number> {
@@ -61,7 +55,7 @@ const listEntries = (file: string, { json }: QuarantineArgs): Promise<number> =>
       .orderBy('q.id')
       .execute()
     const rows = entries.map((entry) => COLUMNS.map((column) => entry[column]))
-    if (!json && rows.length === 0) print(EMPTY)
+    if (!json && rows.length === 0) print('The quarantine is empty.')
     else await stream(format(json ? 'json' : 'table', COLUMNS, [rows]))
     const more = await countUnlisted(reader)
     const counted = `${quantity(more, 'more row')} of the same responses ${more === 1 ? 'is' : 'are'} counted but not listed.`
@@ -106,57 +100,13 @@ async function dismissEntries(file: string, args: QuarantineArgs): Promise<numbe
   })
 }
 
-/** Counts the open entries that this version can parse. */
-async function countParsable(reader: Reader, service: Service): Promise<number> {
-  let count = 0
-  for await (const reply of readReplies(reader, service, 'quarantined')) {
-    const rows = await readStored(reply)
-    if (!rows || rows === 'damaged') continue
-    const { resolved } = await reader.kysely
-      .selectFrom('_quarantine')
-      .select(({ fn }) => fn.countAll<number>().as('resolved'))
-      .where('fetch_id', '=', reply.fetchId)
-      .where('resolved_at', 'is', null)
-      .where(
-        'path',
-        'not in',
-        rows.rejects.map(({ path }) => path),
-      )
-      .executeTakeFirstOrThrow()
-    count += resolved
-  }
-  return count
-}
-
-/** `quarantine replay`: rebuilds the rows if this version can parse open entries. */
-async function replayEntries(file: string, service: Service, args: QuarantineArgs): Promise<number> {
-  const { open, understood, isComplete } = await withReader(file, async (reader) => ({
-    understood: await countParsable(reader, service),
-    open: (await readOpenIds(reader)).length,
-    isComplete: (await replyStoreState(reader)).missing === 0,
-  }))
-  // All replies are replayed in order, because a value belongs between earlier and later versions.
-  const loaded = understood > 0 && isComplete
-  if (loaded) await rebuild(file, service, () => undefined)
-  const left = loaded ? open - understood : open
-  const text =
-    open === 0
-      ? EMPTY
-      : `${grouped(understood)} of ${quantity(open, 'row')} in quarantine can now be parsed${loaded ? ' and loaded' : ''}.`
-  const notLoaded =
-    '\n  → They are not loaded, because some earlier responses are not stored. The next sync requests their windows again.'
-  printResult(args, { open, understood, loaded, left }, understood > 0 && !loaded ? text + notLoaded : text)
-  return left === 0 ? EXIT.done : EXIT.partial
-}
-
 export async function handler(args: QuarantineArgs): Promise<number> {
-  const { database, service } = readSettings(args)
+  const { database } = readSettings(args)
   if (args.action === 'dismiss') return dismissEntries(database.value, args)
   if ((args.ids ?? []).length > 0)
-    throw new InputError(`quarantine ${args.action} takes no ids.`, {
+    throw new InputError('quarantine list takes no ids.', {
       hint: 'Only `quarantine dismiss` takes ids.',
       code: 'too-many-arguments',
     })
-  if (args.action === 'list') return listEntries(database.value, args)
-  return replayEntries(database.value, service.value, args)
+  return listEntries(database.value, args)
 }

@@ -336,7 +336,7 @@ ${table(common.pages.quarantine, entries, [
   [labels.fragment, ({ fragment }) => html`<code>${serviceText(fragment)}</code>`],
 ])}
 ${olderPager(request, older)}
-<p>${labels.replay}</p>${command(request.command('quarantine replay'))}
+<p>${labels.replay}</p>${command(request.command('replay'))}
 <p>${labels.dismiss}</p>${command(request.command(`quarantine dismiss ${entries[0]!.id} --reason "…"`))}`
   },
 })

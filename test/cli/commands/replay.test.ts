@@ -74,7 +74,7 @@ const FOREIGN = `
   insert into note_words select text from note;
   analyze`
 
-test('replay and quarantine replay preserve tables, views, triggers and indexes of other programs', async () => {
+test('replay preserves tables, views, triggers and indexes of other programs', async () => {
   const { dir, run, count } = await place('all')
   const db = openOther(join(dir, 'x.db'))
   db.exec(FOREIGN)
@@ -89,7 +89,7 @@ test('replay and quarantine replay preserve tables, views, triggers and indexes 
   db.exec('delete from observation where at = (select max(at) from observation)')
   db.exec(`insert into _quarantine (run_id, fetch_id, path, reason, fragment, created_at)
     values (1, 1, '$', 'unknown then', '{}', '2025-11-04T12:00:00.000Z')`)
-  expect((await run('quarantine', 'replay')).code).toBe(0)
+  expect((await run('replay')).code).toBe(0)
   expect(await count('x.db')).toBe(744)
   expect(foreign()).toEqual(before)
   expect(db.prepare('select count(*) from audit').pluck().get()).toBe(1)
