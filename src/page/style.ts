@@ -182,7 +182,7 @@ p.soft:not([hidden]) + #chart { display: none; }
 .uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
-.figure { width: 100%; height: auto; display: block; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
+.figure { width: 100%; height: auto; display: block; overflow: visible; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
 .figure .line[class*="fan-"] { stroke: var(--ink); }
 .figure .band[class*="fan-"] { fill: none; }
 .figure .line.fan-5 { stroke: var(--chart-now); stroke-width: 2.5; }
@@ -229,11 +229,14 @@ ${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-o
   td[data-head]::before { content: attr(data-head) " "; color: var(--soft); font-size: var(--tiny); }
   td code { min-width: 0; }
   .values :is(th, td) { padding-inline: .5rem; }
+  .figure:not(.heat) text { font-size: 22px; }
+  .heat { min-width: 44rem; }
   .grid th[scope=row], .grid:not(.days) th[scope=row] { min-width: 2.5rem; padding-inline: .25rem; }
   .grid:not(.days) th[scope=row]:has(a) { min-width: 11rem; }
   .grid:not(.days) td[class] { min-width: 1.25rem; }
   .days th[scope=row] { position: sticky; left: 0; z-index: 1; background: var(--paper); }
 }
+@media (min-width: 64rem) { .figure text { font-size: 8.5px; } }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media (scripting: none) { #keys, .carpet { display: none; } }
 @media print {

@@ -2,7 +2,7 @@ import { DAY, floorToSecond } from '../../util/time/instant.ts'
 import { dayIntervalAt, localDay } from '../../util/time/localDay.ts'
 import { localDate } from '../../util/time/zone.ts'
 import { valueText } from '../client/format.ts'
-import { serviceText, table } from '../elements.ts'
+import { scrolled, serviceText, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { countText, momentText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
@@ -102,12 +102,15 @@ const [CELL_SIZE, LABEL_WIDTH] = [14, 130]
 const DAY_LABEL = 32
 
 /** The revisions of each day by age. */
-function heat({ heat: counts, days }: Vintages, request: PageRequest): Html {
+function heat(data: Vintages, request: PageRequest): Html {
   const { vintages: labels } = request.words
+  // The earliest days are often without revisions.
+  const first = data.days.findIndex((_, day) => data.heat.some((row) => row[day]! > 0))
+  const days = data.days.slice(first)
+  const counts = data.heat.map((row) => row.slice(first))
   const most = Math.max(...counts.flat())
   const width = Math.max(800, LABEL_WIDTH + days.length * CELL_SIZE + DAY_LABEL)
-  return html`<section aria-labelledby="heat"><h2 id="heat">${labels.heat}</h2>
-<svg class="figure heat" viewBox="0 0 ${width} ${CELL_SIZE * counts.length + 16}" role="img" aria-label="${labels.heatLabel}">
+  const picture = html`<svg class="figure heat" viewBox="0 0 ${width} ${CELL_SIZE * counts.length + 16}" role="img" aria-label="${labels.heatLabel}">
 ${counts.map((row, i) => [
   html`<text x="${LABEL_WIDTH - 6}" y="${CELL_SIZE * i + 11}" text-anchor="end">${ageText(i, request)}</text>`,
   row.map(
@@ -121,7 +124,8 @@ ${days.map(
     (i === 0 || (day.endsWith('-01') && i * CELL_SIZE > DAY_LABEL)) &&
     html`<text x="${LABEL_WIDTH + i * CELL_SIZE}" y="${CELL_SIZE * counts.length + 12}">${day.slice(5)}</text>`,
 )}
-</svg></section>`
+</svg>`
+  return html`<section aria-labelledby="heat"><h2 id="heat">${labels.heat}</h2>${scrolled(labels.heat, picture)}</section>`
 }
 
 /** `/series/600/vintages`: revisions of a series. */
