@@ -166,8 +166,6 @@ del { background: light-dark(#fbe0de, #47201e); color: inherit; }
 mark { background: light-dark(#fff1a8, #574a00); color: inherit; }
 figure { margin: .5rem 0; }
 progress { width: 100%; accent-color: var(--link); }
-.durations { max-width: 100%; height: auto; & .bar { fill: var(--edge); } & .bad { fill: var(--failed); } }
-.lane { max-width: 100%; background: var(--band); & path { fill: none; stroke-width: 6; } & .sent { stroke: var(--edge); } & .failed { stroke: var(--failed); } }
 .spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } & [download] { margin-inline-start: auto; } }
 [hidden] { display: none !important; }
 .choose select { max-width: min(18rem, 100%); }

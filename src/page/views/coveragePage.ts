@@ -41,7 +41,7 @@ function listYears(zone: string, lines: Timelines) {
 const monthBorders = (zone: string, january: number): number[] =>
   Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
 
-/** The years of a list of series are divided into months up to this number of years. */
+/** Up to this number of years are divided into months. */
 const MAX_MONTH_YEARS = 2
 
 /** Reads every series with the shares of its years, or of its months if there are few years. */
@@ -55,27 +55,30 @@ export async function readCoverage(request: PageRequest) {
     const lines = timelines(intervals.get(row.id)!)
     return { row, lines, ...(listYears(row.time_zone, lines) ?? { years: [], borders: [] }) }
   })
-  const isByMonth = new Set(listed.flatMap(({ years }) => years)).size <= MAX_MONTH_YEARS
+  const years = listed.flatMap((series) => series.years)
+  const unit = Math.max(...years) - Math.min(...years) < MAX_MONTH_YEARS ? ('month' as const) : ('year' as const)
   const series = listed.map(({ row, lines, years, borders }) => {
-    const divide = (borders: readonly number[]): readonly Period[] =>
-      computePeriods(lines, borders, geos.get(row.id) ?? [])
-    const periods = isByMonth
-      ? years.flatMap((year, i) =>
-          divide(monthBorders(row.time_zone, borders[i]!)).map((period, month) => ({
+    const divide = (from: readonly number[]) => computePeriods(lines, from, geos.get(row.id) ?? [])
+    const periods = years.flatMap((year, i) =>
+      unit === 'year'
+        ? divide(borders.slice(i, i + 2)).map((period) => ({ name: `${year}`, year, ...period }))
+        : divide(monthBorders(row.time_zone, borders[i]!)).map((period, month) => ({
             name: `${year}-${padTwo(month + 1)}`,
             year,
             ...period,
           })),
-        )
-      : divide(borders).map((period, i) => ({ name: String(years[i]!), year: years[i]!, ...period }))
-    const isRequested = ({ shares }: Period): boolean => Object.keys(shares).some((state) => state !== 'none')
+    )
     return {
       ...head(row),
-      periods: periods.slice(periods.findIndex(isRequested), periods.findLastIndex(isRequested) + 1),
+      periods: trim(periods, ({ shares }) => Object.keys(shares).some((state) => state !== 'none')),
     }
   })
-  return { series, unit: isByMonth ? ('month' as const) : ('year' as const), page, pages }
+  return { series, unit, page, pages }
 }
+
+/** The elements of a list from the first to the last one that meets a condition. */
+const trim = <T>(list: readonly T[], isKept: (element: T) => boolean): readonly T[] =>
+  list.slice(Math.max(0, list.findIndex(isKept)), list.findLastIndex(isKept) + 1)
 
 /** The requested geo: null for all together, and for a geo that was only requested with all others. */
 function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly number[]): number | null {
@@ -176,15 +179,14 @@ function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: Page
   )
 }
 
-/** The years `YYYY`, or months `YYYY-MM`, from one to another. */
+/** The years `YYYY`, or the months `YYYY-MM`, from one to another. */
 function namesBetween(first: string, last: string): string[] {
-  const names = [first]
-  for (let name = first; name < last; names.push(name)) {
-    const [year, month] = name.split('-').map(Number) as [number, number?]
-    if (month === undefined) name = String(year + 1)
-    else name = month === 12 ? `${year + 1}-01` : `${year}-${padTwo(month + 1)}`
-  }
-  return names
+  const years = Array.from({ length: Number(last.slice(0, 4)) - Number(first.slice(0, 4)) + 1 }, (_, i) =>
+    String(Number(first.slice(0, 4)) + i),
+  )
+  if (first.length <= 4) return years
+  const months = years.flatMap((year) => Array.from({ length: 12 }, (_, i) => `${year}-${padTwo(i + 1)}`))
+  return months.filter((name) => name >= first && name <= last)
 }
 
 /** `/coverage`: coverage of every series by year or month. */
@@ -193,8 +195,8 @@ export const coverageView = view({
   show(data, request) {
     const { coverage, common } = request.words
     const { link } = request
-    const sorted = data.series.flatMap(({ periods }) => periods.map(({ name }) => name)).sort()
-    const names = sorted.length === 0 ? [] : namesBetween(sorted[0]!, sorted.at(-1)!)
+    const used = data.series.flatMap(({ periods }) => periods.map(({ name }) => name)).sort()
+    const names = namesBetween(used[0] ?? '', used.at(-1) ?? '')
     const rows = data.series.map((head) => {
       const path = `/coverage/${head.path}`
       const byName = new Map(head.periods.map((period) => [period.name, period]))

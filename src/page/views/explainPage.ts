@@ -171,7 +171,7 @@ export const explainView = view({
     const day = floorTo(zone, at, 'day')
     const range = rangeQuery(zone, { from: day, to: addUnits(zone, day, 'day', 1) })
     const other = (to: Instant | null, rel: string, text: string): HtmlPart =>
-      to !== null && html`<a rel="${rel}" href="${link(`/explain/${path}/${geoId}/${to}`)}">${text}</a> `
+      to !== null && html`<a rel="${rel}" href="${link(`/explain/${path}/${geoId}/${to}`)}">${text}</a> · `
     return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? geoId}</bdi> · ${timeText(zone, at)}</p>
 <p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}<a href="${link(`/series/${path}`, { geo: geoId, ...range })}">${common.back}</a></p>
 ${versions[0]!.until !== null && html`<p class="bad">${labels.withdrawn}</p>`}

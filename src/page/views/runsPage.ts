@@ -14,7 +14,7 @@ import {
   table,
   timeElement,
 } from '../elements.ts'
-import { countText, duration, outcomeStyle, roughLength } from '../formats.ts'
+import { countText, duration, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { readProgress } from '../lastRun.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
@@ -22,8 +22,8 @@ import { requestNames } from '../queries/names.ts'
 
 /** Runs, quarantine entries and requests on one page. */
 const [RUNS_A_PAGE, ENTRIES_A_PAGE, REQUESTS] = [50, 50, 40]
-/** Requests that are drawn and summed up by route: a run may have a hundred thousand. */
-const MAX_DRAWN = 1000
+/** Requests that are summed up by route: a run may have a hundred thousand. */
+const MAX_SUMMED = 1000
 
 /** The duration of a run; null while it runs, or after a crash. */
 const runSeconds = ({ started_at, finished_at }: { started_at: string; finished_at: string | null }) =>
@@ -50,18 +50,6 @@ async function readRuns({ store, query }: PageRequest) {
 type RunList = Awaited<ReturnType<typeof readRuns>>
 type ListedColumn = 'id' | 'command' | 'job' | 'started_at' | 'finished_at' | 'outcome' | 'requests' | 'failed'
 type RunRow = Pick<RunList['runs'][number], ListedColumn | 'rows_new' | 'rows_revised'>
-
-const BAR = { width: 10, height: 48 }
-
-/** The durations of runs, oldest first, on a root scale that shows short ones beside long ones. */
-function runStrip(runs: RunList['runs'], request: PageRequest): Html {
-  const longest = Math.max(1, ...runs.map(({ seconds }) => seconds ?? 0))
-  const bars = [...runs].reverse().map(({ seconds, outcome, id }, i) => {
-    const height = Math.max(2, Math.round(Math.sqrt((seconds ?? 0) / longest) * BAR.height))
-    return html`<rect class="bar ${outcomeStyle(outcome)}" x="${i * BAR.width}" y="${BAR.height - height}" width="${BAR.width - 3}" height="${height}"><title>${request.words.common.run} ${id}: ${request.words.runs.outcomes[outcome]}</title></rect>`
-  })
-  return html`<svg class="durations" viewBox="0 0 ${runs.length * BAR.width} ${BAR.height}" width="${runs.length * BAR.width}" height="${BAR.height}" role="img" aria-label="${request.words.runs.strip(runs.length, duration(request, longest))}">${bars}</svg>`
-}
 
 /** A table of runs. `last`: a further column. */
 export function runsTable<Row extends RunRow>(
@@ -110,7 +98,6 @@ export const runsView = view({
     if (rows.length === 0)
       return html`<p>${labels.none} ${labels.noneHint}</p>${command(request.command('sync my-market.yaml'))}${queuesTable(queues, request)}`
     return html`<p>${labels.about}</p>
-${rows.length > 1 && html`<figure>${runStrip(rows, request)}</figure>`}
 ${runsTable(common.pages.runs, rows, request, [labels.message, ({ message }) => messageText(message, request)])}
 ${olderPager(request, older)}
 ${queuesTable(queues, request)}`
@@ -149,18 +136,17 @@ async function readRun(request: PageRequest) {
     .$if(before !== null, (eb) => eb.where('f.id', '<', before!))
     .limit(REQUESTS + 1)
     .execute()
-  const drawn = await runRequests(store, run.id)
-    .select(['f.route', 'f.outcome', 'f.started_at', 'f.attempts', 'f.bytes', 'f.ms'])
-    .limit(MAX_DRAWN)
+  const summed = await runRequests(store, run.id)
+    .select(['f.route', 'f.outcome', 'f.attempts', 'f.bytes', 'f.ms'])
+    .limit(MAX_SUMMED)
     .execute()
   const name = await requestNames(request, [...failed, ...requests])
   const named = (row: (typeof requests)[number]) => ({ ...row, name: name(row) })
-  const began = Date.parse(run.started_at)
   return {
     progress: run.outcome === 'running' ? await readProgress(store, run, request.now) : null,
     run: { ...run, seconds: runSeconds(run) },
     /** Sums by route, with the median and the longest time in milliseconds. */
-    routes: [...Map.groupBy(drawn, ({ route }) => route)].map(([route, rows]) => {
+    routes: [...Map.groupBy(summed, ({ route }) => route)].map(([route, rows]) => {
       const times = rows.map(({ ms }) => ms).sort((a, b) => a - b)
       return {
         route,
@@ -172,15 +158,8 @@ async function readRun(request: PageRequest) {
         slowest: times.at(-1)!,
       }
     }),
-    /** The time of each request, in seconds after the start, and its duration. */
-    dots: drawn.map(({ route, outcome, started_at, ms }) => ({
-      route,
-      ms,
-      failed: isFailure(outcome),
-      at: (Date.parse(started_at) - began) / 1000,
-    })),
-    /** Whether only the last requests are drawn and summed up. */
-    cut: drawn.length === MAX_DRAWN,
+    /** Whether only the last requests are summed up. */
+    cut: summed.length === MAX_SUMMED,
     failed: failed.map(named),
     requests: requests.slice(0, REQUESTS).map(named),
     older: requests.length > REQUESTS ? requests[REQUESTS - 1]!.id : null,
@@ -196,29 +175,9 @@ function progressBar({ done, expected, secondsLeft }: NonNullable<Run['progress'
   return html`<p class="running">${labels.progress(done, expected)}${left} <progress value="${done}" max="${Math.max(done, expected)}" aria-label="${labels.progress(done, expected)}"></progress></p>`
 }
 
-const LANE = { width: 300, height: 16 }
-
-/** The requests of a route over the run, each as a line of its duration; failed ones are higher. */
-function routeChart(dots: Run['dots'], seconds: number, { words: { runs: labels } }: PageRequest): Html {
-  const scale = LANE.width / Math.max(seconds, 0.001)
-  const path = (isFailed: boolean): string =>
-    dots
-      .filter(({ failed }) => failed === isFailed)
-      .map(({ at, ms }) => {
-        const length = Math.max(2, Math.round((ms / 1000) * scale))
-        return `M${Math.round(at * scale)} ${isFailed ? 4 : 11}h${length}`
-      })
-      .join('')
-  const failed = dots.filter((dot) => dot.failed).length
-  const label = failed > 0 ? labels.dotsFailed(dots.length, failed) : labels.dots(dots.length)
-  return html`<svg class="lane" viewBox="0 0 ${LANE.width} ${LANE.height}" width="${LANE.width}" height="${LANE.height}" role="img" aria-label="${label}"><path class="sent" d="${path(false)}"/><path class="failed" d="${path(true)}"/></svg>`
-}
-
-function routes({ routes: rows, dots, run, cut }: Run, request: PageRequest): Html {
+function routes({ routes: rows, cut }: Run, request: PageRequest): Html {
   const { runs: labels } = request.words
-  const seconds = run.seconds ?? Math.max(0, ...dots.map(({ at, ms }) => at + ms / 1000))
-  const routeDots = Map.groupBy(dots, ({ route }) => route)
-  return html`<h2>${labels.routes}</h2>${cut && html`<p>${labels.cut(MAX_DRAWN)}</p>`}
+  return html`<h2>${labels.routes}</h2>${cut && html`<p>${labels.cut(MAX_SUMMED)}</p>`}
 ${table(labels.routes, rows, [
   [labels.route, ({ route }) => labels.targets[route] ?? serviceText(route)],
   [labels.requests, ({ requests }) => countText(request, requests), 'number'],
@@ -227,7 +186,6 @@ ${table(labels.routes, rows, [
   [labels.bytes, ({ bytes }) => countText(request, bytes), 'number'],
   [labels.median, ({ median }) => `${median} ms`, 'number'],
   [labels.slowest, ({ slowest }) => `${slowest} ms`, 'number'],
-  [labels.when, ({ route }) => routeChart(routeDots.get(route) ?? [], seconds, request)],
 ])}`
 }
 
