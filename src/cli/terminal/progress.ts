@@ -7,11 +7,9 @@ import { grouped, oneLine, quantity } from '../../util/text.ts'
 import { MINUTE_MS } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import type { CommonArgs } from '../command.ts'
-import { cutTo, width } from './width.ts'
+import { cutTo } from './width.ts'
 
 const REDRAW_MS = 100
-/** The fewest useful cells of a name. */
-const MIN_NAME = 8
 
 const durationText = (seconds: number): string =>
   seconds < 90
@@ -38,36 +36,20 @@ function measure({ counts, done, total }: Progress, seconds: number) {
   }
 }
 
-/** Writes a progress line within some cells: shortens the name first, then leaves out the least important facts. */
+/** Writes a progress line within some cells, the most important facts first. */
 export function progressLine(progress: Progress, seconds: number, name: string | undefined, cells: number): string {
   const { planned, callsLeft, counts, done, total } = progress
   const { values_per_second, left_seconds } = measure(progress, seconds)
   const { id } = planned.params
-  const full = oneLine(`${name ?? planned.route}${id === undefined ? '' : ` (${id})`}`)
-  const short = oneLine(String(id ?? planned.route))
-  const days = windowText(planned)
-  // The least important are last.
   const facts = [
     total === null ? `${grouped(done)} done` : `${grouped(done)} of ${grouped(total)}`,
     left_seconds === null || done >= total! ? '' : `${durationText(left_seconds)} to go`,
+    counts.failed > 0 ? `${grouped(counts.failed)} failed` : '',
+    `${name ?? planned.route}${id === undefined ? '' : ` (${id})`} ${windowText(planned)}`.trimEnd(),
     `${quantity(values_per_second, 'value')}/s`,
     callsLeft === undefined ? '' : `budget leaves ${quantity(callsLeft, 'call')}`,
-    counts.failed > 0 ? `${grouped(counts.failed)} failed` : '',
-    days,
-    quantity(counts.requests, 'request'),
-  ].filter((fact) => fact !== '')
-  const line = (head: string, count: number): string => {
-    const shown = facts.slice(0, count)
-    // The window follows the name of its series.
-    const window = days !== '' && shown.includes(days) ? ` ${days}` : ''
-    return [`${head}${window}`, ...shown.filter((fact) => fact !== days)].join(' · ')
-  }
-  for (let count = facts.length; count > 0; count--) {
-    const room = cells - width(line('', count))
-    if (room >= Math.min(MIN_NAME, width(full))) return line(cutTo(full, room), count)
-    if (room >= width(short) && count < facts.length) return line(short, count)
-  }
-  return cutTo(short, cells)
+  ]
+  return cutTo(oneLine(facts.filter((fact) => fact !== '').join(' · ')), cells)
 }
 
 /** Whether the terminal shows a progress line that must be cleared before other output. */
