@@ -14,9 +14,6 @@ export const POSTGRES_MIGRATIONS: Migrations = {
   '0001_schema': () => import('../../migrations/postgres/0001_schema.ts'),
 }
 
-/** The first migration of the development versions before 0.1.0. Their databases cannot be migrated. */
-export const UNRELEASED_MIGRATION = '0001_first_schema'
-
 /** The number of the schema that a migration makes. */
 export const migrationNumber = (name: string): number => Number.parseInt(name, 10)
 
@@ -24,13 +21,8 @@ export const migrationNumber = (name: string): number => Number.parseInt(name, 1
 export const newestSchema = (migrations: Migrations): number =>
   Math.max(...Object.keys(migrations).map(migrationNumber))
 
-/** Refuses a database with a schema that this program cannot migrate: one from before 0.1.0, or a newer one. */
-export function refuseUnknownSchema(database: string, version: number, supported: number, isUnreleased = false): void {
-  if (isUnreleased)
-    throw new StoreError(`${database} has a schema from before version 0.1.0, and cannot be migrated.`, {
-      hint: 'Sync into a new database, or export the data with the version that made this one. Nothing was changed.',
-      code: 'unreleased-schema',
-    })
+/** Refuses a database with a newer schema than this program can migrate. */
+export function refuseNewerSchema(database: string, version: number, supported: number): void {
   if (version > supported)
     throw new NewerSchemaError(
       `${database} has schema ${version}; this version of indicator-sync supports up to ${supported}.`,

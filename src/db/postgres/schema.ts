@@ -8,9 +8,8 @@ import {
   newestSchema,
   olderSchema,
   POSTGRES_MIGRATIONS,
-  refuseUnknownSchema,
+  refuseNewerSchema,
   stateAt,
-  UNRELEASED_MIGRATION,
 } from '../migrations.ts'
 import type { SchemaState, Store } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
@@ -44,8 +43,7 @@ async function checkOwner(client: pg.ClientBase, address: string, unfinished = f
   if (mark !== null && !unfinished) throw unfinishedCopy(address)
   const { rows: names } = await client.query<{ name: string }>('select name from public._migration')
   const version = Math.max(0, ...names.map(({ name }) => migrationNumber(name)))
-  const isUnreleased = names.some(({ name }) => name === UNRELEASED_MIGRATION)
-  refuseUnknownSchema(describeDatabase(address), version, SCHEMA_VERSION, isUnreleased)
+  refuseNewerSchema(describeDatabase(address), version, SCHEMA_VERSION)
   return version
 }
 
@@ -63,7 +61,7 @@ async function requireUtf8(client: pg.ClientBase, address: string): Promise<void
 /** Refuses an open database that a newer version has migrated meanwhile. */
 export async function checkStillOurs(db: Kysely<Database>, address: string): Promise<void> {
   const [row] = await queryRows<{ name: string }>(db, 'select max(name) as name from public._migration')
-  refuseUnknownSchema(describeDatabase(address), migrationNumber(row!.name), SCHEMA_VERSION)
+  refuseNewerSchema(describeDatabase(address), migrationNumber(row!.name), SCHEMA_VERSION)
 }
 
 /** Refuses a database without tables, or with an older schema. */

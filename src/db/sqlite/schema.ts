@@ -1,13 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { StoreError } from '../../util/errors.ts'
-import {
-  migrateToLatest,
-  newestSchema,
-  refuseUnknownSchema,
-  SQLITE_MIGRATIONS,
-  stateAt,
-  UNRELEASED_MIGRATION,
-} from '../migrations.ts'
+import { migrateToLatest, newestSchema, refuseNewerSchema, SQLITE_MIGRATIONS, stateAt } from '../migrations.ts'
 import type { SchemaState } from '../store.ts'
 import { backUp } from './busy.ts'
 import { type Connection, connect } from './connection.ts'
@@ -20,10 +13,6 @@ export const SCHEMA_VERSION = newestSchema(SQLITE_MIGRATIONS)
 
 const pragma = (connection: Connection, name: string): number => connection.raw.pragma(name, { simple: true }) as number
 
-const isUnreleased = ({ raw }: Connection): boolean =>
-  raw.prepare('select count(*) from sqlite_schema where name = ?').pluck().get('_migration') === 1 &&
-  raw.prepare('select count(*) from _migration where name = ?').pluck().get(UNRELEASED_MIGRATION) === 1
-
 /** Returns the schema version. Refuses a file of another program or a newer version. */
 export function checkOwner(connection: Connection, file: string): number {
   const version = pragma(connection, 'user_version')
@@ -33,7 +22,7 @@ export function checkOwner(connection: Connection, file: string): number {
       hint: 'Pass another file with --database (`migrate`: --from). This one was not changed.',
       code: 'foreign-database',
     })
-  refuseUnknownSchema(file, version, SCHEMA_VERSION, version > 0 && isUnreleased(connection))
+  refuseNewerSchema(file, version, SCHEMA_VERSION)
   return version
 }
 
