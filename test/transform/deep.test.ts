@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { handler as quarantineCommand } from '../../src/cli/commands/quarantine.ts'
 import { brief, canonical } from '../../src/util/json.ts'
 import { dump } from '../dump.ts'
-import { json, ms, ON_SERVER, replayed, runJob, serve, tempStore } from '../kit.ts'
+import { json, ms, replayed, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const FROM = ms('2025-09-30T22:00:00Z') / 1000
@@ -40,16 +39,6 @@ test.each([
     expect(reasons).toEqual(quarantined === 0 ? [] : [{ reason: 'The body is nested too deeply.' }])
 
     expect(dump(await replayed(store))).toEqual(dump(store))
-    if (ON_SERVER) return
-    const args = {
-      database: store.file,
-      action: 'replay',
-      json: true,
-      quiet: true,
-      verbose: false,
-      logFormat: 'pretty',
-    }
-    expect(await quarantineCommand(args as never)).toBe(quarantined)
   },
 )
 
