@@ -125,7 +125,7 @@ ${days.map(
     html`<text x="${LABEL_WIDTH + i * CELL_SIZE}" y="${CELL_SIZE * counts.length + 12}">${day.slice(5)}</text>`,
 )}
 </svg>`
-  return html`<section aria-labelledby="heat"><h2 id="heat">${labels.heat}</h2>${scrolled(labels.heat, picture)}</section>`
+  return html`<h2>${labels.heat}</h2>${scrolled(labels.heat, picture)}`
 }
 
 /** `/series/600/vintages`: revisions of a series. */
