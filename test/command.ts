@@ -22,7 +22,7 @@ export interface Done {
   readonly err: string
 }
 
-/** Runs an action once when the stderr of a process matches. */
+/** Runs an action once when the output of a process matches. */
 export function whenSaid(child: ChildProcess, what: string | RegExp, then: () => unknown): void {
   let output = ''
   const outputs = [child.stdout!, child.stderr!]

@@ -114,21 +114,13 @@ const TYPED_COLUMNS: Readonly<Record<string, string>> = {
   valid_to: 'valid_to::timestamptz',
 }
 
-/** Local times and days by the server's zones: to look an offset up takes ten times as long. */
-const withZones = (view: string): string =>
-  view.replaceAll(
-    /\(select (strftime|date)\(.*? from time_zone_offset tz where tz\.zone = (\w+\.time_zone) and tz\.from_at <= (\S+) order by tz\.from_at desc limit 1\)/g,
-    (_, format: string, zone: string, at: string) =>
-      `(to_timestamp(${at}) at time zone ${zone})${format === 'date' ? '::date' : ''}`,
-  )
-
 function viewSql({ columns, sql: text, postgres = text }: DatabaseView): string {
   const names = Object.keys(columns)
   // `cross join … on` tells only SQLite in which order to read the tables.
   const view = postgres.replaceAll('cross join', 'join')
   if (!names.some((name) => name in TYPED_COLUMNS)) return view
   const typed = names.map((name) => (TYPED_COLUMNS[name] ? `${TYPED_COLUMNS[name]} as ${name}` : name))
-  return `select ${typed.join(', ')} from (${withZones(view)}) v`
+  return `select ${typed.join(', ')} from (${view}) v`
 }
 
 /** Bodies of replies are compressed already. */

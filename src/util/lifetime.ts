@@ -30,7 +30,7 @@ export function createClosers(): Closers {
  * Kills this process when its parent has ended, or when it uses more than `maxBytes` of memory. A thread does it, because nothing
  * else interrupts a statement of SQLite, and this build of SQLite ignores `hard_heap_limit`.
  */
-export function endWithParent(parent: number, maxBytes = Number.POSITIVE_INFINITY): void {
+export function endWithParent(parent: number, maxBytes: number): void {
   const watch = new Worker(
     `const { workerData: { parent, maxBytes } } = require('node:worker_threads')
      const end = () => process.kill(process.pid, 'SIGKILL')
@@ -38,7 +38,7 @@ export function endWithParent(parent: number, maxBytes = Number.POSITIVE_INFINIT
      // Windows leaves the number of the parent as it was.
      const isAlone = () => process.platform === 'win32' ? !isRunning() : process.ppid !== parent
      setInterval(() => isAlone() && end(), 200)
-     if (maxBytes < Infinity) setInterval(() => process.memoryUsage.rss() > maxBytes && end(), 10)`,
+     setInterval(() => process.memoryUsage.rss() > maxBytes && end(), 10)`,
     { eval: true, workerData: { parent, maxBytes } },
   )
   watch.unref()

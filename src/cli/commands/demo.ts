@@ -43,6 +43,12 @@ const COUNTS = ['observation', 'series', 'content', 'archive_edition', 'widget']
   (table) => `(select count(*) from ${table})`,
 )
 
+/** The runs that fill a new database, with the age of their clock in milliseconds. */
+const FIRST_RUNS = [
+  { name: 'Yesterday', age: DAY * 1000 },
+  { name: 'Today', age: 0 },
+]
+
 /** Refuses a database with values of a real service: the demo would mix its invented values with them. */
 async function checkTarget(file: string): Promise<void> {
   if (!(await databaseExists(file))) return
@@ -70,14 +76,15 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   await checkTarget(file)
   const jobs = readJobs([packageFile('jobs/demo.yaml')], DEMO_SERVICE)
   // A new database also gets the data of yesterday, so that it has revisions.
-  const days = (await databaseExists(file)) ? ['Today'] : ['Yesterday', 'Today']
-  let now = Date.now
+  const runs = (await databaseExists(file)) ? [{ name: 'demo', age: 0 }] : FIRST_RUNS
+  let age = 0
+  const now = (): number => Date.now() - age
   const emulator = await startEmulator({ now: () => Math.floor(now() / 1000) })
   try {
     const log = logFor(args, [emulator.key])
     log.info(`The emulated service listens on ${emulator.url}.`)
-    for (const day of days) {
-      now = day === 'Today' ? Date.now : () => Date.now() - DAY * 1000
+    for (const run of runs) {
+      age = run.age
       const { code, summaries } = await runJobs(jobs, {
         service: DEMO_SERVICE,
         baseUrl: emulator.url,
@@ -88,8 +95,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
         log,
         quiet: args.quiet,
       })
-      const title = days.length > 1 && { job: day }
-      print(summaries.map((summary) => summaryText({ ...summary, ...title })).join('\n'))
+      print(summaries.map((summary) => summaryText({ ...summary, job: run.name })).join('\n'))
       if (code !== EXIT.done) return code
     }
   } finally {

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Parser } from 'yargs/helpers'
+import { isLocked } from '../../db/lock.ts'
 import type { Job } from '../../job/job.ts'
 import { listSecrets } from '../../service/key.ts'
 import { InputError, StoppedError } from '../../util/errors.ts'
@@ -49,14 +51,14 @@ function readScheduled(args: ScheduleArgs) {
   const notifier = (notified: readonly Job[]) => createNotifier(notified, notify, { command: 'schedule', log })
   // Reports mistakes in the targets.
   notifier(jobs)
-  return { jobs, log, notifier }
+  return { jobs, file: settings.database.value, log, notifier }
 }
 
 /** The command line that runs a job file once with the same flags. */
 function syncWords(args: ScheduleArgs, file: string): string[] {
   const values: Readonly<Record<string, unknown>> = { ...args }
   const words = Object.keys({ ...COMMON_FLAGS, ...flags }).flatMap((name) => {
-    const value = values[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())]
+    const value = values[Parser.camelCase(name)]
     if (value === undefined || value === false) return []
     return value === true ? [`--${name}`] : [value].flat().map((text) => `--${name}=${text}`)
   })
@@ -97,13 +99,14 @@ export async function handler(args: ScheduleArgs): Promise<number> {
   /** Runs a job in a child process, so that the schedule survives its crash. */
   const run = async (job: Job): Promise<void> => {
     try {
-      const file = args.jobs[jobs.indexOf(job)]!
+      const jobFile = args.jobs[jobs.indexOf(job)]!
       // It may have changed since the start. The files of other jobs may be invalid now.
-      readScheduled({ ...args, jobs: [file] })
-      const end = await runChild(syncWords(args, file), signals)
+      const { file } = readScheduled({ ...args, jobs: [jobFile] })
+      // A run that finds the lock taken would fail and notify of it.
+      const end = (await isLocked(file)) ? EXIT.busy : await runChild(syncWords(args, jobFile), signals)
       if (end === EXIT.busy) {
         due.retry(job, Date.now())
-        emit('schedule.waiting', { job: job.name, reason: 'another process is writing to the database.' })
+        emit('schedule.waiting', { job: job.name, reason: `another process is writing to ${file}.` })
       } else if (typeof end === 'string' && !signal.aborted)
         await reportFailure(job, 'killed', `its process was ended by ${end}.`)
     } catch (error) {

@@ -25,8 +25,7 @@ export async function runChild(
   words: readonly string[],
   { signal, code }: Pick<ReturnType<typeof watchSignals>, 'signal' | 'code'>,
 ): Promise<number | NodeJS.Signals> {
-  const [entry] = process.argv.slice(1)
-  const child = spawn(process.execPath, [...process.execArgv, entry!, ...words], {
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...words], {
     // Outside of the terminal's process group, so that it receives Ctrl-C only once, from this process.
     detached: !SHARES_CONSOLE,
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -38,9 +38,6 @@ function listYears(zone: string, lines: Timelines) {
   return { years, borders, end }
 }
 
-const monthBorders = (zone: string, january: number): number[] =>
-  Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
-
 /** Up to this number of years are divided into months. */
 const MAX_MONTH_YEARS = 2
 
@@ -56,25 +53,30 @@ export async function readCoverage(request: PageRequest) {
     return { row, lines, ...(listYears(row.time_zone, lines) ?? { years: [], borders: [] }) }
   })
   const years = listed.flatMap((series) => series.years)
-  const unit = Math.max(...years) - Math.min(...years) < MAX_MONTH_YEARS ? ('month' as const) : ('year' as const)
+  const first = Math.min(...years)
+  const span = years.length === 0 ? [] : Array.from({ length: Math.max(...years) - first + 1 }, (_, i) => first + i)
+  const unit = span.length <= MAX_MONTH_YEARS ? ('month' as const) : ('year' as const)
   const series = listed.map(({ row, lines, years, borders }) => {
-    const divide = (from: readonly number[]) => computePeriods(lines, from, geos.get(row.id) ?? [])
-    const periods = years.flatMap((year, i) =>
-      unit === 'year'
-        ? divide(borders.slice(i, i + 2)).map((period) => ({ name: `${year}`, year, ...period }))
-        : divide(monthBorders(row.time_zone, borders[i]!)).map((period, month) => ({
-            name: `${year}-${padTwo(month + 1)}`,
-            year,
-            ...period,
-          })),
-    )
+    const names = periodNames(years, unit)
+    const starts = names.map((name) => startOfDate(row.time_zone, unit === 'year' ? `${name}-01-01` : `${name}-01`)!)
+    const periods = computePeriods(lines, [...starts, ...borders.slice(-1)], geos.get(row.id) ?? [])
+    const named = periods.map((period, i) => ({ name: names[i]!, ...period }))
     return {
       ...head(row),
-      periods: trim(periods, ({ shares }) => Object.keys(shares).some((state) => state !== 'none')),
+      periods: trim(named, ({ shares }) => Object.keys(shares).some((state) => state !== 'none')),
     }
   })
-  return { series, unit, page, pages }
+  const used = series.flatMap(({ periods }) => periods.map(({ name }) => name)).sort()
+  const names = periodNames(span, unit).filter((name) => name >= used[0]! && name <= used.at(-1)!)
+  return { series, unit, names, page, pages }
 }
+
+/** The names of years, `YYYY`, or of all their months, `YYYY-MM`. */
+const periodNames = (years: readonly number[], unit: 'year' | 'month'): string[] =>
+  years.flatMap((year) => {
+    const name = String(year).padStart(4, '0')
+    return unit === 'year' ? name : Array.from({ length: 12 }, (_, month) => `${name}-${padTwo(month + 1)}`)
+  })
 
 /** The elements of a list from the first to the last one that meets a condition. */
 const trim = <T>(list: readonly T[], isKept: (element: T) => boolean): readonly T[] =>
@@ -120,12 +122,14 @@ export async function readSeriesCoverage(request: PageRequest) {
     .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
     .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
     .sort((a, b) => a.from - b.from || a.to - b.to)
+  const monthBorders = (january: number): number[] =>
+    Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
   const days = daysBetween(zone, from, to)
   const dayPeriods = computePeriods(lines, days.borders, geoIds)
   return {
     ...head,
     year: years[nth]!,
-    years: years.map((year, i) => ({ year, months: computePeriods(lines, monthBorders(zone, borders[i]!), geoIds) })),
+    years: years.map((year, i) => ({ year, months: computePeriods(lines, monthBorders(borders[i]!), geoIds) })),
     days: days.dates.map((date, i) => ({ date, ...dayPeriods[i]! })),
     holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => ({
       ...hole,
@@ -179,38 +183,26 @@ function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: Page
   )
 }
 
-/** The years `YYYY`, or the months `YYYY-MM`, from one to another. */
-function namesBetween(first: string, last: string): string[] {
-  const years = Array.from({ length: Number(last.slice(0, 4)) - Number(first.slice(0, 4)) + 1 }, (_, i) =>
-    String(Number(first.slice(0, 4)) + i),
-  )
-  if (first.length <= 4) return years
-  const months = years.flatMap((year) => Array.from({ length: 12 }, (_, i) => `${year}-${padTwo(i + 1)}`))
-  return months.filter((name) => name >= first && name <= last)
-}
-
 /** `/coverage`: coverage of every series by year or month. */
 export const coverageView = view({
   read: readCoverage,
   show(data, request) {
     const { coverage, common } = request.words
     const { link } = request
-    const used = data.series.flatMap(({ periods }) => periods.map(({ name }) => name)).sort()
-    const names = namesBetween(used[0] ?? '', used.at(-1) ?? '')
     const rows = data.series.map((head) => {
       const path = `/coverage/${head.path}`
       const byName = new Map(head.periods.map((period) => [period.name, period]))
       return {
         head: html`<a href="${link(path)}">${serviceText(headName(request, head))}</a>`,
-        cells: names.map((name): GridCell => {
+        cells: data.names.map((name): GridCell => {
           const period = byName.get(name)
-          return period && [period, link(path, { year: period.year }), name]
+          return period && [period, link(path, { year: Number(name.slice(0, 4)) }), name]
         }),
       }
     })
     const { about, caption } = coverage.by[data.unit]
     return html`${request.live && html`<p>${about}</p>`}${stateLegend(request)}
-${gridTable({ caption, heads: [common.series, ...names], rows }, request)}
+${gridTable({ caption, heads: [common.series, ...data.names], rows }, request)}
 ${numberedPager(request, data.page, data.pages)}`
   },
 })

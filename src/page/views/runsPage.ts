@@ -22,8 +22,8 @@ import { requestNames } from '../queries/names.ts'
 
 /** Runs, quarantine entries and requests on one page. */
 const [RUNS_A_PAGE, ENTRIES_A_PAGE, REQUESTS] = [50, 50, 40]
-/** Requests that are summed up by route: a run may have a hundred thousand. */
-const MAX_SUMMED = 1000
+/** Requests that are counted by route: a run may have a hundred thousand. */
+const MAX_COUNTED = 1000
 
 /** The duration of a run; null while it runs, or after a crash. */
 const runSeconds = ({ started_at, finished_at }: { started_at: string; finished_at: string | null }) =>
@@ -136,9 +136,9 @@ async function readRun(request: PageRequest) {
     .$if(before !== null, (eb) => eb.where('f.id', '<', before!))
     .limit(REQUESTS + 1)
     .execute()
-  const summed = await runRequests(store, run.id)
+  const counted = await runRequests(store, run.id)
     .select(['f.route', 'f.outcome', 'f.attempts', 'f.bytes', 'f.ms'])
-    .limit(MAX_SUMMED)
+    .limit(MAX_COUNTED)
     .execute()
   const name = await requestNames(request, [...failed, ...requests])
   const named = (row: (typeof requests)[number]) => ({ ...row, name: name(row) })
@@ -146,7 +146,7 @@ async function readRun(request: PageRequest) {
     progress: run.outcome === 'running' ? await readProgress(store, run, request.now) : null,
     run: { ...run, seconds: runSeconds(run) },
     /** Sums by route, with the median and the longest time in milliseconds. */
-    routes: [...Map.groupBy(summed, ({ route }) => route)].map(([route, rows]) => {
+    routes: [...Map.groupBy(counted, ({ route }) => route)].map(([route, rows]) => {
       const times = rows.map(({ ms }) => ms).sort((a, b) => a - b)
       return {
         route,
@@ -158,8 +158,8 @@ async function readRun(request: PageRequest) {
         slowest: times.at(-1)!,
       }
     }),
-    /** Whether only the last requests are summed up. */
-    cut: summed.length === MAX_SUMMED,
+    /** True if earlier requests are not counted. */
+    cut: counted.length === MAX_COUNTED,
     failed: failed.map(named),
     requests: requests.slice(0, REQUESTS).map(named),
     older: requests.length > REQUESTS ? requests[REQUESTS - 1]!.id : null,
@@ -177,7 +177,7 @@ function progressBar({ done, expected, secondsLeft }: NonNullable<Run['progress'
 
 function routes({ routes: rows, cut }: Run, request: PageRequest): Html {
   const { runs: labels } = request.words
-  return html`<h2>${labels.routes}</h2>${cut && html`<p>${labels.cut(MAX_SUMMED)}</p>`}
+  return html`<h2>${labels.routes}</h2>${cut && html`<p>${labels.cut(MAX_COUNTED)}</p>`}
 ${table(labels.routes, rows, [
   [labels.route, ({ route }) => labels.targets[route] ?? serviceText(route)],
   [labels.requests, ({ requests }) => countText(request, requests), 'number'],

@@ -98,12 +98,14 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     const dir = folder({ sound: 601 })
     writeFileSync(join(dir, 'sound.yaml'), job('sound', 601).replace('* * * * * *', '*/4 * * * * *'))
     const writer = await openWriter(join(dir, 'data/indicator-sync.db'), 'another')
-    const { code, err } = await runCli(dir, ['schedule', 'sound.yaml'], to(server.url), (child) => {
+    const { failed, flags } = await listener()
+    const { code, err } = await runCli(dir, ['schedule', 'sound.yaml', ...flags], to(server.url), (child) => {
       whenSaid(child, 'another process', () => writer.close())
       whenSaid(child, 'sound: done', () => child.kill('SIGTERM'))
     })
     expect(code).toBe(143)
-    expect(err).toMatch(/sound: another process is writing to the database/)
+    expect(err).toMatch(/sound: another process is writing to data\/indicator-sync\.db/)
+    expect(failed()).toBeUndefined()
   })
 })
 
