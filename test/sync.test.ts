@@ -21,6 +21,7 @@ describe('a job', () => {
       'indicator indicator_text series geo geo_text vocabulary taxonomy_term taxonomy_term_text content content_text content_term content_media content_vocabulary archive' +
       ' archive_text archive_edition archive_term widget widget_text _fetch _reply _coverage time_zone_offset'
     for (const table of filled.split(' ')) expect(count(table), table).toBeGreaterThan(0)
+    expect(count('_fetch where started_at > finished_at'), 'all times are of one clock').toBe(0)
     expect(new Set(emulator.requests.map(({ route }) => route)).size).toBe(11)
     const before = emulator.requests.length
     const second = await runJob(store, emulator, yaml, { now: ms(NOW) + 60_000 })

@@ -36,6 +36,8 @@ export interface ClientOptions {
   /** Maximum number of concurrent calls. */
   readonly concurrency: number
   readonly signal: AbortSignal
+  /** The clock of the recorded times (epoch milliseconds). Default: the system clock. */
+  readonly now?: (() => number) | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly breaker?: BreakerOptions | undefined
   /** Called when the breaker gives a host up. With it, a failing host does not end the run: it is tried again after a long pause. */
@@ -109,7 +111,8 @@ const MAX_RETRY_MS = 60_000
 
 /** Opens the client of a service. Its functions stand in the order in which a request passes them. */
 export function openClient(options: ClientOptions): Client {
-  const { key, pacer, concurrency, signal, onFailure, onGivenUp, onPause, onWait, retryMs = FIRST_RETRY_MS } = options
+  const { key, pacer, concurrency, signal, now = Date.now, retryMs = FIRST_RETRY_MS } = options
+  const { onFailure, onGivenUp, onPause, onWait } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
@@ -135,7 +138,7 @@ export function openClient(options: ClientOptions): Client {
 
   const get: Client['get'] = async (request, retryOptions) => {
     const url = `${baseUrl}${request.target}`
-    const sentAt = Date.now()
+    const sentAt = now()
     const began = performance.now()
     let attempts = 0
     let response: HttpResponse | undefined

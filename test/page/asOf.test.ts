@@ -148,7 +148,8 @@ describe('chart data', () => {
           min.map((low, i) => ({ from: from + i * step, to: from + (i + 1) * step, low, high: max[i]! })),
         )
         expect(columns.length).toBeLessThanOrEqual(51)
-        const values = history(line, '2999-01-01', range)
+        // Columns are whole, also at both ends.
+        const values = history(line, '2999-01-01', { from: columns[0]!.from, to: columns.at(-1)!.to })
         for (const { from, to, low, high } of columns) {
           const inside = values.filter((one) => one.at >= from && one.at < to).map(({ value }) => value!)
           expect([low, high]).toEqual(inside.length === 0 ? [null, null] : [Math.min(...inside), Math.max(...inside)])

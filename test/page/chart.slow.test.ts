@@ -45,6 +45,14 @@ async function redrawn(page: Page, act: () => Promise<unknown>): Promise<void> {
   await poll(() => page.getAttribute('#chart', 'data-drawn')).not.toBe(drawn)
 }
 
+test('a chart is drawn in a browser whose language is not a valid tag', async () => {
+  const page = await window()
+  await page.addInitScript(() => Object.defineProperty(navigator, 'language', { value: 'en-US@posix' }))
+  await page.goto(`${server.url}/series/600`)
+  await page.waitForSelector('#chart[data-drawn] canvas')
+  expect(page.wrong).toEqual([])
+})
+
 test.each(['America/New_York', 'Europe/Madrid', 'Pacific/Auckland'])(
   'a day of 25 hours has 25 hours in the chart, with the browser in %s',
   async (timezoneId) => {

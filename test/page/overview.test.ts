@@ -201,6 +201,15 @@ test('the coverage of all series is by month for up to two years, else by year',
   )
   expect(years.unit).toBe('year')
   expect(years.names).toEqual(['2020', '2021', '2022', '2023', '2024', '2025'])
+  const apart = await read((store) => {
+    const series = 'series_id = (select min(series_id) from _coverage)'
+    store.run(
+      `delete from _coverage where ${series} and from_at > (select min(from_at) from _coverage where ${series})`,
+      [],
+    )
+    store.run(`update _coverage set from_at = 1577833200, to_at = 1577919600 where ${series}`, [])
+  })
+  expect(apart.names, 'one mark stands for years that no series has').toEqual(['2020', null, '2025'])
   expect((await readCoverage(requestOf(await tempStore(), '/coverage', {}))).names).toEqual([])
 })
 

@@ -66,8 +66,14 @@ export async function readCoverage(request: PageRequest) {
       periods: trim(named, ({ shares }) => Object.keys(shares).some((state) => state !== 'none')),
     }
   })
-  const used = series.flatMap(({ periods }) => periods.map(({ name }) => name)).sort()
-  const names = periodNames(span, unit).filter((name) => name >= used[0]! && name <= used.at(-1)!)
+  const used = new Set(series.flatMap(({ periods }) => periods.map(({ name }) => name)))
+  /** The columns; null stands for periods that no series has. */
+  const names = trim(
+    periodNames(span, unit)
+      .map((name) => (used.has(name) ? name : null))
+      .filter((name, i, all) => name !== null || all[i - 1] !== null),
+    (name) => name !== null,
+  )
   return { series, unit, names, page, pages }
 }
 
@@ -195,14 +201,14 @@ export const coverageView = view({
       return {
         head: html`<a href="${link(path)}">${serviceText(headName(request, head))}</a>`,
         cells: data.names.map((name): GridCell => {
-          const period = byName.get(name)
-          return period && [period, link(path, { year: Number(name.slice(0, 4)) }), name]
+          const period = name === null ? undefined : byName.get(name)
+          return period && [period, link(path, { year: Number(period.name.slice(0, 4)) }), period.name]
         }),
       }
     })
     const { about, caption } = coverage.by[data.unit]
     return html`${request.live && html`<p>${about}</p>`}${stateLegend(request)}
-${gridTable({ caption, heads: [common.series, ...data.names], rows }, request)}
+${gridTable({ caption, heads: [common.series, ...data.names.map((name) => name ?? '…')], rows }, request)}
 ${numberedPager(request, data.page, data.pages)}`
   },
 })

@@ -21,8 +21,8 @@ export interface Transition {
 const FIRST = 0
 /** The first instant of 2100. */
 const LAST = 4_102_444_800
-/** Seconds. No zone changes its clocks twice within this time. */
-const STRIDE = 7 * DAY
+/** Seconds. No zone changes its clocks twice within this time: the shortest is an hour less than a week, as in Recife in 2000. */
+const STRIDE = 6 * DAY
 const transitionsByZone = new Map<string, readonly Transition[]>()
 
 /** The names of the zone data of this runtime. */

@@ -1,7 +1,7 @@
 import type { Extremes, SeriesRange, ValueAt } from '../../../db/engine.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../../db/store.ts'
-import type { Instant } from '../../../util/time/instant.ts'
+import { DAY, HOUR, type Instant } from '../../../util/time/instant.ts'
 import { type Interval, intersect, merge } from '../../../util/time/interval.ts'
 import { dayIntervalAt, type LocalDay, localDay } from '../../../util/time/localDay.ts'
 import type { Drawn, Segment } from '../../client/segments.ts'
@@ -15,8 +15,8 @@ export interface GeoSeries {
 
 /** From this many local days on, the totals of days are read instead of values. */
 const BY_DAYS = 180
-/** Columns begin at multiples of this many seconds. */
-const GRID = 300
+/** Lengths of columns in seconds; longer ones have whole days. They begin at multiples of their length. */
+const COLUMN_LENGTHS = [300, 600, 900, 1800, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR]
 
 const NO_VALUES: Extremes = { count: 0, seconds: 0, min: null, max: null, sum: null, mean: null }
 
@@ -189,7 +189,8 @@ async function byDays(db: Reader, line: GeoSeries, range: Interval, columns: num
 /** Summarizes an interval by the columns of a picture, all equally long. */
 async function byColumns(db: Reader, line: GeoSeries, range: Interval, columns: number, fetchId: number | null) {
   const { from, to } = range
-  const step = GRID * Math.max(1, Math.ceil((to - from) / columns / GRID))
+  const shortest = (to - from) / columns
+  const step = COLUMN_LENGTHS.find((length) => length >= shortest) ?? DAY * Math.ceil(shortest / DAY)
   const first = Math.floor(from / step) * step
   const borders = Array.from({ length: Math.ceil((to - first) / step) + 1 }, (_, i) => first + i * step)
   const extremes = await db.engine.extremes(line, borders, fetchId)
