@@ -151,6 +151,14 @@ test('the displayed statement and command return the values of the page', async 
   }
 })
 
+test.each([
+  ['2025-10-26', '2025-10-25T22:00:00.000Z'],
+  ['2025-10-26T06:00', '2025-10-26T05:00:00.000Z'],
+  ['2025-10-26T06:00:00 01:00', '2025-10-26T05:00:00.000Z'],
+])('a past moment is a local day, a local time or an instant: %s', async (asof, moment) => {
+  expect((await data(`/series/600.json?asof=${asof}`)).chart.asOf).toBe(moment)
+})
+
 test('single values have the same number of decimals', async () => {
   const page = await text('/series/600?geo=3&from=2025-10-26&to=2025-10-27')
   const table = /<table class="values">[\s\S]*?<\/table>/.exec(page)![0]

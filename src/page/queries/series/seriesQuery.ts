@@ -70,14 +70,6 @@ export const latestValue = prepared((db, key: { series: number; geo: number; now
 const withPlus = (text: string): string => text.replace(/ (?=\d\d:\d\d$)/, '+')
 const instantIn = (text: string): Instant => parseInstant(withPlus(text))
 
-/** Reads the moment of an address, to the millisecond; null for now. */
-function readMoment(query: URLSearchParams): string | null {
-  const text = query.get('asof') || 'now'
-  if (text === 'now') return null
-  if (!Number.isNaN(instantIn(text))) return formatMillis(Date.parse(withPlus(text)))
-  throw badTime('asof', text, 'Use an instant with its offset, such as 2025-11-03T18:00:00Z, or omit it.')
-}
-
 /** Finds the state of a series at a moment. Numbers of fetches are in order even if a clock was set back. */
 export async function findAsOf({ kysely }: Reader, seriesId: number, moment: string) {
   const last = await kysely
@@ -110,6 +102,14 @@ function parseBorder(zone: string, name: string, text: string): Instant {
   const at = atLocal(zone, day, hour ? Number(hour) * HOUR + Number(minute) * 60 : 0) ?? instantIn(text)
   if (Number.isNaN(at)) throw badTime(name, text, BORDER_HINT)
   return at
+}
+
+/** Reads the moment of an address, to the millisecond; null for now. A local day is its beginning, as for `--as-of`. */
+function readMoment(zone: string, query: URLSearchParams): string | null {
+  const text = query.get('asof') || 'now'
+  if (text === 'now') return null
+  const isInstant = !Number.isNaN(instantIn(text))
+  return formatMillis(isInstant ? Date.parse(withPlus(text)) : parseBorder(zone, 'asof', text) * 1000)
 }
 
 /** A border of a range for an address: a local day, if it is its beginning. */
@@ -187,7 +187,7 @@ export interface ChartQuery {
 export async function readRangeAndMoment(request: PageRequest, dataset: NamedGeoSeries): Promise<ChartQuery> {
   const { store, query, now } = request
   const range = requestedRange(dataset.zone, query, dataset.last ?? now)
-  const moment = readMoment(query)
+  const moment = readMoment(dataset.zone, query)
   return { dataset, range, asOf: moment === null ? null : await findAsOf(store, dataset.seriesId, moment) }
 }
 
