@@ -1,6 +1,6 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
-import { addUnits, ceilTo, formatLocal, localDate, padTwo, startOfDate } from '../../util/time/zone.ts'
+import { addUnits, ceilTo, floorTo, formatLocal, localDate, padTwo, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
 import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
 import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
@@ -27,15 +27,16 @@ const MAX_HOLES = 25
 
 const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
-/** The local years of timelines with their borders; undefined if there are none. */
+/** The local years of timelines with their borders, the first instant and the end; undefined if there are none. */
 function listYears(zone: string, lines: Timelines) {
   const intervals = [...lines.values()].flat()
   if (intervals.length === 0) return undefined
+  const begin = Math.min(...intervals.map(({ from }) => from))
   const end = Math.max(...intervals.map(({ to }) => to))
-  const [first, last] = [localYear(zone, Math.min(...intervals.map(({ from }) => from))), localYear(zone, end - 1)]
+  const [first, last] = [localYear(zone, begin), localYear(zone, end - 1)]
   const years = Array.from({ length: last - first + 1 }, (_, i) => first + i)
   const borders = [...years, last + 1].map((year) => startOfDate(zone, `${String(year).padStart(4, '0')}-01-01`)!)
-  return { years, borders, end }
+  return { years, borders, begin, end }
 }
 
 /** Up to this number of years are divided into months. */
@@ -119,7 +120,7 @@ export async function readSeriesCoverage(request: PageRequest) {
     geo,
     geos: await namedGeos(request, [...geoLines.keys()]),
   }
-  const { years, borders, end } = listYears(zone, lines) ?? { years: [], borders: [], end: 0 }
+  const { years, borders, begin, end } = listYears(zone, lines) ?? { years: [], borders: [], begin: 0, end: 0 }
   if (years.length === 0) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
   const selected = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, end - 1)))
   const nth = years.includes(selected) ? years.indexOf(selected) : years.length - 1
@@ -130,7 +131,12 @@ export async function readSeriesCoverage(request: PageRequest) {
     .sort((a, b) => a.from - b.from || a.to - b.to)
   const monthBorders = (january: number): number[] =>
     Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
-  const days = daysBetween(zone, from, to)
+  // Whole months from the first to the last one with data or a gap.
+  const days = daysBetween(
+    zone,
+    Math.max(from, floorTo(zone, begin, 'month')),
+    Math.min(to, ceilTo(zone, end, 'month')),
+  )
   const dayPeriods = computePeriods(lines, days.borders, geoIds)
   return {
     ...head,
