@@ -135,7 +135,7 @@ describe('the command line', () => {
       archives: ['list'],
       diff: [],
       show: ['1739', '--json'],
-      query: ['--recipe', 'daily-average', '--indicator', '1739'],
+      query: ['daily-average', '--indicator', '1739'],
       export: ['--indicator', '1739'],
     }
     const all = [...(await commandGroups()).values()].flat()

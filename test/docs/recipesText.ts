@@ -70,9 +70,9 @@ export async function recipesText(store: Store): Promise<string> {
   const parts = await Promise.all(RECIPES.map((recipe) => recipeText(store, recipe)))
   return `${[
     '# Recipes',
-    '```sh\nindicator-sync query --recipe daily-average --indicator 600 --from 2025-10-01\nindicator-sync query --recipes        # list them\n```',
+    '```sh\nindicator-sync query daily-average --indicator 600 --from 2025-10-01\nindicator-sync query --recipes        # list them\n```',
     'Set parameters by `--indicator`, `--geo`, `--from`, `--to` or `--param name=value`. `from` and `to` (exclusive) are local days, or instants such as `2025-11-03T18:00:00Z`. If the series that a recipe needs are not stored, the command exits 2.',
-    'Most recipes read the native series of an indicator. Those with a parameter `series` read another one with `--param series=ID` (`query --recipe data-range` lists the ids). `query --recipes` lists the parameters of each recipe. Averages are weighted by time.',
+    'Most recipes read the native series of an indicator. Those with a parameter `series` read another one with `--param series=ID` (`query data-range` lists the ids). `query --recipes` lists the parameters of each recipe. Averages are weighted by time.',
     'The SQL below works in any SQLite tool that binds `:name` parameters; it omits the conditions for `--from`, `--to` and `series`. The inner `round` removes floating-point noise. Results are the first rows of a demo database of November 2025, with made-up values.',
     ...parts,
   ].join('\n\n')}\n`

@@ -305,7 +305,7 @@ content: [{ kinds: [news] }]
     ...[['status'], ['gaps'], ['check'], ['show', '600'], ['discover', 'precio'], ['quarantine', 'list'], ['doctor']],
     ['diff', '--from', '2020-01-01', '--to', '2030-01-01'],
     ['status', '--format', 'prometheus'],
-    ['query', '--recipe', 'daily-average'],
+    ['query', 'daily-average'],
     ['query', 'select count(*) from observations where indicator_id is distinct from :n', '--param', 'n=1293'],
     ['export', '--indicator', '600', '--geo', '3', '--output', 'a.csv'],
     ['export', '--sql', 'select indicator_id, count(*) as n from observations group by 1', '--output', 'b.parquet'],
@@ -330,7 +330,7 @@ content: [{ kinds: [news] }]
     ['publish', 'postgres://x/y'],
     ['replay', '--output', other],
     ['demo', '--database', url],
-    ['query', '--recipe', 'search'],
+    ['query', 'search'],
   ]) {
     const { code, err } = await command(...args)
     expect([2, 7], args.join(' ')).toContain(code)

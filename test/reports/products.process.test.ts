@@ -116,9 +116,9 @@ describe('query', () => {
     ['a create table', ['query', 'create table x (a)'], 2, /read-only/],
     ['a syntax error', ['query', 'selekt 1'], 2, /syntax error/],
     ['a missing column', ['query', 'select elsewhere from observation'], 2, /no such column|does not exist/],
-    ['no statement', ['query'], 2, /Pass either/],
-    ['an unknown recipe', ['query --recipe daily-avrage'], 2, /Did you mean|did you mean|There are/],
-    ['a parameter that a recipe lacks', ['query --recipe daily-average --param zone=3'], 2, /has no parameter zone/],
+    ['no statement', ['query'], 2, /Pass an SQL statement/],
+    ['an unknown recipe', ['query daily-avrage'], 2, /Did you mean|did you mean|There are/],
+    ['a parameter that a recipe lacks', ['query daily-average --param zone=3'], 2, /has no parameter zone/],
     [
       'a slow statement',
       ['query --timeout 1', 'with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c'],
@@ -133,9 +133,7 @@ describe('query', () => {
 
   test('query accepts parameters and recipes by name', async () => {
     expect((await cli('query --param a=2 --param b=3 --format csv', 'select :a + :b as sum')).out).toBe('sum\n5\n')
-    const rows = JSON.parse(
-      (await cli('query --recipe daily-average --geo 1 --from 2025-11-01 --to 2025-11-03 --json')).out,
-    )
+    const rows = JSON.parse((await cli('query daily-average --geo 1 --from 2025-11-01 --to 2025-11-03 --json')).out)
     expect(rows.map(({ local_date }: { local_date: string }) => local_date)).toEqual(['2025-11-01', '2025-11-02'])
     const recipes = JSON.parse((await cli('query --recipes --json')).out) as { name: string }[]
     expect(recipes.map(({ name }) => name)).toEqual(RECIPES.map(({ name }) => name))

@@ -421,10 +421,10 @@ describe('time ranges', () => {
     const env = { INDICATOR_SYNC_DATABASE: join(folder, 'own.db') }
     const run = (...args: string[]) => runCommand(process.cwd(), ['query', '--timeout', '0', ...args], env)
     const [json, sql, bad, none] = await Promise.all([
-      run(...'--recipe daily-average --from 2025-10-30 --to 2025-11-01 --json'.split(' ')),
+      run(...'daily-average --from 2025-10-30 --to 2025-11-01 --json'.split(' ')),
       run('select :from as a, :to as b', ...'--from 2025-10-30T12:00:00+01:00 --to 2025-11-01 --format csv'.split(' ')),
-      run('--recipe', 'daily-average', '--from', '-30days'),
-      run('--recipe', 'residual-load', '--json'),
+      run('daily-average', '--from', '-30days'),
+      run('residual-load', '--json'),
     ])
     expect(JSON.parse(json.out)).toHaveLength(2)
     expect(sql.out).toBe('a,b\n2025-10-30T11:00:00Z,2025-11-01\n')

@@ -13,11 +13,12 @@ import { type Format, format, print, printResult, stream } from '../terminal/out
 import { EXIT_BY_SIGNAL, STOP_SIGNALS, type StopSignal } from '../terminal/signals.ts'
 import { lineWidth, wrapText } from '../terminal/width.ts'
 
-export const positionals = { sql: { type: 'string', describe: 'One SELECT statement' } } as const
+export const positionals = {
+  statement: { type: 'string', describe: 'One SELECT statement, or the name of a recipe' },
+} as const
 export const flags = {
   ...DATABASE_FLAG,
-  recipe: { type: 'string', describe: 'Run this recipe (a stored query) instead of SQL' },
-  recipes: { type: 'boolean', default: false, describe: 'List the recipes' },
+  recipes: { type: 'boolean', default: false, describe: 'List the recipes (stored queries)' },
   param: { type: 'string', array: true, nargs: 1, describe: 'Set a parameter of the statement: name=value' },
   indicator: { type: 'number', describe: 'Set the recipe parameter "indicator"' },
   geo: { type: 'number', describe: 'Set the recipe parameter "geo"' },
@@ -35,7 +36,7 @@ export const flags = {
 } as const
 export const examples = [
   'query "select at_local, indicator_name, geo_name, value, unit from latest" --database data/demo.db',
-  'query --recipe daily-average --indicator 600 --from -7d --database data/demo.db',
+  'query daily-average --indicator 600 --from -7d --database data/demo.db',
 ]
 export const endsWithOutput = true
 
@@ -68,7 +69,7 @@ function printRecipes(service: Service, args: QueryArgs): void {
     ...(Object.keys(recipe.parameters).length > 0 ? [wrapText(parametersText(recipe), cells, '    ')] : []),
   ])
   const { indicator } = exampleValues(service)
-  const example = `Run one: ${programName()} query --recipe daily-average --indicator ${indicator} --from 2025-10-01`
+  const example = `Run one: ${programName()} query daily-average --indicator ${indicator} --from 2025-10-01`
   printResult(args, recipes, `${lines.join('\n')}\n\n${example}`)
 }
 

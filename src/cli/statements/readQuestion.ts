@@ -11,8 +11,7 @@ import { type Parameters, refuseRecipe } from './recipeNeeds.ts'
 
 /** A statement or the name of a recipe, with parameters. */
 export interface QuestionArgs {
-  readonly sql?: string | undefined
-  readonly recipe?: string | undefined
+  readonly statement?: string | undefined
   readonly param?: readonly string[] | undefined
   readonly indicator?: number | undefined
   readonly geo?: number | undefined
@@ -27,6 +26,9 @@ export interface Question {
   readonly empty?: Recipe['empty']
   readonly notes: readonly string[]
 }
+
+/** No statement consists of one word. */
+const RECIPE_NAME = /^[\w-]+$/
 
 /** Converts a whole number to a bigint: the database would take a double for a real. */
 const toInteger = <T>(value: T): T | bigint => (Number.isSafeInteger(value) ? BigInt(value as number) : value)
@@ -60,20 +62,20 @@ export function readQuestion(
   args: QuestionArgs,
   { database, service: { value: service } }: Settings,
 ): () => Promise<Question> {
-  const { sql, indicator, geo, from, to } = args
+  const { statement: sql, indicator, geo, from, to } = args
   const flags = Object.entries({ indicator, geo, from, to }).filter(([, value]) => value !== undefined)
   const parameters: Parameters = {
     ...Object.fromEntries((args.param ?? []).map(parseAssignment)),
     ...mapValues(Object.fromEntries(flags), toInteger),
   }
-  if ((sql === undefined) === (args.recipe === undefined))
-    throw new InputError('Pass either an SQL statement or --recipe NAME.', {
-      hint: 'indicator-sync query "select at_local, indicator_name, value from latest", or query --recipe daily-average; query --recipes lists them.',
+  if (sql === undefined)
+    throw new InputError('Pass an SQL statement or the name of a recipe.', {
+      hint: 'indicator-sync query "select at_local, indicator_name, value from latest", or query daily-average; query --recipes lists them.',
       code: 'no-question',
     })
   const now = Math.floor(Date.now() / 1000)
-  if (sql === undefined) {
-    const recipe = findRecipe(recipesFor(service), args.recipe!)
+  if (RECIPE_NAME.test(sql)) {
+    const recipe = findRecipe(recipesFor(service), sql)
     return () =>
       withReader(database.value, async (reader) => {
         const numbers = mapValues(parameters, exactNumber) as Parameters

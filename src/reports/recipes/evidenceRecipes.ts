@@ -24,7 +24,7 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: RecipeDefa
       {
         sql: `select exists(select 1 from observation_history where ${SERIES_AND_GEO} and valid_from <= ${THEN})`,
         message: 'No value of indicator {indicator}, geo {geo} was stored yet at {at}.',
-        hint: 'Choose a later instant, such as --param at=now; `query --recipe data-range` lists the stored series.',
+        hint: 'Choose a later instant, such as --param at=now; `query data-range` lists the stored series.',
       },
     ],
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference

@@ -24,7 +24,7 @@ test('names appear in English or in the language of `migrate --language` in all 
     expect(await run('export', '--indicator', '600', '--from', '2025-11-04')).toContain(name)
     expect(await run('show', '600')).toContain(name)
     expect(await run('discover', '600')).toContain(name)
-    const titles = JSON.parse(await run('query', '--recipe', 'latest-news', '--json')) as {
+    const titles = JSON.parse(await run('query', 'latest-news', '--json')) as {
       id: number
       title: string
     }[]
