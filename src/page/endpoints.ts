@@ -20,7 +20,7 @@ export const chartData: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
   if (request.query.get('only') === 'before' && then) {
-    const before = await readWindow(request.store, dataset, range, chartColumns(request.query), then.fetchId)
+    const before = await readWindow(request.store, dataset, range, chartColumns(request), then.fetchId)
     return jsonResponse({ before, asOf: then.moment })
   }
   const compared = await readCompared(request, dataset, range)

@@ -36,7 +36,7 @@ const oneDecimal = (number: number): string => String(Math.round(number * 10) / 
 function roundTicks(low: number, high: number, count = 5): number[] {
   const rough = (high - low) / count
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
   if (step === undefined || !(step > 0) || !Number.isFinite(low / step)) return [low]
   const first = Math.ceil(low / step)
   // Added up, tenths would not stay tenths.

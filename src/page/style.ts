@@ -154,7 +154,7 @@ table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-
 .problems li::before { content: var(--sign-warn); margin-inline: -1.375rem .5rem; vertical-align: -.125em; display: inline-block; }
 .pager { display: flex; gap: 1rem; margin: .5rem 0; }
 .question, .choose, .slider { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .75rem 0; & label { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; } }
-.question textarea { field-sizing: content; max-height: 24rem; min-height: 7rem; flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; }
+.question textarea { field-sizing: content; max-height: 12rem; min-height: 7rem; flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; &:focus { max-height: 24rem; } }
 .question fieldset { border: 1px solid var(--line); border-radius: .25rem; min-width: 0; flex-basis: 100%; }
 .beside { display: grid; gap: 0 2rem; & > * { min-width: 0; } & aside a { display: inline-block; min-height: 1.5rem; } }
 .found { padding-inline-start: 1.25rem; & li { margin: 0 0 .5rem; } & p { margin: 0; } }

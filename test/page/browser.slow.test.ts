@@ -79,7 +79,7 @@ test('every page works without scripts', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window({ javaScriptEnabled: false })
   await page.goto(`${url}/coverage/600`)
-  expect(await page.locator('.days a').count()).toBe(365)
+  expect(await page.locator('.days a').count()).toBe(61)
   await page.getByLabel('For').selectOption('1')
   await page.getByRole('button', { name: 'Show' }).click()
   await page.waitForURL(/geo=1/)

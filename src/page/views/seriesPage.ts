@@ -222,10 +222,11 @@ const chartLines = ({ now, before, compared, unit }: ChartData): FigureLine[] =>
 const chartLegend = ({ chart, dataset, asOf, range }: SeriesData, here: Here, request: PageRequest): Html => {
   const { series: labels, common } = request.words
   const names = comparedNames(request.query)
+  const [summary] = chart.now.kind === 'extremes' ? chart.now.segments : []
   return html`<ul class="legend" data-part="legend">
 <li class="now">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
 ${asOf && html`<li class="then">${labels.valuesThen(momentText(dataset.zone, asOf.moment))}</li>`}
-<li class="band" id="bucket" data-own hidden></li>
+<li class="band" id="bucket" data-own${!summary && html` hidden`}>${summary && labels.bucket(lengthText(summary.step))}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
 ${chart.compared.map(({ name, unit, path }, i) => {
   const others = names.filter((_, n) => n !== i).join(',') || undefined

@@ -16,7 +16,7 @@ const AGES = [0, 1, 2, 3, 7, 14, 30, 90, Number.POSITIVE_INFINITY]
 
 /** The most days whose revisions are examined. */
 const MAX_REVISED_DAYS = 92
-const [MAX_DRAWN_STATES, PICTURE_COLUMNS] = [5, 200]
+const [MAX_DRAWN_STATES, PICTURE_COLUMNS] = [5, 720]
 
 /** Counts revisions and measures their absolute changes; null: withdrawn. */
 function summarize(changes: readonly (number | null)[]) {
@@ -88,6 +88,7 @@ ${figure({
   lines: states.map(({ drawn }, i) => ({ drawn, style: `fan-${6 - states.length + i}` as const })),
   label: labels.fanLabel(states.length),
   locale,
+  unit: dataset.unit,
 })}</section>`
 
 function ageText(i: number, { words: { vintages: labels } }: PageRequest): string {

@@ -11,8 +11,8 @@ import { findSeriesPath } from '../seriesPaths.ts'
 import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './seriesQuery.ts'
 import { type GeoSeries, includesGeo, joinExtremes, localDays, readDays, readWindow, sixDigits } from './window.ts'
 
-/** Columns of the picture in a page; a script requests as many as it has. */
-const USUAL_COLUMNS = 300
+/** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
+const [USUAL_COLUMNS, STATIC_COLUMNS] = [300, 720]
 const MAX_COLUMNS = 1_000
 const MAX_STATES = 400
 const MAX_COMPARED = 5
@@ -48,15 +48,15 @@ export async function readCompared(request: PageRequest, { geoId }: NamedGeoSeri
     const { path, unit, seriesId, zone } = series
     const geo = (named === undefined && series.geos.find(({ id }) => id === geoId)) || series.geo
     const line = { seriesId, geoId: geo.id, zone }
-    const drawn = await readWindow(request.store, line, range, chartColumns(request.query), null)
+    const drawn = await readWindow(request.store, line, range, chartColumns(request), null)
     compared.push({ path, name: placeName({ ...series, geo }), unit, drawn, line })
   }
   return compared
 }
 
 /** The number of columns of the requested picture. */
-export const chartColumns = (query: URLSearchParams): number => {
-  const columns = Number(query.get('px')) || USUAL_COLUMNS
+export const chartColumns = ({ query, live }: Pick<PageRequest, 'query' | 'live'>): number => {
+  const columns = Number(query.get('px')) || (live ? USUAL_COLUMNS : STATIC_COLUMNS)
   return Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns)))
 }
 
@@ -67,8 +67,8 @@ export async function readChart(
   states: readonly ChartState[],
   compared: Awaited<ReturnType<typeof readCompared>>,
 ) {
-  const { store, query } = request
-  const columns = chartColumns(query)
+  const { store } = request
+  const columns = chartColumns(request)
   const steps = await store.kysely
     .selectFrom('_resolution')
     .select(['from_at', 'step_s'])
