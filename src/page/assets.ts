@@ -39,13 +39,8 @@ async function withoutTypes(codes: readonly string[]): Promise<string[]> {
 /** A file of the chart library. */
 const uplotFile = (name: string): string => readFileSync(new URL(name, import.meta.resolve('uplot')), 'utf8')
 
-/** The chart library as a module. It would not start with the language of a browser that is no valid tag, such as `en-US@posix`. */
-const chartLibrary = (): string =>
-  [
-    'const navigator = { language: document.documentElement.lang }',
-    uplotFile('uPlot.iife.min.js'),
-    'export default uPlot',
-  ].join('\n')
+/** Set before the chart library, which refuses the language of a browser that is no valid tag, such as `en-US@posix`. */
+const LANGUAGE = 'const navigator = { language: document.documentElement.lang }'
 
 /** The name of a file for the browser. */
 const scriptName = (file: string): string => file.replace(/\.ts$/, '.js')
@@ -55,7 +50,7 @@ function createAssets() {
   const sources = [
     { name: 'page.css', type: 'text/css; charset=utf-8', text: `${uplotFile('uPlot.min.css')}\n${STYLE}` },
     { name: 'icon.svg', type: 'image/svg+xml', text: ICON },
-    { name: 'uplot.js', type: SCRIPT, text: chartLibrary() },
+    { name: 'uplot.js', type: SCRIPT, text: `${LANGUAGE}\n${uplotFile('uPlot.iife.min.js')}\nexport default uPlot\n` },
     // TypeScript in a clone, JavaScript in a package.
     ...readdirSync(CLIENT)
       .filter((file) => /^[\w-]+\.[tj]s$/.test(file))

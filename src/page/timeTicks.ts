@@ -1,3 +1,4 @@
+import { memoize } from '../util/memoize.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { dayIntervalAt, localDay } from '../util/time/localDay.ts'
 import { addUnits, floorTo, formatLocal, localClock, type Unit } from '../util/time/zone.ts'
@@ -35,13 +36,11 @@ export function timeTicks(zone: string, { from, to }: Interval, locale: string) 
   const [, unit, count] = AXIS_STEPS.find(([days]) => (to - from) / 86_400 <= days)!
   const ticks: { readonly at: number; readonly label: string }[] = []
   // A format takes 30 µs to make, and memory that V8 does not see.
-  const formats = new Map<string, Intl.DateTimeFormat>()
+  const labelFormat = memoize(
+    (label: string) => new Intl.DateTimeFormat(writtenLocale(locale), { ...LABELS[label], timeZone: zone }),
+  )
   const add = (at: number, label: string, more = ''): void => {
-    if (at < from || at > to) return
-    const format =
-      formats.get(label) ?? new Intl.DateTimeFormat(writtenLocale(locale), { ...LABELS[label], timeZone: zone })
-    formats.set(label, format)
-    ticks.push({ at, label: format.format(at * 1000) + more })
+    if (at >= from && at <= to) ticks.push({ at, label: labelFormat(label).format(at * 1000) + more })
   }
   if (unit === 'hour') {
     for (let at = Math.ceil(from / 3_600) * 3_600; at <= to; at += 3_600) {

@@ -61,20 +61,14 @@ export async function readCoverage(request: PageRequest) {
     const names = periodNames(years, unit)
     const starts = names.map((name) => startOfDate(row.time_zone, unit === 'year' ? `${name}-01-01` : `${name}-01`)!)
     const periods = computePeriods(lines, [...starts, ...borders.slice(-1)], geos.get(row.id) ?? [])
+    const isRequested = ({ shares }: Period): boolean => Object.keys(shares).some((state) => state !== 'none')
     const named = periods.map((period, i) => ({ name: names[i]!, ...period }))
-    return {
-      ...head(row),
-      periods: trim(named, ({ shares }) => Object.keys(shares).some((state) => state !== 'none')),
-    }
+    return { ...head(row), periods: named.slice(named.findIndex(isRequested), named.findLastIndex(isRequested) + 1) }
   })
-  const used = new Set(series.flatMap(({ periods }) => periods.map(({ name }) => name)))
+  const used = [...new Set(series.flatMap(({ periods }) => periods.map(({ name }) => name)))].sort()
+  const places = used.map((name) => periodNames(span, unit).indexOf(name))
   /** The columns; null stands for periods that no series has. */
-  const names = trim(
-    periodNames(span, unit)
-      .map((name) => (used.has(name) ? name : null))
-      .filter((name, i, all) => name !== null || all[i - 1] !== null),
-    (name) => name !== null,
-  )
+  const names = used.flatMap((name, i) => (i > 0 && places[i]! > places[i - 1]! + 1 ? [null, name] : [name]))
   return { series, unit, names, page, pages }
 }
 
@@ -84,10 +78,6 @@ const periodNames = (years: readonly number[], unit: 'year' | 'month'): string[]
     const name = String(year).padStart(4, '0')
     return unit === 'year' ? name : Array.from({ length: 12 }, (_, month) => `${name}-${padTwo(month + 1)}`)
   })
-
-/** The elements of a list from the first to the last one that meets a condition. */
-const trim = <T>(list: readonly T[], isKept: (element: T) => boolean): readonly T[] =>
-  list.slice(Math.max(0, list.findIndex(isKept)), list.findLastIndex(isKept) + 1)
 
 /** The requested geo: null for all together, and for a geo that was only requested with all others. */
 function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly number[]): number | null {

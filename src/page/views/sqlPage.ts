@@ -40,9 +40,9 @@ function readStatement({ service, query }: PageRequest) {
     value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),
   }))
   // A chosen recipe runs at once, unless it needs a parameter that has no default.
-  const isComplete =
-    recipe !== undefined && parameters.every(({ name, value }) => value !== '' || !isNeeded(recipe, name))
-  const isReady = query.has('sql') || isComplete
+  const isReady =
+    query.has('sql') ||
+    (recipe !== undefined && parameters.every(({ name, value }) => value !== '' || !isNeeded(recipe, name)))
   return { sql, recipe: recipe?.name ?? null, parameters, isReady }
 }
 

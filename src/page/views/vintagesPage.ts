@@ -45,8 +45,8 @@ async function readVintages(request: PageRequest) {
   const range = { from: Math.max(requested.from, localDay(zone, first).from), to: requested.to }
   const changes = await readChanges(db, dataset, range)
   const few = sample(changes, MAX_DRAWN_STATES)
-  const ids = few.map(({ fetchId }) => fetchId)
-  const drawn = await readWindows(db, dataset, range, PICTURE_COLUMNS, ids)
+  const fetchIds = few.map(({ fetchId }) => fetchId)
+  const drawn = await readWindows(db, dataset, range, PICTURE_COLUMNS, fetchIds)
   const revisions = await db.engine.revisions({ ...dataset, ...range })
   const byAge: (number | null)[][] = AGES.map(() => [])
   const heat = AGES.map(() => new Array<number>(last - first + 1).fill(0))

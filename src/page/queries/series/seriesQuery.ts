@@ -108,8 +108,8 @@ function parseBorder(zone: string, name: string, text: string): Instant {
 function readMoment(zone: string, query: URLSearchParams): string | null {
   const text = query.get('asof') || 'now'
   if (text === 'now') return null
-  const isInstant = !Number.isNaN(instantIn(text))
-  return formatMillis(isInstant ? Date.parse(withPlus(text)) : parseBorder(zone, 'asof', text) * 1000)
+  if (Number.isNaN(instantIn(text))) return formatMillis(parseBorder(zone, 'asof', text) * 1000)
+  return formatMillis(Date.parse(withPlus(text)))
 }
 
 /** A border of a range for an address: a local day, if it is its beginning. */
