@@ -194,7 +194,7 @@ ${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-o
 .heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (max-width: 60rem) { .spark { width: 4rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }
-@media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
+@media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); & .figure text { font-size: 13px; } } }
 @media (max-width: 46rem) {
   .spark { width: 100%; }
   table.series caption { all: unset; display: block; padding: .5rem .75rem 0; color: var(--soft); font-size: var(--tiny); }

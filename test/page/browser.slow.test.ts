@@ -297,6 +297,17 @@ test.each([1440, 1024, 768, 390])('age and coverage are visible at %i px, even w
   }
 })
 
+test.each([1440, 1100, 768, 390])('the labels of pictures are readable at %i px', async (width) => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window({ viewport: { width, height: 900 }, javaScriptEnabled: false })
+  for (const path of ['/series/600', '/series/600/vintages', '/sql?recipe=daily-average']) {
+    await page.goto(url + path)
+    // A line of text is about 1.4 times as high as its letters.
+    const { height } = (await page.locator('.figure text').first().boundingBox())!
+    expect(height, path).toBeGreaterThanOrEqual(13)
+  }
+})
+
 /** Opens a page and waits until it watches the database. */
 async function watching(address: string) {
   const page = await window()
