@@ -51,7 +51,9 @@ test('every database call reports its errors as a StoreError', async () => {
     "a user's statement": () => store.engine.query('select * from _run').then(({ rows }) => allRows(rows)),
   }
   for (const [how, ask] of Object.entries(ways)) {
-    const error = await Promise.try(ask).catch((thrown: unknown) => thrown)
+    const error = await Promise.resolve()
+      .then(ask)
+      .catch((thrown: unknown) => thrown)
     expect(error, how).toBeInstanceOf(StoreError)
     expect(error, how).toMatchObject({ code: 'sqlite_corrupt', message: expect.stringContaining(store.file) })
   }

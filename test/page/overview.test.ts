@@ -113,7 +113,9 @@ describe('the overview', () => {
     const health = async () => /<h1>[\s\S]*?<\/section>/.exec(await get(`${url}/?lang=en`))![0]
     const budget = 'pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n'
     await market.run(store, `${budget}${job}`, '2025-11-04T12:00:00Z')
-    expect(await health()).toMatch(/Needs attention[\s\S]*: 48 h not requested yet, 1\s–\s2 Oct[\s\S]*sync test\.yaml/)
+    expect(await health()).toMatch(
+      /Needs attention[\s\S]*: 48 h not requested yet, 1\s?–\s?2 Oct[\s\S]*sync test\.yaml/,
+    )
     const failing = { now: ms('2025-11-06T12:00:00Z'), onProgress: () => Promise.reject(new StoreError('Disk full.')) }
     await expect(runJob(store, market, job, failing)).rejects.toThrow('Disk full.')
     expect(await health()).toMatch(/Needs attention[\s\S]*The last run of test failed\./)
