@@ -25,6 +25,8 @@ export async function* execute(context: RequestContext, source: RequestSource): 
   /** Requests that wait for the first one of their series. */
   const waiting = new Map<string, PlannedRequest[]>()
   const ready: PlannedRequest[] = []
+  /** Requests that earlier outcomes have made useless. */
+  const useless: PlannedRequest[] = []
   const inProgress = new Map<
     Task,
     Promise<{ readonly task: Task; readonly outcome?: Outcome; readonly error?: unknown }>
@@ -46,7 +48,8 @@ export async function* execute(context: RequestContext, source: RequestSource): 
       const series = request.series && request.window ? seriesKey(request.series) : null
       const waitingRequests = series === null ? undefined : waiting.get(series)
       if (waitingRequests) waitingRequests.push(request)
-      else if (filter.admits(request)) {
+      else if (!filter.admits(request)) useless.push(request)
+      else {
         const isFirst = series !== null && !finishedSeries.has(series)
         if (isFirst) waiting.set(series, [])
         return { queue: [request], series: isFirst ? series : null }
@@ -67,6 +70,7 @@ export async function* execute(context: RequestContext, source: RequestSource): 
         if (!task) break
         start(task)
       }
+      for (const request of useless.splice(0)) yield { kind: 'postponed', request }
       if (inProgress.size === 0) break
       const { task, outcome, error } = await Promise.race(inProgress.values())
       inProgress.delete(task)

@@ -22,11 +22,13 @@ export interface Step {
   readonly isLocal?: boolean
 }
 
-/** The plan of a run. Its steps are planned while the run executes them. */
+/** The plan of a run. Its steps are planned while the run executes them; planning also fills the other members. */
 export interface RunPlan {
   readonly steps: AsyncIterable<Step>
-  /** The items that were skipped so far because the service does not know them. */
-  skipped(): readonly SkippedItem[]
+  /** The items that are skipped because the service does not know them, by route and id. */
+  readonly skipped: ReadonlyMap<string, SkippedItem>
+  /** The job with the indicators that its selectors match; null until the catalogue is loaded. */
+  readonly resolvedJob: Job | null
 }
 
 /** A plan of requests that are known already. */
@@ -34,7 +36,8 @@ export const fixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
   steps: (async function* () {
     yield { requests, total: null }
   })(),
-  skipped: () => [],
+  skipped: new Map(),
+  resolvedJob: null,
 })
 
 /** A job to plan, with the options of the user. */
@@ -42,20 +45,17 @@ type PlanRequest = Pick<Planning, 'job' | 'options' | 'requested' | 'onSkipped'>
 
 /**
  * Plans the requests of a job in at most two steps: the catalogue, if the job selects indicators by it and it is missing, then
- * everything else. `resolvedJob`: the job with the indicators that its selectors match; null until the catalogue is loaded.
+ * everything else.
  */
-export function planRun(
-  context: SyncContext,
-  input: Omit<PlanRequest, 'onSkipped'>,
-): RunPlan & { resolvedJob(): Job | null } {
+export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkipped'>): RunPlan {
   const skipped = new Map<string, SkippedItem>()
   const onSkipped = (item: SkippedItem): void => void skipped.set(`${item.route} ${item.id}`, item)
-  let resolvedJob: Job | null = null
-  const steps = planSteps(context, { ...input, onSkipped }, (job) => {
-    resolvedJob = job
-  })
-  return { steps, skipped: () => [...skipped.values()], resolvedJob: () => resolvedJob }
+  const found: Found = { skipped, resolvedJob: null }
+  return Object.assign(found, { steps: planSteps(context, { ...request, onSkipped }, found) })
 }
+
+/** What planning finds besides requests. */
+type Found = Pick<RunPlan, 'skipped'> & { resolvedJob: Job | null }
 
 /** Reads the current state of the database for the planner. */
 async function readPlanning({ store, service, now: clock }: SyncContext, request: PlanRequest): Promise<Planning> {
@@ -63,11 +63,7 @@ async function readPlanning({ store, service, now: clock }: SyncContext, request
   return { ...request, service, now, plannerState: await readPlannerState(store, now) }
 }
 
-async function* planSteps(
-  context: SyncContext,
-  request: PlanRequest,
-  onResolved: (job: Job) => void,
-): AsyncGenerator<Step, void> {
+async function* planSteps(context: SyncContext, request: PlanRequest, found: Found): AsyncGenerator<Step, void> {
   const { store, signal, later = [] } = context
   const { job, requested } = request
   const jobs = namesGeos(job) ? [job, ...later.map((next) => next.job)] : [job]
@@ -90,7 +86,7 @@ async function* planSteps(
     if (stillDue.length > 0) return
   }
   const resolvedJob = resolveSelectors(job, catalogue)
-  onResolved(resolvedJob)
+  found.resolvedJob = resolvedJob
   planning = {
     ...planning,
     job: resolvedJob,

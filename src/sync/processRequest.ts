@@ -34,7 +34,7 @@ export interface RequestContext extends Loading {
 /** The outcome of a request. The requests of a `split` replace it: they go to the head of the queue, in order. */
 export type Outcome =
   | { readonly kind: 'loaded'; readonly request: PlannedRequest }
-  /** A later run requests it, or nothing is left to request. */
+  /** A later run requests it, or there is nothing to request. */
   | { readonly kind: 'postponed'; readonly request: PlannedRequest }
   | { readonly kind: 'failed'; readonly request: PlannedRequest; readonly error: SyncError }
   | { readonly kind: 'split'; readonly request: PlannedRequest; readonly into: readonly PlannedRequest[] }

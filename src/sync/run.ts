@@ -51,7 +51,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
     await closeQuarantine(store, now())
     const counts = await readCounts(store, record.runId)
     let stop = earlyEnd ?? findOutage(failures, counts)
-    let outcome = runOutcome(stop, failures.length + counts.rows_rejected + plan.skipped().length)
+    let outcome = runOutcome(stop, failures.length + counts.rows_rejected + plan.skipped.size)
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
     const publishError = signal.aborted ? null : await context.publish?.()

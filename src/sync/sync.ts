@@ -40,10 +40,10 @@ export async function sync(
   await ensureMagnitudes(store, service.magnitudes)
   const plan = planRun(context, { job, options, requested })
   const executed = await executeRun({ ...context, part }, job, command, plan)
-  const resolvedJob = plan.resolvedJob()
+  const { resolvedJob } = plan
   return {
     ...executed,
-    skipped: plan.skipped(),
+    skipped: [...plan.skipped.values()],
     lackingGeos: resolvedJob ? await findLackingGeos(store, namedGeos(resolvedJob)) : [],
     selected: resolvedJob === null || namesAnything(resolvedJob),
     windowHints: options.range ? [] : emptyWindowHints(job, Math.floor(context.now() / 1000)),

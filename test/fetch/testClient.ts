@@ -3,15 +3,14 @@ import { type Client, type ClientOptions, openClient } from '../../src/fetch/cli
 import { createPacer } from '../../src/fetch/pacer.ts'
 import { SERVICES } from '../../src/service/services.ts'
 
-/** Options of a test client; `perSecond` is its pace, and `account` runs before each call. */
+/** Options of a test client; `perSecond` is its pace. */
 export interface TestOptions extends Partial<ClientOptions> {
   readonly perSecond?: number
-  readonly account?: () => Promise<void>
 }
 
 /** Creates a client that is closed after the test. */
-export function testClient(baseUrl: string, { perSecond = 50, account, ...over }: TestOptions = {}): Client {
-  const pacer = createPacer({ perSecond }, account)
+export function testClient(baseUrl: string, { perSecond = 50, ...over }: TestOptions = {}): Client {
+  const pacer = createPacer({ perSecond })
   const client = openClient({
     baseUrl,
     key: 'k'.repeat(64),

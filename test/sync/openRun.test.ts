@@ -26,6 +26,7 @@ test('a run whose database is gone emits its end with the reason', async () => {
   ])
 })
 
+const NOW = Date.parse('2025-11-04T12:00:00Z') / 1000
 const CONTENT = 'content: [{ kinds: [news] }]'
 
 test('an unexpected SchemaError is a bug, but too many rejects are an orderly stop', async () => {
@@ -76,4 +77,17 @@ test('a run whose end cannot be recorded reports its failure once', async () => 
     { event: 'run.started' },
     { event: 'run.ended', outcome: 'failed', code: 'sqlite_busy' },
   ])
+})
+
+test('progress ends with all requests, also those of an unknown indicator that are not sent', async () => {
+  const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', id: 600, status: 404 }] })
+  const progress: (readonly [done: number, total: number | null])[] = []
+  const { counts } = await runJob(
+    await tempStore(),
+    emulator,
+    'series: [{ indicators: [600, 1293], window: { from: 2025-10-01, to: 2025-10-11 }, chunk: 1d }]',
+    { now: NOW * 1000, onProgress: ({ done, total }) => void progress.push([done, total]) },
+  )
+  expect(counts).toMatchObject({ requests: 11, failed: 1 })
+  expect(progress.at(-1)).toEqual([20, 20])
 })
