@@ -37,10 +37,10 @@ const GEO_SIDES = [stepOfGeoBeside('before'), stepOfGeoBeside('after')]
 /** Reads the step of the stored value nearest to an instant; undefined without one. */
 async function stepNear(
   tx: Transaction<Database>,
-  of: { seriesId: number; geoId: number; at: number },
+  place: { seriesId: number; geoId: number; at: number },
 ): Promise<number | undefined> {
   for (const side of GEO_SIDES) {
-    const found = await side.first(tx, of)
+    const found = await side.first(tx, place)
     if (found && found.step_s < LONGEST_FIXED) return found.step_s
   }
   return undefined

@@ -117,32 +117,32 @@ export async function writeDays(
 ): Promise<void> {
   const { at } = rows
   // Guessed steps do not replace stored ones, so the totals also depend on stored values.
-  const known = rows.guessed ? null : window
+  const wholeWindow = rows.guessed ? null : window
   const calendar = createCalendar(zone)
   const days: GeoDay[] = []
-  const unsure: (readonly [geoId: number, day: DayNumber])[] = []
+  const toRecompute: (readonly [geoId: number, day: DayNumber])[] = []
   for (const { geoId, first, end: last } of geoRanges(rows)) {
-    const own = days.length
-    const unsureDays = new Set<DayNumber>()
+    const firstOfGeo = days.length
+    const otherDays = new Set<DayNumber>()
     for (let begin = first, end = first; begin < last; begin = end) {
       const whole = calendar.dayAt(at[begin]!)
       do end = findEnd(rows, end, last, calendar.dayIntervalAt(at[end]!).to)
       while (end < last && calendar.dayIntervalAt(at[end]!).day === whole.day)
       // Where the clocks go back over midnight, a day comes twice.
-      const isNext = days.length === own || whole.day > days.at(-1)![1].day
-      if (known && whole.from >= known.from && whole.to <= known.to && isNext)
+      const isNext = days.length === firstOfGeo || whole.day > days.at(-1)![1].day
+      if (wholeWindow && whole.from >= wholeWindow.from && whole.to <= wholeWindow.to && isNext)
         days.push([geoId, whole, sumTotals(rows, begin, end, whole)])
-      else unsureDays.add(whole.day)
+      else otherDays.add(whole.day)
     }
     if (withdrawn && window) {
-      const sure = new Set(days.slice(own).map(([, { day }]) => day))
-      for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!sure.has(day)) unsureDays.add(day)
+      const summed = new Set(days.slice(firstOfGeo).map(([, { day }]) => day))
+      for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!summed.has(day)) otherDays.add(day)
     }
-    for (const day of unsureDays) unsure.push([geoId, day])
+    for (const day of otherDays) toRecompute.push([geoId, day])
   }
   // Of all geos at once: a statement costs as much as several days.
   await engine.upsertDays(tx, seriesId, days)
-  for (const [geoId, day] of unsure) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
+  for (const [geoId, day] of toRecompute) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
 }
 
 /** Values side by side with their instants and the length of their periods. */

@@ -117,12 +117,12 @@ export function createMissingParts(
     const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
     const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: parseNumbers(geo_ids) }))
     // Good replies for each known geo count as a reply for all geos.
-    const known = sound && geoIds === null ? await readGeos(db, seriesId) : []
-    const ofEach = known
+    const knownGeos = sound && geoIds === null ? await readGeos(db, seriesId) : []
+    const fetchedForEach = knownGeos
       .map((geoId) => fetchedFor(later, geoId))
-      .reduce((a, b) => intersect(a, b), known.length > 0 ? [window] : [])
+      .reduce((a, b) => intersect(a, b), knownGeos.length > 0 ? [window] : [])
     return (geoIds ?? [ALL_GEOS]).flatMap((geoId): MissingPart[] => {
-      const intervals = subtract([window], [...fetchedFor(later, geoId), ...ofEach])
+      const intervals = subtract([window], [...fetchedFor(later, geoId), ...fetchedForEach])
       return intervals.length === 0 ? [] : [{ geoId, intervals }]
     })
   }
