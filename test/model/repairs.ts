@@ -208,7 +208,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a failure never ends',
     'db/queries/fetchOutcomes.ts',
-    'const intervals = subtract([window], [...fetchedFor(later, geoId), ...ofEach])',
+    'const intervals = subtract([window], [...fetchedFor(later, geoId), ...fetchedForEach])',
     'const intervals = [window]',
   ),
   mutant(
