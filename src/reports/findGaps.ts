@@ -1,10 +1,10 @@
-import type { ExpressionBuilder } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { unknownNext } from '../job/plannerState.ts'
-import { shellWord } from '../util/text.ts'
+import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { addUnits, floorTo, formatLocal } from '../util/time/zone.ts'
 import { pendingRanges } from './pending.ts'
@@ -125,6 +125,42 @@ export async function findGaps(db: Reader): Promise<Gap[]> {
     .execute()
   return (await listGaps(db, rows)) as Gap[]
 }
+
+/** The gaps in what a job selects. */
+export interface JobGaps {
+  /** The number of missing ranges. */
+  readonly ranges: number
+  /** The earliest time (UTC) at which a sync requests one of them again; null if no sync waits for such a time. */
+  readonly nextAt: string | null
+}
+
+/** Counts the gaps in what a job selects: after a sync, what the service did not deliver. */
+export async function countJobGaps({ kysely }: Reader, job: string): Promise<JobGaps> {
+  const { ranges, nextAt } = await kysely
+    .selectFrom('gaps')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('_job_range as w')
+          .select('w.job')
+          .where('w.job', '=', job)
+          .whereRef('w.series_id', '=', 'gaps.series_id')
+          .whereRef('w.from_at', '<', 'gaps.to_at')
+          .whereRef('w.to_at', '>', 'gaps.from_at')
+          .where(
+            sql<boolean>`(w.geo_ids is null or gaps.geo_id = ${sql.lit(ALL_GEOS)} or ',' || w.geo_ids || ',' like '%,' || gaps.geo_id || ',%')`,
+          ),
+      ),
+    )
+    .select(({ fn }) => [fn.countAll<number>().as('ranges'), fn.min('next_at').as('nextAt')])
+    .executeTakeFirstOrThrow()
+  return { ranges: Number(ranges), nextAt }
+}
+
+/** Describes the gaps of a job; empty without any. */
+export const jobGapsText = ({ ranges, nextAt }: JobGaps): string =>
+  ranges === 0
+    ? ''
+    : `${quantity(ranges, 'range')} of the job ${ranges === 1 ? 'has' : 'have'} missing data${nextAt === null ? '' : `; the next request is after ${nextAt}`} (list: indicator-sync gaps)`
 
 /** Finds missing data in responses that may still be revised. */
 export async function findProvisional(db: Reader): Promise<ListedGap[]> {

@@ -3,6 +3,7 @@ import { parseHost } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
 import type { Counts } from '../load/counts.ts'
 import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
+import { countJobGaps, type JobGaps } from '../reports/findGaps.ts'
 import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError } from '../util/errors.ts'
 import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
@@ -26,6 +27,8 @@ export interface Executed {
   readonly outcome: RunOutcome
   /** The counters of the run. */
   readonly counts: Counts
+  /** Data of the job that is missing after the run. */
+  readonly gaps: JobGaps
   /** Requests that failed for good. */
   readonly failures: readonly Failed[]
   /** Duration. */
@@ -62,7 +65,8 @@ export async function executeRun(context: SyncContext, job: Job, command: string
     await record.end(outcome, stop)
     const seconds = (now() - began) / 1000
     const isPart = context.part !== undefined
-    return { runId: record.runId, job: job.name, command, isPart, outcome, counts, failures, seconds, stop }
+    const gaps = await countJobGaps(store, job.name)
+    return { runId: record.runId, job: job.name, command, isPart, outcome, counts, gaps, failures, seconds, stop }
   } catch (error) {
     await record.fail(error)
     throw error

@@ -96,15 +96,36 @@ test('a run that skips unknown items is partial, even if it sends no request', a
   )
 })
 
-test('the summary of a partial run does not mention the rest of the job', async () => {
+test('the summary of a partial run names its part, and what the job lacks', async () => {
   const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
   const job = ONE.replace('[600]', '[600, 1001]')
   const run = (only?: number[]) => runJob(store, emulator, job, { now: NOW, ...(only ? { only } : {}) })
   await run([600])
-  expect(summaryText(await run([600]))).toBe('test: nothing to do; the selected part is up to date.')
+  expect(summaryText(await run([600]))).toBe(
+    'test: nothing to do now in the selected part.\n1 range of the job has missing data (list: indicator-sync gaps).',
+  )
   await run()
+  expect(summaryText(await run([600]))).toBe('test: nothing to do; the selected part is up to date.')
   expect(summaryText(await run())).toBe('test: nothing to do; up to date.')
 })
+
+test.each([
+  ['rejected rows', { rows: 'garbage' }, 'partial', '2025-11-05T11:00:00Z'],
+  ['missing values', { rows: 'none' }, 'done', '2025-11-05T11:00:00Z'],
+] as const)(
+  'a run that waits before it requests %s again does not claim that the job is up to date',
+  async (_name, fault, outcome, nextAt) => {
+    const faults = [{ route: 'indicator' as const, calls: [1], ...fault }]
+    const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000, faults })]
+    const job = ONE.replace('from: 2025-10-01', 'from: 2025-09-30').replace('} }', '}, chunk: 1d }')
+    const first = await runJob(store, emulator, job, { now: NOW })
+    const gap = `1 range of the job has missing data; the next request is after ${nextAt} (list: indicator-sync gaps).`
+    expect([first.outcome, first.gaps]).toEqual([outcome, { ranges: 1, nextAt }])
+    expect(summaryText(first)).toContain(gap)
+    const again = await runJob(store, emulator, job, { now: NOW + 60_000 })
+    expect(summaryText(again)).toBe(`test: nothing to do now.\n${gap}`)
+  },
+)
 
 test('a run with one successful response is partial if other requests fail', async () => {
   const faults = [{ route: 'indicator', id: 1001, status: 500 }] as const

@@ -8,6 +8,7 @@ import { planJob } from '../../plan/planJob.ts'
 import { planSelection } from '../../plan/planListings.ts'
 import type { Planning, PlanOptions } from '../../plan/planning.ts'
 import { addAll, createRequested } from '../../plan/requested.ts'
+import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
 import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
 import { sentParams } from '../../service/request.ts'
 import { readPlanning } from '../../sync/readPlannerState.ts'
@@ -119,8 +120,9 @@ export async function handler(args: PlanArgs): Promise<number> {
         const left = reader && host ? await callsLeft(reader, host, job.pace, Date.now()) : undefined
         const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, namedGeos(job))) : []
         const ahead = [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)].map((hint) => `${hint}.`)
+        const gaps = reader ? jobGapsText(await countJobGaps(reader, job.name)) : ''
         const notes = () => [...planned.notes(), ...lacking, ...ahead]
-        print(planText({ ...planned, notes }, { now, zone: service.timeZone, left, isPart }))
+        print(planText({ ...planned, notes }, { now, zone: service.timeZone, left, isPart, gaps }))
       }
   } finally {
     await reader?.close()

@@ -7,6 +7,7 @@ import type { Notify } from '../../job/notification.ts'
 import { NO_COUNTS } from '../../load/counts.ts'
 import type { JobWithOptions, PlanOptions } from '../../plan/planning.ts'
 import { createRequested, type Requested } from '../../plan/requested.ts'
+import { countJobGaps } from '../../reports/findGaps.ts'
 import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { indicatorName } from '../../sync/readCatalogue.ts'
@@ -174,6 +175,7 @@ async function recordUnreached({ options, store, emitLog }: Command, job: Job, s
     isPart: part !== undefined,
     outcome: 'stopped',
     counts: NO_COUNTS,
+    gaps: await countJobGaps(store, job.name),
     failures: [],
     seconds: 0,
     stop,

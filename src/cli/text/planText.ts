@@ -25,6 +25,8 @@ export interface PlanTextOptions {
   readonly left: number | undefined
   /** True if `--from`, `--to` or `--only` select a part of the job. */
   readonly isPart: boolean
+  /** Describes the data of the job that is missing; empty if none is. */
+  readonly gaps: string
 }
 
 /** Some requests: their number, and the span of their windows; null if none has a window. */
@@ -107,7 +109,7 @@ const localText = (zone: string, at: Instant | null): string =>
 /** Writes the plan of a job: a table of its calls by entry and reason, notes, an estimate, and the days of the calls. */
 export function planText(planned: PlannedJob, options: PlanTextOptions): string {
   const { job, requests, notes } = planned
-  const { zone, isPart } = options
+  const { zone, isPart, gaps } = options
   const manyIndicators = new Map(
     job.series
       .filter(({ indicators }) => indicators.length > MAX_LINES_PER_ENTRY)
@@ -128,7 +130,9 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
     const isUpToDate = emptyWindowHints(job, options.now).length === 0
     const isEmpty = isPart
       ? 'nothing to request in the selected part of the job.'
-      : `nothing to request${isUpToDate ? '; up to date' : ''}.`
+      : gaps !== ''
+        ? `nothing to request now; ${gaps}.`
+        : `nothing to request${isUpToDate ? '; up to date' : ''}.`
     return [...notes(), `${job.name}: ${namesAnything(job) ? isEmpty : NOTHING_SELECTED}`].join('\n')
   }
   const table = tableText({

@@ -1,4 +1,5 @@
 import type { SkippedItem } from '../../job/plannerState.ts'
+import { jobGapsText } from '../../reports/findGaps.ts'
 import { type LackingGeos, lackingGeosText } from '../../reports/lackingGeos.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { SignalError, UnavailableError } from '../../util/errors.ts'
@@ -35,18 +36,20 @@ const NOTHING_REQUESTED: Readonly<Record<string, string>> = {
 }
 
 /** Explains why a run sent no requests. */
-function idleText({ command, selected, skipped, isPart, windowHints }: Summary): string {
+function idleText({ command, selected, skipped, isPart, windowHints, gaps }: Summary): string {
   if (!selected) return NOTHING_SELECTED
   if (skipped.length > 0)
     return `nothing requested; the service does not know ${quantity(skipped.length, 'item')} of the job:`
   if (windowHints.length > 0) return 'nothing to do.'
+  if (gaps.ranges > 0 && command !== 'retry')
+    return isPart ? 'nothing to do now in the selected part.' : 'nothing to do now.'
   const isUpToDate = isPart ? 'nothing to do; the selected part is up to date.' : 'nothing to do; up to date.'
   return NOTHING_REQUESTED[command] ?? isUpToDate
 }
 
 /** Formats the summary of a run for people. */
 export function summaryText(summary: Summary): string {
-  const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos, windowHints } = summary
+  const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos, windowHints, gaps } = summary
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -71,6 +74,7 @@ export function summaryText(summary: Summary): string {
     )
   lines.push(
     ...skippedText(skipped),
+    ...(gaps.ranges > 0 ? [`${jobGapsText(gaps)}.`] : []),
     ...lackingGeosTexts(lackingGeos),
     ...windowHints.map((hint) => `Warning: ${hint}.`),
   )
@@ -99,6 +103,7 @@ export const summaryJson = ({
   stop,
   skipped,
   lackingGeos,
+  gaps,
   selected,
 }: Summary): object => ({
   run: runId,
@@ -121,6 +126,7 @@ export const summaryJson = ({
     geo_ids: geoIds,
     stored,
   })),
+  gaps: { ranges: gaps.ranges, next_at: gaps.nextAt },
   failures: failures.map(({ planned, error }) => ({
     entry: planned.entry,
     route: planned.route,
