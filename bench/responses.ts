@@ -63,7 +63,7 @@ export function planRequest(n: number, { days }: Shape): PlannedRequest {
   return {
     ...call,
     entry: 'series[0]',
-    request: requestFor(call),
+    http: requestFor(call),
     locale: 'es',
     reason: 'missing',
     series: {

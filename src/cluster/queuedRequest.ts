@@ -7,7 +7,7 @@ import { InputError } from '../util/errors.ts'
 import type { Instant } from '../util/time/instant.ts'
 
 /** A planned request in the queue, with the settings of its job. `params` are those that are sent, including the range. */
-export interface QueuedRequest extends Omit<PlannedRequest, 'request' | 'service'> {
+export interface QueuedRequest extends Omit<PlannedRequest, 'http' | 'service'> {
   /** The name of the job. */
   readonly job: string
   /** `_run.id`. */
@@ -32,11 +32,11 @@ const BEYOND_WINDOWS_S = 366 * 86_400
 
 /** Creates the job of a planned request. The latest windows come first. Requests without a window precede them, because others may wait for them. */
 export function toQueuedRequest(job: Job, run: number, planned: PlannedRequest, now: Instant): NewJob {
-  const { request, service, ...rest } = planned
+  const { http, service, ...rest } = planned
   const { name, pace, keep } = job
   return {
     data: { ...rest, params: sentParams(planned), job: name, run, pace, keep, profile: service.name },
-    key: createHash('sha256').update(request.target).digest('hex'),
+    key: createHash('sha256').update(http.target).digest('hex'),
     priority: Math.floor((planned.window?.to ?? now + BEYOND_WINDOWS_S) / 3600),
   }
 }
@@ -57,5 +57,5 @@ export function toPlannedRequest(queued: QueuedRequest, service: Service): Plann
   // The queue may have been edited.
   if (typeof profile === 'string' && profile !== service.name) throw new OtherServiceError(profile, service.name)
   const call = { ...rest, params: paramsWithoutWindow(queued.params, queued.window), service }
-  return { ...call, request: requestFor(call) }
+  return { ...call, http: requestFor(call) }
 }

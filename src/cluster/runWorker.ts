@@ -179,7 +179,7 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
       const { guard, store } = claimed
       const loading = { ...fetching.context, store, runId: run, keep, emit: emitOfRun, guard }
       const outcome = await processRequest({ ...loading, sizes: createSizes(loading) }, requests[0]!)
-      requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.into : []))
+      requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
       if (outcome.kind === 'failed') failure ??= outcome.error
     } catch (error) {
       if (!(error instanceof StoppedError) || context.signal.aborted) throw error

@@ -47,8 +47,8 @@ export const seriesKey = (series: SeriesIdentity): string => canonical(Object.va
 export interface PlannedRequest extends RouteCall {
   /** The path of the entry in the job file. */
   readonly entry: string
-  /** Method, path and query. */
-  readonly request: ApiRequest
+  /** The HTTP request: method, path and query. */
+  readonly http: ApiRequest
   /** The language of the texts in the reply. */
   readonly locale: Locale
   /** Why it is requested. */

@@ -91,7 +91,7 @@ export interface Applied extends UpsertCounts {
  */
 export async function applyRows(tx: Transaction<Database>, engine: Engine, reply: RecordedReply): Promise<Applied> {
   const { fetchId, seriesId, planned, rows, outcome } = reply
-  const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rows)
+  const open = await undismissed(tx, { seriesId, target: planned.http.target, fetchId }, rows)
   const items = await applyItems(tx, engine, reply)
   const values = seriesId === null ? null : await applyValues(tx, engine, seriesId, reply, open.rejects)
   const written = values ? addWritten(items.written, values.written) : items.written

@@ -139,7 +139,7 @@ export async function load(
   const outcome = replyOutcome(rows)
   return recordRequest(loading, planned, { outcome, last: reply, stored, as: 'loaded' }, async (tx, entry) => {
     const { fetchId, seriesId, ms, hash } = entry
-    if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.request.target, fetchId, hash)
+    if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.http.target, fetchId, hash)
     const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms, outcome })
     await quarantine(tx, { fetchId, runId, ms }, applied.rejects)
     await recordChanges(tx, planned, rows, seriesId)
@@ -210,7 +210,7 @@ export async function recordFailure(
   return recordRequest(loading, planned, recording, async (tx, { fetchId, seriesId, ms }) => {
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const rejectedRows = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
-    const open = await undismissed(tx, { seriesId, target: planned.request.target, fetchId }, rejectedRows)
+    const open = await undismissed(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)
     await quarantine(tx, { fetchId, runId: loading.runId, ms }, open.rejects)
     const rows_rejected = open.rejected
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()

@@ -56,7 +56,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     run_id: record.runId,
     entry: planned.entry,
     route: planned.route,
-    target: planned.request.target,
+    target: planned.http.target,
     params: canonical(sentParams(planned)),
     series_id: record.seriesId,
     geo_ids: filteredGeos(planned)?.join(',') ?? null,

@@ -76,15 +76,15 @@ function* listCandidates(planning: Planning, entry: SeriesEntry, missingLater: M
     const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.untouched(key, geoId, rest) })))
     const { cut, request } = createWindows(planning, selected)
     for (const group of groups)
-      for (const piece of cut(group.holes, size)) {
+      for (const part of cut(group.holes, size)) {
         // Rule 17: a reply contains a period only if it begins in the window.
-        const isInPiece = (absence: DueAbsence): boolean =>
-          overlaps(absence, piece) && (!periods || periodBeginsIn(periods, absence, piece))
-        const dueGeoIds = group.geoIds.filter((geoId) => due.get(geoId)!.some(isInPiece))
+        const isInPart = (absence: DueAbsence): boolean =>
+          overlaps(absence, part) && (!periods || periodBeginsIn(periods, absence, part))
+        const dueGeoIds = group.geoIds.filter((geoId) => due.get(geoId)!.some(isInPart))
         if (dueGeoIds.length === 0) continue
-        const inside = dueGeoIds.flatMap((geoId) => due.get(geoId)!.filter(isInPiece))
+        const inside = dueGeoIds.flatMap((geoId) => due.get(geoId)!.filter(isInPart))
         // The window begins and ends with a due absence, although the joined interval may not.
-        const window = intersect([piece], [widen(zone, hull(inside), unit)])[0]!
+        const window = intersect([part], [widen(zone, hull(inside), unit)])[0]!
         requested.add(key, dueGeoIds, [window])
         const planned = request(window, { geoIds: dueGeoIds, reason: 'absent' })
         yield { dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)), planned }

@@ -51,7 +51,7 @@ function* planInstants(planning: Planning, entry: SeriesEntry): Generator<Planne
     const params = { ...toParams(entry, indicatorId, entry.geoIds), datetime }
     const extra = { series: toIdentity(entry, indicatorId), geoIds: [] }
     const planned = planRequest(planning, entry.path, entry.route, params, extra)
-    const { target } = planned.request
+    const { target } = planned.http
     const window = { from: datetime, to: datetime + 1 }
     if (!options.restate && !isDue(plannerState.lastReplyAt(target), window, freshness)) continue
     if (isSkipped(planning, entry.path, entry.route, indicatorId)) continue

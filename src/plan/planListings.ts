@@ -114,7 +114,7 @@ function* planIfDue(
   // A command for a range skips listings without window and date.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
   const planned = planRequest(planning, entry.path, route, params, { window, complete })
-  const { target } = planned.request
+  const { target } = planned.http
   const last = plannerState.lastReplyAt(target)
   if (!options.restate && !isDue(last, window, toFreshness(planning, entry))) return
   if (params.id !== undefined && isSkipped(planning, entry.path, route, params.id as string | number)) return

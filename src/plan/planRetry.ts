@@ -45,7 +45,7 @@ export function* planRetry(
         reason: 'retry',
         settledBefore: floorTo(service.timeZone, pastRevision, borderUnit(series?.timeTrunc ?? null)),
       })
-      if (window || requested.addTarget(planned.request.target)) yield planned
+      if (window || requested.addTarget(planned.http.target)) yield planned
     }
   }
 }

@@ -80,7 +80,7 @@ export function planRequest(
     route,
     params,
     window,
-    request: requestFor({ service, route, params, window }),
+    http: requestFor({ service, route, params, window }),
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'missing',
     series: null,

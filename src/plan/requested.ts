@@ -61,9 +61,9 @@ export function createRequested(
 /** Adds the requests of an earlier job. */
 export function addAll(
   requested: Requested,
-  requests: Iterable<Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'request'>>,
+  requests: Iterable<Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'http'>>,
 ): void {
-  for (const { series, geoIds, window, request } of requests)
+  for (const { series, geoIds, window, http } of requests)
     if (series && window) requested.add(seriesKey(series), geoIds, [window])
-    else requested.addTarget(request.target)
+    else requested.addTarget(http.target)
 }

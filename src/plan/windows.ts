@@ -54,7 +54,7 @@ export function cutCached(...parameters: Required<Parameters<typeof cut>>): read
   return windows
 }
 
-/** Splits the window of a request into pieces of at most `seconds`, on local borders. A day or a bucket is never split. */
+/** Splits the window of a request into parts of at most `seconds`, on local borders. A day or a bucket is never split. */
 export function splitWindow(planned: PlannedRequest, seconds: number | undefined): Interval[] {
   const { window, series, timeZone } = planned
   if (!window) return []
@@ -67,8 +67,8 @@ export function splitWindow(planned: PlannedRequest, seconds: number | undefined
 export const halveWindow = (planned: PlannedRequest): Interval[] =>
   splitWindow(planned, planned.window ? Math.ceil((planned.window.to - planned.window.from) / 2) : undefined)
 
-/** The first piece of a request for absences, of at most `seconds`. It begins and ends at an absence; null without any. */
-export function absentPiece(
+/** The first part of a request for absences, of at most `seconds`. It begins and ends at an absence; null without any. */
+export function absentPart(
   planned: PlannedRequest,
   seconds: number | undefined,
   absences: readonly Interval[],
@@ -82,12 +82,12 @@ export function absentPiece(
   )
   if (inside.length === 0) return null
   const { from } = inside[0]!
-  const [piece] = splitWindow({ ...planned, window: { from, to: window.to } }, seconds)
-  return hull(intersect([piece!], inside))
+  const [part] = splitWindow({ ...planned, window: { from, to: window.to } }, seconds)
+  return hull(intersect([part!], inside))
 }
 
 /** Returns the request for another window. */
 export function withWindow(planned: PlannedRequest, window: Interval): PlannedRequest {
   const moved = { ...planned, window }
-  return { ...moved, request: requestFor(moved) }
+  return { ...moved, http: requestFor(moved) }
 }

@@ -62,7 +62,7 @@ function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
   return {
     ...call,
     entry: row.entry,
-    request: { route: row.route, target: row.target, headers: {} },
+    http: { route: row.route, target: row.target, headers: {} },
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'retry',
     series,

@@ -43,16 +43,16 @@ export async function* execute(context: RequestContext, source: RequestSource): 
   }
   const nextTask = async (): Promise<Task | null> => {
     for (;;) {
-      const request = ready.shift() ?? (await requests.next()).value
-      if (!request) return null
-      const series = request.series && request.window ? seriesKey(request.series) : null
+      const planned = ready.shift() ?? (await requests.next()).value
+      if (!planned) return null
+      const series = planned.series && planned.window ? seriesKey(planned.series) : null
       const waitingRequests = series === null ? undefined : waiting.get(series)
-      if (waitingRequests) waitingRequests.push(request)
-      else if (!filter.admits(request)) useless.push(request)
+      if (waitingRequests) waitingRequests.push(planned)
+      else if (!filter.admits(planned)) useless.push(planned)
       else {
         const isFirst = series !== null && !finishedSeries.has(series)
         if (isFirst) waiting.set(series, [])
-        return { queue: [request], series: isFirst ? series : null }
+        return { queue: [planned], series: isFirst ? series : null }
       }
     }
   }
@@ -70,13 +70,13 @@ export async function* execute(context: RequestContext, source: RequestSource): 
         if (!task) break
         start(task)
       }
-      for (const request of useless.splice(0)) yield { kind: 'postponed', request }
+      for (const planned of useless.splice(0)) yield { kind: 'postponed', planned }
       if (inProgress.size === 0) break
       const { task, outcome, error } = await Promise.race(inProgress.values())
       inProgress.delete(task)
       // Later errors are consequences of the first one.
       if (error !== undefined) firstError ??= { error }
-      if (outcome?.kind === 'split') task.queue.unshift(...outcome.into)
+      if (outcome?.kind === 'split') task.queue.unshift(...outcome.parts)
       if (outcome) filter.note(outcome)
       if (task.queue.length > 0 && !isEnding()) start(task)
       else finish(task)
@@ -94,18 +94,22 @@ function createFilter() {
   /** Paths of items for which the service returned 404: their other windows are not requested. */
   const unknown = new Set<string>()
   let [absentRequests, otherRequests] = [0, 0]
-  const path = ({ request }: PlannedRequest): string => request.target.split('?')[0]!
+  const path = ({ http }: PlannedRequest): string => http.target.split('?')[0]!
   return {
-    admits(request: PlannedRequest): boolean {
-      if (unknown.has(path(request))) return false
-      if (request.reason !== 'absent') return ++otherRequests > 0
+    admits(planned: PlannedRequest): boolean {
+      if (unknown.has(path(planned))) return false
+      if (planned.reason !== 'absent') {
+        otherRequests++
+        return true
+      }
       // The plan limits absent values to a share of all requests, some of which were dropped since.
-      return ++absentRequests <= Math.max(1, absentShare(otherRequests))
+      absentRequests++
+      return absentRequests <= Math.max(1, absentShare(otherRequests))
     },
     note(outcome: Outcome): void {
-      const { kind, request } = outcome
-      if (kind === 'failed' && request.params.id !== undefined && outcome.error instanceof NotFoundError)
-        unknown.add(path(request))
+      const { kind, planned } = outcome
+      if (kind === 'failed' && planned.params.id !== undefined && outcome.error instanceof NotFoundError)
+        unknown.add(path(planned))
     },
   }
 }

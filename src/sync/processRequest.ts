@@ -5,7 +5,7 @@ import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedReque
 import type { Sizes } from '../load/learnedSizes.ts'
 import { type Loading, load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
 import { undismissed } from '../load/quarantine/dismissed.ts'
-import { absentPiece, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
+import { absentPart, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
 import type { LastResponse, Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
 import { KeyError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
@@ -14,7 +14,7 @@ import type { Interval } from '../util/time/interval.ts'
 import type { OnReject } from './context.ts'
 import { readAbsences, readDayIds, readNeighbours } from './neighbours.ts'
 import { readReply } from './readReply.ts'
-import { emitDivided, emitDone, emitFailed, emitRetried } from './requestEvents.ts'
+import { emitDone, emitFailed, emitRetried, emitSplit } from './requestEvents.ts'
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
 
 /** An open run: the database, the client, and what the run has learned. */
@@ -31,123 +31,120 @@ export interface RequestContext extends Loading {
   readonly probed: Set<string>
 }
 
-/** The outcome of a request. The requests of a `split` replace it: they go to the head of the queue, in order. */
+/** The outcome of a request. The parts of a `split` replace it: they go to the head of the queue, in order. */
 export type Outcome =
-  | { readonly kind: 'loaded'; readonly request: PlannedRequest }
+  | { readonly kind: 'loaded'; readonly planned: PlannedRequest }
   /** A later run requests it, or there is nothing to request. */
-  | { readonly kind: 'postponed'; readonly request: PlannedRequest }
-  | { readonly kind: 'failed'; readonly request: PlannedRequest; readonly error: SyncError }
-  | { readonly kind: 'split'; readonly request: PlannedRequest; readonly into: readonly PlannedRequest[] }
+  | { readonly kind: 'postponed'; readonly planned: PlannedRequest }
+  | { readonly kind: 'failed'; readonly planned: PlannedRequest; readonly error: SyncError }
+  | { readonly kind: 'split'; readonly planned: PlannedRequest; readonly parts: readonly PlannedRequest[] }
 
 /**
  * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
  * may be sums over several resolutions. Throws errors that end the run.
  */
-export async function processRequest(context: RequestContext, planned: PlannedRequest): Promise<Outcome> {
+export async function processRequest(context: RequestContext, selected: PlannedRequest): Promise<Outcome> {
   const { client, emit, sizes, keep } = context
-  const size = await sizes.get(planned)
-  const pieces = splitWindow(planned, size)
-  if (pieces.length > 1 && planned.reason !== 'absent') return split(planned, pieces)
-  const request = pieces.length > 1 ? await firstAbsentPiece(context, planned, size) : planned
-  if (!request) return { kind: 'postponed', request: planned }
-  const halves = halveWindow(request)
-  const reply = await client.get(request.request, {
-    // Smaller windows replace one that is too large.
+  const size = await sizes.get(selected)
+  const parts = splitWindow(selected, size)
+  if (parts.length > 1 && selected.reason !== 'absent') return split(selected, parts)
+  const planned = parts.length > 1 ? await firstAbsentPart(context, selected, size) : selected
+  if (!planned) return { kind: 'postponed', planned: selected }
+  const halves = halveWindow(planned)
+  const reply = await client.get(planned.http, {
+    // A window that is too large is split instead.
     mayRetry: ({ error }) => halves.length < 2 || !isTooLarge(error),
-    onRetry: ({ error, response }, attempt) => emitRetried(emit, request, error, response?.status ?? null, attempt),
+    onRetry: ({ error, response }, attempt) => emitRetried(emit, planned, error, response?.status ?? null, attempt),
   })
   if ('error' in reply) {
-    if (reply.endsRun) return recordAndThrow(context, request, reply)
-    return failOrHalve(context, request, halves, reply.error, reply.last)
+    if (reply.endsRun) return recordAndThrow(context, planned, reply)
+    return failOrHalve(context, planned, halves, reply.error, reply.last)
   }
   try {
-    const parsed = await readReply(reply.body, request, keep !== 'none').catch(schemaErrorAsValue)
-    if (parsed instanceof SchemaError) return await failOrHalve(context, request, halves, parsed, reply)
-    const refusal = await findRefusal(context, request, parsed.rows)
-    if (refusal) return await fail(context, request, refusal, reply, parsed.rows)
-    return await loadOrSplit(context, request, reply, parsed)
+    const parsed = await readReply(reply.body, planned, keep !== 'none').catch(schemaErrorAsValue)
+    if (parsed instanceof SchemaError) return await failOrHalve(context, planned, halves, parsed, reply)
+    const refusal = await findRefusal(context, planned, parsed.rows)
+    if (refusal) return await fail(context, planned, refusal, reply, parsed.rows)
+    return await loadOrSplit(context, planned, reply, parsed)
   } finally {
     release(reply.body)
   }
 }
 
-const split = (request: PlannedRequest, windows: readonly Interval[]): Outcome => ({
-  kind: 'split',
-  request,
-  into: windows.map((window) => withWindow(request, window)),
-})
+/** Replaces a request with its parts. A run requests each absence at most once, so a later run requests the parts of absences. */
+const split = (planned: PlannedRequest, windows: readonly Interval[]): Outcome =>
+  planned.reason === 'absent'
+    ? { kind: 'postponed', planned }
+    : { kind: 'split', planned, parts: windows.map((window) => withWindow(planned, window)) }
 
 /** Loads a reply. If its values may be sums over several resolutions, records it and splits the request instead. */
 async function loadOrSplit(
   context: RequestContext,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   reply: Reply,
   parsed: ParsedReply,
 ): Promise<Outcome> {
   const { store, emit, sizes, probed } = context
   const { rows } = parsed
-  const around = await readNeighbours(store, request)
-  const dayIds = needsDayIds(request, rows) ? await readDayIds(store, request) : []
-  const probe = request.series && `${seriesKey(request.series)} ${rows.resolutionId}`
-  const smaller = findSplit(request, rows, { around, dayIds, isProbed: probe === null || probed.has(probe) })
-  if (smaller) {
-    const counts = await recordCoarse(context, request, reply, parsed)
-    emitDone(emit, request, reply, counts, false)
-    if (smaller.isByDay) await sizes.learnDay(request)
-    // A run requests each absence at most once: a later run requests the parts.
-    if (request.reason === 'absent') return { kind: 'postponed', request }
-    if (smaller.isProbe) probed.add(probe!)
-    return split(request, smaller.into)
+  const around = await readNeighbours(store, planned)
+  const dayIds = needsDayIds(planned, rows) ? await readDayIds(store, planned) : []
+  const probe = planned.series && `${seriesKey(planned.series)} ${rows.resolutionId}`
+  const found = findSplit(planned, rows, { around, dayIds, isProbed: probe === null || probed.has(probe) })
+  if (found) {
+    const counts = await recordCoarse(context, planned, reply, parsed)
+    emitDone(emit, planned, reply, counts, false)
+    if (found.isByDay) await sizes.learnDay(planned)
+    if (found.isProbe && planned.reason !== 'absent') probed.add(probe!)
+    return split(planned, found.parts)
   }
   // Saves memory while this reply waits for the transactions of earlier ones.
   if (parsed.stored) release(reply.body)
-  const counts = await load(context, request, reply, parsed)
-  emitDone(emit, request, reply, counts, true)
-  if (!hasSumId(request, rows)) await sizes.grow(request)
-  return { kind: 'loaded', request }
+  const counts = await load(context, planned, reply, parsed)
+  emitDone(emit, planned, reply, counts, true)
+  if (!hasSumId(planned, rows)) await sizes.grow(planned)
+  return { kind: 'loaded', planned }
 }
 
 /** Replaces a request whose window is too large with its halves. Records any other request as failed. */
 async function failOrHalve(
   context: RequestContext,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   halves: readonly Interval[],
   error: SyncError,
   last: LastResponse,
 ): Promise<Outcome> {
-  if (!isTooLarge(error) || halves.length < 2) return fail(context, request, error, last)
-  await recordAbandoned(context, request, 'too-large', error, last)
-  await context.sizes.shrink(request)
-  // A run requests each absence at most once: a later run requests the halves.
-  const isPostponed = request.reason === 'absent'
-  emitDivided(context.emit, request, error, last, isPostponed ? 0 : halves.length)
-  return isPostponed ? { kind: 'postponed', request } : split(request, halves)
+  if (!isTooLarge(error) || halves.length < 2) return fail(context, planned, error, last)
+  await recordAbandoned(context, planned, 'too-large', error, last)
+  await context.sizes.shrink(planned)
+  const outcome = split(planned, halves)
+  emitSplit(context.emit, planned, error, last, outcome.kind === 'split' ? halves.length : 0)
+  return outcome
 }
 
 /** Records a request as failed, with its last response and the rejected rows. */
 async function fail(
   context: RequestContext,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   error: SyncError,
   last: LastResponse,
   rejected?: Pick<Rows, 'rejects' | 'rejected'>,
 ): Promise<Outcome> {
-  const counts = await recordFailure(context, request, error, last, rejected)
-  emitFailed(context.emit, request, error, last, counts)
-  return { kind: 'failed', request, error }
+  const counts = await recordFailure(context, planned, error, last, rejected)
+  emitFailed(context.emit, planned, error, last, counts)
+  return { kind: 'failed', planned, error }
 }
 
 /** Records a request that was in progress when the run ended, and throws the error that ends the run. */
 async function recordAndThrow(
   context: RequestContext,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   { error, last }: FailedFetch,
 ): Promise<never> {
   if (last.attempts > 0) {
     const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : null
     const recorded = failure
-      ? fail(context, request, failure, last)
-      : recordAbandoned(context, request, 'stopped', error, last)
+      ? fail(context, planned, failure, last)
+      : recordAbandoned(context, planned, 'stopped', error, last)
     // If this fails too, the first error is the one to report.
     await recorded.catch(() => undefined)
   }
@@ -157,24 +154,24 @@ async function recordAndThrow(
 /** The first invalid row that was not dismissed, if such a row ends the run; otherwise null. */
 async function findRefusal(
   { store: { kysely }, onReject }: RequestContext,
-  request: PlannedRequest,
+  { series, http }: PlannedRequest,
   rows: Rows,
 ): Promise<SchemaError | null> {
   if (onReject !== 'fail') return null
-  const seriesId = (request.series && (await findSeries(kysely, identityRow(request.series)))?.id) ?? null
-  const { rejects } = await undismissed(kysely, { seriesId, target: request.request.target }, rows)
+  const seriesId = (series && (await findSeries(kysely, identityRow(series)))?.id) ?? null
+  const { rejects } = await undismissed(kysely, { seriesId, target: http.target }, rows)
   const [reject] = rejects
   return reject ? new SchemaError(reject.reason, { path: reject.path }) : null
 }
 
-/** The first piece of a request for absent values; null if none is absent any more. A later run requests the other pieces. */
-async function firstAbsentPiece(
+/** The first part of a request for absent values; null if none is absent any more. A later run requests the other parts. */
+async function firstAbsentPart(
   { store }: RequestContext,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   size: number | undefined,
 ): Promise<PlannedRequest | null> {
-  const piece = absentPiece(request, size, await readAbsences(store, request))
-  return piece && withWindow(request, piece)
+  const part = absentPart(planned, size, await readAbsences(store, planned))
+  return part && withWindow(planned, part)
 }
 
 /** Turns the error of an unreadable body, which a parser throws, into a value. */

@@ -22,12 +22,12 @@ export const eventRequest = ({
   series,
   params,
   window,
-  request,
+  http,
   service,
 }: PlannedRequest): Pick<EventFields, 'entry' | 'route' | 'target' | 'indicator' | 'window'> => ({
   entry,
   route,
-  target: request.target,
+  target: http.target,
   indicator:
     series?.indicatorId ??
     (service.routes[route]?.shape === 'series' && typeof params.id === 'number' ? params.id : null),
@@ -44,49 +44,42 @@ const eventResponse = (last: LastResponse): Pick<EventFields, 'attempt' | 'statu
 /** Emits that an attempt failed and will be repeated. */
 export const emitRetried = (
   emit: EmitEvent,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   error: SyncError,
   status: number | null,
   attempt: number,
 ): void =>
-  emit('request.retried', { ...eventRequest(request), attempt, status, code: error.code, reason: error.message })
+  emit('request.retried', { ...eventRequest(planned), attempt, status, code: error.code, reason: error.message })
 
 /** Emits that a reply is stored; `loaded`: whether its rows are, too. */
 export const emitDone = (
   emit: EmitEvent,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   reply: Reply,
   counts: Counts,
   loaded: boolean,
-): void =>
-  emit('request.done', {
-    ...eventRequest(request),
-    ...eventResponse(reply),
-    bytes: reply.bytes,
-    rows: eventRows(counts),
-    loaded,
-  })
+): void => {
+  const { bytes } = reply
+  emit('request.done', { ...eventRequest(planned), ...eventResponse(reply), bytes, rows: eventRows(counts), loaded })
+}
 
-/** Emits that a window is too large; `pieces`: the number of smaller windows that replace it. */
-export const emitDivided = (
+/** Emits that a window is too large; `parts`: the number of smaller windows that replace it. */
+export const emitSplit = (
   emit: EmitEvent,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   { code, message: reason }: SyncError,
   last: LastResponse,
-  pieces: number,
-): void => emit('request.split', { ...eventRequest(request), ...eventResponse(last), pieces, code, reason })
+  parts: number,
+): void => emit('request.split', { ...eventRequest(planned), ...eventResponse(last), parts, code, reason })
 
 /** Emits that a request failed for good. */
 export const emitFailed = (
   emit: EmitEvent,
-  request: PlannedRequest,
+  planned: PlannedRequest,
   error: SyncError,
   last: LastResponse,
   counts: Counts,
-): void =>
-  emit('request.failed', {
-    ...eventRequest(request),
-    ...eventResponse(last),
-    rows: eventRows(counts),
-    ...errorFields(error),
-  })
+): void => {
+  const rows = eventRows(counts)
+  emit('request.failed', { ...eventRequest(planned), ...eventResponse(last), rows, ...errorFields(error) })
+}

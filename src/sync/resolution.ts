@@ -67,31 +67,31 @@ export interface Split {
   /** Whether the first window is a single day that shows the meaning of an unknown id. */
   readonly isProbe: boolean
   /** Disjoint, shorter windows that cover the original one, in the order in which they are requested. */
-  readonly into: readonly Interval[]
+  readonly parts: readonly Interval[]
   /** Whether every day is requested alone. */
   readonly isByDay: boolean
 }
 
 /** Decides which windows replace a request whose reply may contain sums; null if its values are native. */
-export function findSplit(request: PlannedRequest, rows: Rows, evidence: Evidence): Split | null {
-  if (isNative(request, rows, evidence)) return null
-  const window = request.window!
-  const days = daysWithValues(request, rows).flatMap((day) => intersect([window], [day]))
+export function findSplit(planned: PlannedRequest, rows: Rows, evidence: Evidence): Split | null {
+  if (isNative(planned, rows, evidence)) return null
+  const window = planned.window!
+  const days = daysWithValues(planned, rows).flatMap((day) => intersect([window], [day]))
   const inOrder = (parts: readonly Interval[]): readonly Interval[] =>
     [...parts, ...subtract([window], parts)].sort((a, b) => a.from - b.from)
-  if (days.length < 2) return { isProbe: false, into: inOrder(days), isByDay: false }
+  if (days.length < 2) return { isProbe: false, parts: inOrder(days), isByDay: false }
   const isOwnId = rows.resolutionId !== null && evidence.dayIds.includes(rows.resolutionId)
-  if (isOwnId) return { isProbe: false, into: inOrder(days), isByDay: true }
-  const isUnknownId = needsDayIds(request, rows) && !hasSumId(request, rows)
+  if (isOwnId) return { isProbe: false, parts: inOrder(days), isByDay: true }
+  const isUnknownId = needsDayIds(planned, rows) && !hasSumId(planned, rows)
   const [day] = days
   if (isUnknownId && evidence.dayIds.length === 0 && !evidence.isProbed)
-    return { isProbe: true, into: [day!, ...subtract([window], [day!])], isByDay: false }
+    return { isProbe: true, parts: [day!, ...subtract([window], [day!])], isByDay: false }
   const middle = days[days.length >> 1]!.from
-  const halves = [
+  const parts = [
     { from: window.from, to: middle },
     { from: middle, to: window.to },
   ]
-  return { isProbe: false, into: halves, isByDay: false }
+  return { isProbe: false, parts, isByDay: false }
 }
 
 /** The local days that have values, in order. */

@@ -136,8 +136,8 @@ function trackProgress({ store, baseUrl, now, onProgress }: SyncContext, job: Jo
     },
     /** Notes the outcome of a request, and returns the counters of the run. */
     async note(outcome: Outcome): Promise<Counts> {
-      const { kind, request: planned } = outcome
-      const parts = kind === 'split' ? outcome.into.length : 0
+      const { kind, planned } = outcome
+      const parts = kind === 'split' ? outcome.parts.length : 0
       if (parts === 0) done++
       else if (total !== null) total += parts - 1
       if (kind === 'failed') failures.push({ planned, error: outcome.error })

@@ -65,7 +65,7 @@ export interface EventFields {
   /** Milliseconds to wait */
   readonly wait_ms?: number
   /** Number of smaller windows */
-  readonly pieces?: number
+  readonly parts?: number
   /** Number of requests of the run */
   readonly requests?: number
   /** Number of requests that failed after all retries */

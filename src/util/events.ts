@@ -62,12 +62,12 @@ export const EVENTS = {
   'request.split': {
     level: 'info',
     pretty: 'verbose',
-    when: 'A window is too large and is split. If `pieces` is 0, it is postponed to a later run.',
-    fields: [...REQUEST_FIELDS, 'attempt', 'pieces', 'status', 'ms', 'code', 'reason'],
+    when: 'A window is too large and is split. If `parts` is 0, it is postponed to a later run.',
+    fields: [...REQUEST_FIELDS, 'attempt', 'parts', 'status', 'ms', 'code', 'reason'],
     sentence: (event) =>
-      event.pieces === 0
+      event.parts === 0
         ? `${requestText(event)}: postponed to a later run: ${event.reason}`
-        : `${requestText(event)}: split into ${quantity(event.pieces ?? 0, 'smaller window')}: ${event.reason}`,
+        : `${requestText(event)}: split into ${quantity(event.parts ?? 0, 'smaller window')}: ${event.reason}`,
   },
   'request.failed': {
     level: 'error',

@@ -43,7 +43,7 @@ test('the recorded parameters of a request rebuild its URL', async () => {
   ])
   // A retry sends each of them to the same URL again.
   const again = [...planRetry({ service, now: NOW / 1000 }, await failedRequests(store))]
-  expect(again.map(({ request }) => request.target).sort()).toEqual(recorded.map(({ target }) => target).sort())
+  expect(again.map(({ http }) => http.target).sort()).toEqual(recorded.map(({ target }) => target).sort())
 })
 
 test('the request of a stored reply is read as it was planned, with one window', async () => {

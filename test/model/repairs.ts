@@ -28,8 +28,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'of what is summed only the first half is asked',
     'sync/execute.ts',
-    'task.queue.unshift(...outcome.into)',
-    'task.queue.unshift(...outcome.into.slice(0, 1))',
+    'task.queue.unshift(...outcome.parts)',
+    'task.queue.unshift(...outcome.parts.slice(0, 1))',
   ),
   mutant(
     'windows are cut in the zone of the job',
@@ -315,13 +315,13 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/sync/processRequest.ts',
-        find: "if (pieces.length > 1 && planned.reason !== 'absent')",
-        put: 'if (pieces.length > 1)',
+        find: "if (parts.length > 1 && selected.reason !== 'absent')",
+        put: 'if (parts.length > 1)',
       },
       {
         file: 'src/sync/processRequest.ts',
-        find: "const isPostponed = request.reason === 'absent'",
-        put: 'const isPostponed = false',
+        find: "  planned.reason === 'absent'\n    ?",
+        put: "  (planned.reason as string) === ''\n    ?",
       },
     ],
   },

@@ -23,7 +23,7 @@ const requestsOf = (zone: string, from: number, to: number, entry: string): stri
   const job = readJob(`name: t\ntimeZone: ${zone}\n${entry.replace('WINDOW', window)}`, 'job.yaml')
   const planning = { job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW / 1000, options: {} }
   return [...planJob(planning)].map(
-    ({ request, window, settledBefore }) => `${request.target} ${window?.from} ${window?.to} ${settledBefore}`,
+    ({ http, window, settledBefore }) => `${http.target} ${window?.from} ${window?.to} ${settledBefore}`,
   )
 }
 

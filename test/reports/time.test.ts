@@ -99,9 +99,7 @@ describe('missing values', () => {
     broken = false
     const later = { service: SERVICES.generic, now: ms(NOW) / 1000 + 9 * 86_400 }
     const again = [...planRetry(later, await failedRequests(store))]
-    expect(again.map(({ request }) => request.target)).toEqual(
-      first.failures.map(({ planned }) => planned.request.target),
-    )
+    expect(again.map(({ http }) => http.target)).toEqual(first.failures.map(({ planned }) => planned.http.target))
     expect(again[0]).toMatchObject({
       window: first.failures[0]!.planned.window,
       geoIds: [3],

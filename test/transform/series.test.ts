@@ -20,7 +20,7 @@ const planned = (series: Partial<SeriesIdentity> = {}, params: AnyParams = { id:
   entry: 'series[0]',
   route: 'indicator',
   params,
-  request: { route: 'indicator', target: '/indicators/600', headers: {} },
+  http: { route: 'indicator', target: '/indicators/600', headers: {} },
   locale: 'es',
   reason: 'missing',
   series: { ...RAW, ...series },

@@ -82,7 +82,7 @@ export function summaryText(summary: Summary): string {
     lines.push(`${quantity(failures.length, 'request')} failed; all other responses are stored:`)
     for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
       lines.push(
-        `  ${planned.entry}  ${planned.request.target}`,
+        `  ${planned.entry}  ${planned.http.target}`,
         `    ${error.message}`,
         ...(error.hint ? [`    → ${error.hint}`] : []),
       )
@@ -130,7 +130,7 @@ export const summaryJson = ({
   failures: failures.map(({ planned, error }) => ({
     entry: planned.entry,
     route: planned.route,
-    target: planned.request.target,
+    target: planned.http.target,
     code: error.code,
     message: error.message,
     hint: error.hint ?? null,
