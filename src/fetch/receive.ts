@@ -21,7 +21,7 @@ export interface ReceiveOptions {
 export interface DownloadResponse extends HttpResponse {
   readonly next?: URL
   readonly part?: PartialFile
-  /** Why what came is not the file, where another attempt may bring it. */
+  /** Why the download must be tried again. */
   readonly broken?: string
 }
 
@@ -51,9 +51,9 @@ export async function receive(
   if (status === STATUS_RANGE_NOT_SATISFIABLE)
     return broken('it is shorter than the part downloaded before; it is downloaded again')
   if (status !== STATUS_OK && status !== STATUS_PARTIAL) {
-    const pieces: Buffer[] = []
-    for await (const piece of body as AsyncIterable<Buffer>) if (pieces.push(piece) > 0) break
-    return { ...nothing, body: Buffer.concat(pieces).subarray(0, EVIDENCE_BYTES) }
+    for await (const piece of body as AsyncIterable<Buffer>)
+      return { ...nothing, body: piece.subarray(0, EVIDENCE_BYTES) }
+    return nothing
   }
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
