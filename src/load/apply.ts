@@ -1,6 +1,7 @@
 import type { Insertable, Transaction, Updateable } from 'kysely'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepared } from '../db/prepared.ts'
+import { readStepsAround } from '../db/queries/stepsAround.ts'
 import type { FetchOutcome } from '../db/tables/codes.ts'
 import {
   geoRanges,
@@ -12,8 +13,9 @@ import {
 } from '../db/tables/rows.ts'
 import { type Database, tableOf } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { formatMillis } from '../util/time/instant.ts'
+import { formatMillis, type Instant } from '../util/time/instant.ts'
 import { LONGEST_FIXED } from '../util/time/periods.ts'
+import type { Counts } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { undismissed } from './quarantine/dismissed.ts'
@@ -21,43 +23,24 @@ import { readStoredSeries } from './storedSeries.ts'
 import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsertItems.ts'
 import { writeDays } from './writeDays.ts'
 
-const stepOfGeoBeside = (side: 'before' | 'after') =>
-  prepared((db, parameters: { seriesId: number; geoId: number; at: number }) =>
-    db
-      .selectFrom('observation')
-      .select('step_s')
-      .where('series_id', '=', parameters.seriesId)
-      .where('geo_id', '=', parameters.geoId)
-      .where('at', side === 'before' ? '<=' : '>', parameters.at)
-      .orderBy('at', side === 'before' ? 'desc' : 'asc')
-      .limit(1),
-  )
-const GEO_SIDES = [stepOfGeoBeside('before'), stepOfGeoBeside('after')]
-
-/** Reads the step of the stored value nearest to an instant; undefined without one. */
-async function stepNear(
-  tx: Transaction<Database>,
-  place: { seriesId: number; geoId: number; at: number },
-): Promise<number | undefined> {
-  for (const side of GEO_SIDES) {
-    const found = await side.first(tx, place)
-    if (found && found.step_s < LONGEST_FIXED) return found.step_s
-  }
-  return undefined
-}
-
 /** Replaces guessed steps with those of the stored values next to them. */
 async function inferStepsFromStored(
   tx: Transaction<Database>,
   seriesId: number,
   rows: Observations,
 ): Promise<Observations> {
-  const { geoIds, at, steps, guessed } = rows
-  if (!guessed || typeof steps !== 'number' || steps >= LONGEST_FIXED) return rows
-  const near = new Map<number, number>()
-  for (const [i, geoId] of geoIds.entries())
-    if (!near.has(geoId)) near.set(geoId, (await stepNear(tx, { seriesId, geoId, at: at[i]! })) ?? steps)
-  return { ...rows, steps: geoIds.map((geoId) => near.get(geoId)!) }
+  const { geoIds, at, steps: guess, guessed } = rows
+  if (!guessed || typeof guess !== 'number' || guess >= LONGEST_FIXED) return rows
+  const firstAt = new Map<number, Instant>()
+  for (const [i, geoId] of geoIds.entries()) if (!firstAt.has(geoId)) firstAt.set(geoId, at[i]!)
+  const steps = new Map<number, number>()
+  // A value that is stored at this instant counts as one before it.
+  for (const instant of new Set(firstAt.values()))
+    for (const { geo_id, before, after } of await readStepsAround(tx, { seriesId, at: instant + 1 })) {
+      const step = [before, after].find((stored) => stored !== null && stored < LONGEST_FIXED)
+      if (step && firstAt.get(geo_id) === instant) steps.set(geo_id, step)
+    }
+  return { ...rows, steps: geoIds.map((geoId) => steps.get(geoId) ?? guess) }
 }
 
 /** A recorded, parsed reply. */

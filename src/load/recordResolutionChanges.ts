@@ -1,39 +1,12 @@
 import type { Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
+import { readStepsAround } from '../db/queries/stepsAround.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Rows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
-
-/** For every geo of a series, the steps of the stored values nearest to an instant on both sides of it, where both exist. */
-const stepsAround = prepared((db, parameters: { seriesId: number; at: Instant }) =>
-  db
-    .selectFrom('series_geo as g')
-    .where('g.series_id', '=', parameters.seriesId)
-    .select((geo) => [
-      'g.geo_id',
-      geo
-        .selectFrom('observation as o')
-        .select('o.step_s')
-        .whereRef('o.series_id', '=', 'g.series_id')
-        .whereRef('o.geo_id', '=', 'g.geo_id')
-        .where('o.at', '<', parameters.at)
-        .orderBy('o.at', 'desc')
-        .limit(1)
-        .as('before'),
-      geo
-        .selectFrom('observation as o')
-        .select('o.step_s')
-        .whereRef('o.series_id', '=', 'g.series_id')
-        .whereRef('o.geo_id', '=', 'g.geo_id')
-        .where('o.at', '>=', parameters.at)
-        .orderBy('o.at')
-        .limit(1)
-        .as('after'),
-    ]),
-)
 
 const coverageAt = prepared((db, parameters: { seriesId: number; at: Instant }) =>
   db
@@ -69,7 +42,7 @@ export async function recordChanges(
   if (!window || !series || seriesId === null || series.timeTrunc !== null || service.steps.coarse === null) return
   if (!observations?.at.length || observations.guessed) return
   for (const at of [window.from, window.to]) {
-    const changed = (await stepsAround.all(tx, { seriesId, at })).filter(
+    const changed = (await readStepsAround(tx, { seriesId, at })).filter(
       ({ before, after }) =>
         // Steps of calendar periods are not compared: they vary.
         before !== null && after !== null && before !== after && !(isCalendarStep(before) && isCalendarStep(after)),

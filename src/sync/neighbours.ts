@@ -1,32 +1,12 @@
 import { prepared } from '../db/prepared.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
+import { readStepsAround } from '../db/queries/stepsAround.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
-
-/** The steps of the values nearest to an instant on one side, one for each geo. */
-const stepsBeside = (side: 'before' | 'after') =>
-  prepared((db, { seriesId, at }: { seriesId: number; at: number }) =>
-    db
-      .selectFrom('series_geo as g')
-      .where('g.series_id', '=', seriesId)
-      .select((geo) =>
-        geo
-          .selectFrom('observation as o')
-          .select('o.step_s')
-          .whereRef('o.series_id', '=', 'g.series_id')
-          .whereRef('o.geo_id', '=', 'g.geo_id')
-          .where('o.at', side === 'before' ? '<' : '>=', at)
-          .orderBy('o.at', side === 'before' ? 'desc' : 'asc')
-          .limit(1)
-          .as('step'),
-      )
-      .distinct(),
-  )
-const SIDES = [stepsBeside('before'), stepsBeside('after')]
 
 const changesAt = prepared((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db.selectFrom('_resolution').select('from_at').where('series_id', '=', seriesId).where('from_at', 'in', [from, to]),
@@ -38,9 +18,9 @@ export async function readNeighbours({ kysely }: Reader, { series, window }: Pla
   if (stored === undefined || !window) return { steps: [], bordered: false }
   const seriesId = stored.id
   const steps = new Set<number>()
-  for (const side of SIDES)
-    for (const at of [window.from, window.to])
-      for (const { step } of await side.all(kysely, { seriesId, at })) if (step !== null) steps.add(step)
+  for (const at of [window.from, window.to])
+    for (const { before, after } of await readStepsAround(kysely, { seriesId, at }))
+      for (const step of [before, after]) if (step !== null) steps.add(step)
   const bordered = (await changesAt.first(kysely, { seriesId, ...window })) !== undefined
   return { steps: [...steps], bordered }
 }
