@@ -5,12 +5,13 @@ import { UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import { readQueues } from '../db/queries/queues.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Store } from '../db/store.ts'
+import { FETCH_OUTCOMES, type FetchOutcome } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { parseHost } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
-import type { Loading } from '../load/load.ts'
+import type { LoadContext } from '../load/load.ts'
 import type { OnReject, SyncContext } from '../sync/context.ts'
 import { type Fetching, openFetching } from '../sync/fetching.ts'
 import { processRequest } from '../sync/processRequest.ts'
@@ -176,8 +177,8 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
   while (requests.length > 0)
     try {
       const fetching = await openFetchingFor(worker, data)
-      const { guard, store } = claimed
-      const loading = { ...fetching.context, store, runId: run, keep, emit: emitOfRun, guard }
+      const { onRecord, store } = claimed
+      const loading = { ...fetching.context, store, runId: run, keep, emit: emitOfRun, onRecord }
       const outcome = await processRequest({ ...loading, sizes: createSizes(loading) }, requests[0]!)
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
       if (outcome.kind === 'failed') failure ??= outcome.error
@@ -218,6 +219,11 @@ function openFetchingFor({ context, fetchings, emit }: Worker, data: QueuedReque
   return opened
 }
 
+/** The outcomes that end a job. A split request ends with its parts, and a refused key ends no request. */
+const ENDING_OUTCOMES: readonly FetchOutcome[] = [...FETCH_OUTCOMES.good, ...FETCH_OUTCOMES.failed].filter(
+  (outcome) => outcome !== 'key',
+)
+
 /**
  * A store for one job: each transaction is rolled back if the job is no longer this attempt's. The transaction that records the whole
  * request also completes the job.
@@ -228,10 +234,9 @@ function claimedStore(store: Store, queue: Queue, job: ActiveJob, whole: Planned
   return {
     isEnded: () => isEnded,
     complete: () => store.write((tx) => queue.complete(job, tx)),
-    guard: (async (_tx, { request, as, error }) => {
-      // A refused key does not fail the request. A split request ends with its parts.
-      ends = request === whole && (as === 'loaded' || as === 'failed') && !(error instanceof KeyError)
-    }) satisfies Loading['guard'],
+    onRecord: ((planned, outcome) => {
+      ends = planned === whole && ENDING_OUTCOMES.includes(outcome)
+    }) satisfies LoadContext['onRecord'],
     store: {
       ...store,
       async write(work) {

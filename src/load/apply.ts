@@ -50,7 +50,7 @@ export interface RecordedReply {
   readonly planned: PlannedRequest
   readonly rows: Rows
   /** When it was recorded (epoch milliseconds). */
-  readonly ms: number
+  readonly recordedMs: number
   /** The outcome under which it was recorded. */
   readonly outcome: FetchOutcome
   /** If one transaction writes several replies: rows that earlier ones found stored already. */
@@ -61,11 +61,10 @@ export interface RecordedReply {
 export type UnchangedTables = Map<string, UpsertCounts>
 
 /** The changes by a reply. */
-export interface Applied extends UpsertCounts {
-  readonly withdrawn: number
+interface Applied {
+  readonly counts: Pick<Counts, 'rows_new' | 'rows_unchanged' | 'rows_revised' | 'rows_withdrawn' | 'rows_rejected'>
   /** Invalid rows that were not dismissed. */
   readonly rejects: readonly Reject[]
-  readonly rejected: number
 }
 
 /**
@@ -78,23 +77,25 @@ export async function applyRows(tx: Transaction<Database>, engine: Engine, reply
   const items = await applyItems(tx, engine, reply)
   const values = seriesId === null ? null : await applyValues(tx, engine, seriesId, reply, open.rejects)
   const written = values ? addWritten(items.written, values.written) : items.written
-  const withdrawn = items.withdrawn + (values?.withdrawn ?? 0)
+  const counts = {
+    rows_new: written.fresh,
+    rows_unchanged: written.unchanged,
+    rows_revised: written.revised,
+    rows_withdrawn: items.withdrawn + (values?.withdrawn ?? 0),
+    rows_rejected: open.rejected,
+  }
   const parsedOutcome = replyOutcome(rows)
   if (parsedOutcome !== outcome) await updateOutcome.run(tx, { fetchId, outcome: parsedOutcome })
   await closeFetch.run(tx, {
     fetchId,
-    rows_new: written.fresh,
-    rows_unchanged: written.unchanged,
-    rows_revised: written.revised,
-    rows_withdrawn: withdrawn,
-    rows_rejected: open.rejected,
+    ...counts,
     rows_outside: rows.outside,
     last_at: rows.observations && latestInstant(rows.observations),
     step_s: rows.stepS,
     resolution_id: rows.resolutionId,
     source_updated_at: rows.sourceUpdatedAt,
   })
-  return { ...written, withdrawn, ...open }
+  return { counts, rejects: open.rejects }
 }
 
 interface Changes {
@@ -106,9 +107,9 @@ interface Changes {
 async function applyItems(
   tx: Transaction<Database>,
   engine: Engine,
-  { fetchId, planned, rows, ms, unchanged }: RecordedReply,
+  { fetchId, planned, rows, recordedMs, unchanged }: RecordedReply,
 ): Promise<Changes> {
-  const now = formatMillis(ms)
+  const now = formatMillis(recordedMs)
   const [mainLocale] = planned.service.locales
   const stamps = { fetch_id: fetchId, first_seen_at: now }
   let written = await writeTables(tx, rows, stamps, mainLocale, unchanged)
@@ -127,7 +128,7 @@ async function applyValues(
   tx: Transaction<Database>,
   engine: Engine,
   seriesId: number,
-  { fetchId, planned, rows, ms }: RecordedReply,
+  { fetchId, planned, rows, recordedMs }: RecordedReply,
   openRejects: readonly Reject[],
 ): Promise<Changes | null> {
   if (!rows.observations) return null
@@ -153,7 +154,7 @@ async function applyValues(
   )
   const series = { ...stored, geoIds: [...stored.geoIds, ...newGeoIds].sort((a, b) => a - b) }
   const state = { isIncomplete, dismissed, newGeos: newGeoIds }
-  await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(ms / 1000), state))
+  await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(recordedMs / 1000), state))
   return { written, withdrawn }
 }
 

@@ -1,7 +1,7 @@
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { DAY } from '../util/time/instant.ts'
-import type { Loading } from './load.ts'
+import type { LoadContext } from './load.ts'
 import { findOrInsertSeries } from './storedSeries.ts'
 
 /** The largest window that the service accepts, learned for each series. */
@@ -25,7 +25,7 @@ const BY_BUCKET: Readonly<Record<string, { readonly slack: number; readonly enou
 const NO_BUCKET = { slack: DAY, enough: 366 * DAY }
 
 /** Keeps sizes in memory during a run, and in `series.window_s` for later runs. */
-export function createSizes({ store, now }: Loading): Sizes {
+export function createSizes({ store, now }: LoadContext): Sizes {
   const sizes = new Map<string, number | undefined>()
   const tooLarge = new Map<string, number>()
   const get = async (planned: PlannedRequest): Promise<number | undefined> => {

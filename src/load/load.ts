@@ -13,7 +13,7 @@ import { type Counts, countRun, NO_COUNTS } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { undismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
-import { failureOutcome, recordFetch } from './recordFetch.ts'
+import { type EndedRequest, type FetchRecord, failureOutcome, recordFetch } from './recordFetch.ts'
 import { recordChanges } from './recordResolutionChanges.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
 import { findOrInsertSeries, readStoredSeries } from './storedSeries.ts'
@@ -25,7 +25,7 @@ const isDerived = (column: string): boolean => column.endsWith('_text')
  * Removes the key from derived plain text: markup may split it in the body, where nothing finds it. `hasKey`: it was there, so
  * the body must not be stored.
  */
-function withoutKey({ redactor }: Loading, rows: Rows): { readonly rows: Rows; readonly hasKey: boolean } {
+function withoutKey({ redactor }: LoadContext, rows: Rows): { readonly rows: Rows; readonly hasKey: boolean } {
   if (!redactor) return { rows, hasKey: false }
   let hasKey = false
   const clean = (row: RowValues): RowValues => {
@@ -44,7 +44,7 @@ function withoutKey({ redactor }: Loading, rows: Rows): { readonly rows: Rows; r
 }
 
 /** What loading needs: the database, the run, the clock. */
-export interface Loading {
+export interface LoadContext {
   readonly store: Store
   readonly runId: number
   /** Which bodies of replies stay in the database. */
@@ -53,103 +53,73 @@ export interface Loading {
   readonly now: () => number
   /** Removes the key from derived texts; bodies are redacted as they arrive. */
   readonly redactor?: Redactor
-  /** Called at the end of every transaction that records a request, as a part of it. */
-  readonly guard?: ((tx: Transaction<Database>, recorded: Recorded) => Promise<void>) | undefined
-}
-
-/** A request that is being recorded. Others replace a `split` request; a `stopped` one got no response. */
-interface Recorded {
-  readonly request: PlannedRequest
-  readonly as: 'loaded' | 'failed' | 'split' | 'stopped'
-  readonly error: SyncError | null
+  /** Called at the end of every transaction that records a request. */
+  readonly onRecord?: ((planned: PlannedRequest, outcome: FetchOutcome) => void) | undefined
 }
 
 /** The rows of a reply, and its compressed body if the reply store needs it. */
 export interface ParsedReply {
   readonly rows: Rows
-  readonly stored?: StoredBody | undefined
+  readonly storedBody?: StoredBody | undefined
 }
 
 /** The compressed body of a reply; null if it is not stored, because of the job's `keep` or because it contains the key. */
 async function bodyToStore(
-  { keep }: Loading,
+  { keep }: LoadContext,
   hasKey: boolean,
   isParsed: boolean,
   { body }: Reply,
-  stored: StoredBody | undefined,
+  storedBody: StoredBody | undefined,
 ): Promise<StoredBody | null> {
-  return hasKey || (keep === 'none' && isParsed) ? null : (stored ?? (await compressBody(body)))
+  return hasKey || (keep === 'none' && isParsed) ? null : (storedBody ?? (await compressBody(body)))
 }
 
-/** The record of a request, before it is written. */
-interface Recording extends Pick<Recorded, 'as'> {
-  readonly outcome: FetchOutcome
-  readonly last: LastResponse
-  /** The body to store. */
-  readonly stored?: StoredBody | null
-  readonly error?: SyncError
-  readonly evidence?: string
-}
-
-/** The written record of a request. */
-interface FetchEntry {
-  readonly fetchId: number
-  readonly seriesId: number | null
-  /** Epoch milliseconds. */
-  readonly ms: number
-  /** The hash of the stored body. */
-  readonly hash: string | null
-}
+/** A recorded request, for the rows that refer to it. */
+type RecordedRequest = Pick<FetchRecord, 'seriesId' | 'recordedMs' | 'hash'> & { readonly fetchId: number }
 
 /**
  * Records a request in one transaction: its record in `_fetch`, its body, the rows that `write` writes, and the counters of the run.
  * `write` returns the counters that differ from those of a request without rows.
  */
 function recordRequest(
-  { store, runId, now, guard }: Loading,
+  { store, runId, now, onRecord }: LoadContext,
   planned: PlannedRequest,
-  { outcome, last, stored = null, as, error, evidence }: Recording,
-  write: (tx: Transaction<Database>, entry: FetchEntry) => Promise<Partial<Counts>> = async () => ({}),
+  { storedBody = null, ...ended }: EndedRequest & { readonly storedBody?: StoredBody | null },
+  write: (tx: Transaction<Database>, recorded: RecordedRequest) => Promise<Partial<Counts>> = async () => ({}),
 ): Promise<Counts> {
+  const { last, outcome } = ended
   return store.write(async (tx) => {
-    const ms = now()
-    const seriesId = await findOrInsertSeries(tx, planned, ms)
-    if (stored) await keepReply(tx, store.engine, stored, last.bytes, ms)
-    const hash = stored?.hash ?? null
-    const record = { runId, planned, seriesId, outcome, last, hash, recordedMs: ms }
-    const fetchId = await recordFetch(tx, { ...record, ...(error && { error }), evidence: evidence ?? null })
-    const written = await write(tx, { fetchId, seriesId, ms, hash })
+    const recordedMs = now()
+    const seriesId = await findOrInsertSeries(tx, planned, recordedMs)
+    if (storedBody) await keepReply(tx, store.engine, storedBody, last.bytes, recordedMs)
+    const hash = storedBody?.hash ?? null
+    const fetchId = await recordFetch(tx, { runId, planned, seriesId, hash, recordedMs, ...ended })
+    const written = await write(tx, { fetchId, seriesId, recordedMs, hash })
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes, ...written }
     await countRun(tx, runId, counts)
-    await guard?.(tx, { request: planned, as, error: error ?? null })
+    onRecord?.(planned, outcome)
     return counts
   })
 }
 
 /** Writes a reply in one transaction: its record, its rows, the versions they supersede, and coverage. */
 export async function load(
-  loading: Loading,
+  context: LoadContext,
   planned: PlannedRequest,
   reply: Reply,
-  { rows: parsedRows, stored: compressed }: ParsedReply,
+  parsed: ParsedReply,
 ): Promise<Counts> {
-  const { store, runId, keep } = loading
-  const { rows, hasKey } = withoutKey(loading, parsedRows)
-  const stored = await bodyToStore(loading, hasKey, rows.rejects.length === 0, reply, compressed)
+  const { store, runId, keep } = context
+  const { rows, hasKey } = withoutKey(context, parsed.rows)
+  const storedBody = await bodyToStore(context, hasKey, rows.rejects.length === 0, reply, parsed.storedBody)
   const outcome = replyOutcome(rows)
-  return recordRequest(loading, planned, { outcome, last: reply, stored, as: 'loaded' }, async (tx, entry) => {
-    const { fetchId, seriesId, ms, hash } = entry
+  return recordRequest(context, planned, { outcome, last: reply, storedBody }, async (tx, recorded) => {
+    const { fetchId, seriesId, recordedMs, hash } = recorded
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.http.target, fetchId, hash)
-    const applied = await applyRows(tx, store.engine, { fetchId, seriesId, planned, rows, ms, outcome })
-    await quarantine(tx, { fetchId, runId, ms }, applied.rejects)
+    const { counts, rejects } = await applyRows(tx, store.engine, { ...recorded, planned, rows, outcome })
+    await quarantine(tx, { fetchId, runId, recordedMs }, rejects)
     await recordChanges(tx, planned, rows, seriesId)
-    return {
-      rows_new: applied.fresh,
-      rows_unchanged: applied.unchanged,
-      rows_revised: applied.revised,
-      rows_withdrawn: applied.withdrawn,
-      rows_rejected: applied.rejected,
-    }
+    return counts
   })
 }
 
@@ -158,12 +128,12 @@ export async function leaveUnverified(
   tx: Transaction<Database>,
   seriesId: number,
   planned: PlannedRequest,
-  ms: number,
+  recordedMs: number,
 ): Promise<void> {
   const series = await readStoredSeries(tx, seriesId)
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
   const state = { isIncomplete: true, dismissed: [], newGeos: [] }
-  await recordCoverage(tx, series, planned, toSeriesReply(planned, nothing, Math.floor(ms / 1000), state))
+  await recordCoverage(tx, series, planned, toSeriesReply(planned, nothing, Math.floor(recordedMs / 1000), state))
 }
 
 /**
@@ -171,47 +141,47 @@ export async function leaveUnverified(
  * absences they do so in a later run only, so the window becomes unverified.
  */
 export async function recordCoarse(
-  loading: Loading,
+  context: LoadContext,
   planned: PlannedRequest,
   reply: Reply,
-  { rows, stored: compressed }: ParsedReply,
+  parsed: ParsedReply,
 ): Promise<Counts> {
-  const { hasKey } = withoutKey(loading, rows)
-  const stored = await bodyToStore(loading, hasKey, true, reply, compressed)
-  const recording = { outcome: 'coarse', last: reply, stored, as: 'split' } as const
-  return recordRequest(loading, planned, recording, async (tx, { seriesId, ms }) => {
-    if (planned.reason === 'absent' && seriesId !== null) await leaveUnverified(tx, seriesId, planned, ms)
+  const { hasKey } = withoutKey(context, parsed.rows)
+  const storedBody = await bodyToStore(context, hasKey, true, reply, parsed.storedBody)
+  const ended = { outcome: 'coarse', last: reply, storedBody } as const
+  return recordRequest(context, planned, ended, async (tx, { seriesId, recordedMs }) => {
+    if (planned.reason === 'absent' && seriesId !== null) await leaveUnverified(tx, seriesId, planned, recordedMs)
     return {}
   })
 }
 
 /** Records a request that got no reply and did not fail: its window was `too-large`, or the run was `stopped` before the reply. */
 export const recordAbandoned = (
-  loading: Loading,
+  context: LoadContext,
   planned: PlannedRequest,
   outcome: AbandonedOutcome,
   error: SyncError,
   last: LastResponse,
-): Promise<Counts> =>
-  recordRequest(loading, planned, { outcome, last, error, as: outcome === 'too-large' ? 'split' : 'stopped' })
+): Promise<Counts> => recordRequest(context, planned, { outcome, last, error })
 
 /** Records a request that failed for good, with its last response. A body that cannot be parsed is quarantined. */
 export async function recordFailure(
-  loading: Loading,
+  context: LoadContext,
   planned: PlannedRequest,
   error: SyncError,
   last: LastResponse,
   { rejects, rejected }: Pick<Rows, 'rejects' | 'rejected'> = { rejects: [], rejected: 0 },
 ): Promise<Counts> {
+  const { runId } = context
   const unparsable = error instanceof SchemaError
-  const stored = unparsable ? await compressBody(last.body) : null
+  const storedBody = unparsable ? await compressBody(last.body) : null
   const evidence = last.body.subarray(0, 2_048).toString('utf8')
-  const recording = { outcome: failureOutcome(error), last, stored, error, evidence, as: 'failed' } as const
-  return recordRequest(loading, planned, recording, async (tx, { fetchId, seriesId, ms }) => {
+  const ended = { outcome: failureOutcome(error), last, storedBody, error, evidence }
+  return recordRequest(context, planned, ended, async (tx, { fetchId, seriesId, recordedMs }) => {
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const rejectedRows = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
     const open = await undismissed(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)
-    await quarantine(tx, { fetchId, runId: loading.runId, ms }, open.rejects)
+    await quarantine(tx, { fetchId, runId, recordedMs }, open.rejects)
     const rows_rejected = open.rejected
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()
     return { failed: 1, rows_rejected }

@@ -31,18 +31,24 @@ export function recordedError({ outcome, message, hint, code }: RecordedFailure)
   return new errorClass(message ?? 'it failed', details)
 }
 
-/** The record of a request. */
-interface FetchRecord {
+/** How a request ended. */
+export interface EndedRequest {
+  readonly outcome: FetchOutcome
+  readonly last: LastResponse
+  readonly error?: SyncError
+  /** The beginning of the body of a failed request. */
+  readonly evidence?: string
+}
+
+/** The record of a request in `_fetch`. */
+export interface FetchRecord extends EndedRequest {
   readonly runId: number
   readonly planned: PlannedRequest
   readonly seriesId: number | null
-  readonly outcome: FetchOutcome
-  readonly last: LastResponse
+  /** The hash of the stored body. */
   readonly hash: string | null
-  /** Time of the record, in epoch milliseconds. */
+  /** Epoch milliseconds. */
   readonly recordedMs: number
-  readonly error?: SyncError
-  readonly evidence?: string | null
 }
 
 const insertFetch = prepared((db, row: Insertable<Database['_fetch']>) =>

@@ -3,7 +3,7 @@ import type { Rows } from '../db/tables/rows.ts'
 import { type Client, type FailedFetch, isTooLarge } from '../fetch/client.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Sizes } from '../load/learnedSizes.ts'
-import { type Loading, load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
+import { type LoadContext, load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
 import { undismissed } from '../load/quarantine/dismissed.ts'
 import { absentPart, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
 import type { LastResponse, Reply } from '../service/request.ts'
@@ -18,7 +18,7 @@ import { emitDone, emitFailed, emitRetried, emitSplit } from './requestEvents.ts
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
 
 /** An open run: the database, the client, and what the run has learned. */
-export interface RequestContext extends Loading {
+export interface RequestContext extends LoadContext {
   readonly client: Client
   readonly emit: EmitEvent
   readonly signal: AbortSignal
@@ -98,7 +98,7 @@ async function loadOrSplit(
     return split(planned, found.parts)
   }
   // Saves memory while this reply waits for the transactions of earlier ones.
-  if (parsed.stored) release(reply.body)
+  if (parsed.storedBody) release(reply.body)
   const counts = await load(context, planned, reply, parsed)
   emitDone(emit, planned, reply, counts, true)
   if (!hasSumId(planned, rows)) await sizes.grow(planned)

@@ -12,7 +12,7 @@ export async function readReply(body: Buffer, planned: PlannedRequest, isStored 
   const compressing = isStored ? compressBody(body) : undefined
   try {
     const rows = transform(body, planned)
-    return { rows, stored: await compressing }
+    return { rows, storedBody: await compressing }
   } finally {
     // The caller may release the body as soon as this function ends.
     await compressing

@@ -83,20 +83,13 @@ export async function replay(
       done = { ...done, replies: done.replies + 1, damaged: [...done.damaged, fetchId] }
       return
     }
-    const ms = Date.parse(stored.recordedAt)
-    if (outcome === 'coarse') await leaveUnverified(tx, seriesId!, planned, ms)
+    const recordedMs = Date.parse(stored.recordedAt)
+    if (outcome === 'coarse') await leaveUnverified(tx, seriesId!, planned, recordedMs)
     else if (rows) {
-      const { fresh, revised, rejects } = await applyRows(tx, store.engine, {
-        fetchId,
-        seriesId,
-        planned,
-        rows,
-        ms,
-        outcome,
-        unchanged,
-      })
-      done = { ...done, rows: done.rows + fresh + revised }
-      await requarantine(tx, { fetchId, runId, ms }, rejects, now())
+      const reply = { fetchId, seriesId, planned, rows, recordedMs, outcome, unchanged }
+      const { counts, rejects } = await applyRows(tx, store.engine, reply)
+      done = { ...done, rows: done.rows + counts.rows_new + counts.rows_revised }
+      await requarantine(tx, { fetchId, runId, recordedMs }, rejects, now())
     }
     done = { ...done, replies: done.replies + 1, unread: done.unread + (rows || outcome === 'coarse' ? 0 : 1) }
   }

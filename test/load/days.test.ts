@@ -68,7 +68,7 @@ async function answer(store: Store, zone: string, begin: number, said: Answer, n
       fetchId: n + 1,
       seriesId: 1,
       planned,
-      ms: (begin + n) * 1000,
+      recordedMs: (begin + n) * 1000,
       outcome: 'ok',
       rows: { ...NO_ROWS, observations, rejects, rejected: rejects.length },
     })

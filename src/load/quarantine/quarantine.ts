@@ -13,16 +13,16 @@ interface Origin {
   readonly fetchId: number
   readonly runId: number
   /** Epoch milliseconds. */
-  readonly ms: number
+  readonly recordedMs: number
 }
 
 /** Stores rejects in the quarantine. */
 export async function quarantine(
   tx: Transaction<Database>,
-  { fetchId, runId, ms }: Origin,
+  { fetchId, runId, recordedMs }: Origin,
   rejects: readonly Reject[],
 ): Promise<void> {
-  const origin = { run_id: runId, fetch_id: fetchId, created_at: formatMillis(ms) }
+  const origin = { run_id: runId, fetch_id: fetchId, created_at: formatMillis(recordedMs) }
   for (const { path, reason, fragment, observation } of rejects)
     await insertReject.run(tx, {
       ...origin,
