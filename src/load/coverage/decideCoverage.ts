@@ -7,7 +7,7 @@ import type { Periods } from '../../util/time/periods.ts'
 import type { Change, Geo, RowChanges, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
 import { decideAbsences, mergeAdjacent } from './decideAbsences.ts'
 
-/* Rules 1–15 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`. Rules 16–21 are in decideAbsences.ts. Pure. */
+/* Rules 1–15 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`, and the geos of rule 16. Pure. */
 
 /** The state of a window; `kept`: stored values keep their age. */
 type ReplyState = CoveredState | 'kept'
@@ -60,9 +60,9 @@ export function decideAcceptance(
   const { window, geos, values, dismissed } = reply
   const accepted = stored.coverage.flatMap((row) => {
     if (!geos.includes(row.geo) || row.state !== 'unverified') return [row]
-    const stored = row.geo === ALL_GEOS ? [...values.values()] : [values.get(row.geo)]
+    const valuesOfRow = row.geo === ALL_GEOS ? [...values.values()] : [values.get(row.geo)]
     const verified = clipRow(row, window, series).map((part): Coverage => {
-      const hasValues = stored.some((geoValues) => geoValues?.at.some((at) => at >= part.from && at < part.to))
+      const hasValues = valuesOfRow.some((ofGeo) => ofGeo?.at.some((at) => at >= part.from && at < part.to))
       return { ...part, state: hasValues ? 'values' : 'empty', since: null }
     })
     return [...cutRow(row, window, series), ...verified]
@@ -87,11 +87,11 @@ function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCovera
   // Rule 5: neither the reply nor the database has values.
   if (isForAll ? omittedGeos.size === 0 : !omittedGeos.has(geo)) return 'empty'
   // Rule 4: dismissed rejects may be the stored values. Rule 3: nothing explains their lack.
-  return mayBeRejected(geo, reply) ? 'kept' : 'unverified'
+  return dismissalMayExplain(geo, reply) ? 'kept' : 'unverified'
 }
 
 /** Whether dismissed rejects may be the missing values of a geo: their place is unknown, or nothing of the reply or geo was read. */
-const mayBeRejected = (geo: Geo, { values, dismissed }: SeriesReply): boolean =>
+const dismissalMayExplain = (geo: Geo, { values, dismissed }: SeriesReply): boolean =>
   dismissed.some((key) => key === null || values.size === 0 || (key.geo === geo && !values.has(geo)))
 
 /** Rules 9 and 10: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
@@ -114,7 +114,7 @@ export function decidedGeos({ knownGeos }: Series, { geos, values }: SeriesReply
 
 /** Rule 16: whether missing periods of a geo are absent. */
 const provesAbsence = (geo: Geo, reply: SeriesReply, unverified: ReadonlySet<Geo>): boolean =>
-  !unverified.has(geo) && !unverified.has(ALL_GEOS) && !mayBeRejected(geo, reply)
+  !unverified.has(geo) && !unverified.has(ALL_GEOS) && !dismissalMayExplain(geo, reply)
 
 /** The rows of a geo for the window of a reply. */
 function newRows(

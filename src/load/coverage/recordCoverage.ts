@@ -113,10 +113,11 @@ export async function readCoverage(
   const window = reply.window ?? findSpan(reply) ?? NO_TIME
   const around = hull([window, wholeWindow(series, window)])
   // Rule 17: any absence may move to the borders of periods that were not known when it was recorded.
-  const readAbsences = (reach: Interval) => selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
+  const readDueAbsences = (reach: Interval) =>
+    selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
   // Rule 13: a reply about one instant changes only absences.
   if (!reply.window)
-    return { ...NOTHING_STORED, reach: around, absences: await readAbsences(around), values: reply.values }
+    return { ...NOTHING_STORED, reach: around, absences: await readDueAbsences(around), values: reply.values }
 
   const geos = decidedGeos(series, reply)
   const readNear = () => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
@@ -128,7 +129,7 @@ export async function readCoverage(
     return nearby ? findReach(nearby, values) : []
   })
   const reach = hull([around, ...reaches])
-  const absences = await readAbsences(reach)
+  const absences = await readDueAbsences(reach)
   const coverage = await selectCoverage.all(tx, { seriesId, ...reach })
   // Rule 19: values near the window show whether the series is regular.
   if (!isAround && needsNear(series, reply, geos, absences)) near = await readNear()
@@ -138,7 +139,7 @@ export async function readCoverage(
   const lacking = isLacking ? await selectGeosWithValues.all(tx, { seriesId, ...window }) : []
   const omittedGeos = new Set(lacking.map(({ geo }) => geo))
   // Rule 18: a reply with dismissed rejects withdraws no values, so more than its values may be stored.
-  const values = reply.dismissed.length > 0 ? await readValues(tx, seriesId, window) : reply.values
+  const values = reply.dismissed.length > 0 ? await readStoredValues(tx, seriesId, window) : reply.values
   const stored = { reach, coverage, absences, near, values, omittedGeos, rejectedWindows: [] }
   if (!isAround || !showsEarlierHoles(series, reply, stored)) return stored
   return { ...stored, rejectedWindows: await selectRejectedWindows.all(tx, { seriesId, ...reach }) }
@@ -243,7 +244,7 @@ const selectValues = prepared((db, { seriesId, from, to }: Interval & { seriesId
 )
 
 /** Reads the stored values of an interval. */
-export async function readValues(
+export async function readStoredValues(
   tx: Transaction<Database>,
   seriesId: number,
   { from, to }: Interval,
