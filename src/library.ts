@@ -10,7 +10,7 @@ import { createRequested } from './plan/requested.ts'
 import { checkKey } from './service/key.ts'
 import { LIVE, SERVICES, type Service } from './service/services.ts'
 import type { Progress, SyncContext } from './sync/context.ts'
-import { readPlanning } from './sync/readPlannerState.ts'
+import { readStateAndCatalogue } from './sync/readPlannerState.ts'
 import { type Summary, sync as syncJob } from './sync/sync.ts'
 import { InputError } from './util/errors.ts'
 import type { OnEvent } from './util/events.ts'
@@ -104,7 +104,7 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
 export async function plan(job: Job, options: PlanOptions): Promise<Iterable<PlannedRequest>> {
   const { store, service = SERVICES[LIVE], now = systemClock } = options
   const at = now()
-  const { plannerState, catalogue } = await readPlanning(store, at)
+  const { plannerState, catalogue } = await readStateAndCatalogue(store, at)
   return planJob({
     job: applySelectors(job, catalogue),
     service,

@@ -13,8 +13,8 @@ import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { LoadContext } from '../load/load.ts'
 import type { OnReject, SyncContext } from '../sync/context.ts'
-import { type Fetching, openFetching } from '../sync/fetching.ts'
 import { processRequest } from '../sync/processRequest.ts'
+import { type OpenContext, openRequestContext } from '../sync/requestContext.ts'
 import {
   BugError,
   KeyError,
@@ -81,7 +81,7 @@ interface Worker {
   readonly queue: Queue
   readonly emit: EmitEvent
   /** One for each pace. */
-  readonly fetchings: Map<string, Promise<Fetching>>
+  readonly contexts: Map<string, Promise<OpenContext>>
   done: number
   failed: number
 }
@@ -99,7 +99,7 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
   const outage = createOutage(emit, end)
   const signal = AbortSignal.any([context.signal, ending.signal])
   const queue = await openQueue(store, parseHost(baseUrl), outage.note)
-  const worker: Worker = { context: { ...context, signal }, queue, emit, fetchings: new Map(), done: 0, failed: 0 }
+  const worker: Worker = { context: { ...context, signal }, queue, emit, contexts: new Map(), done: 0, failed: 0 }
   const check = async (): Promise<void> => {
     await store.check()
     await queue.check()
@@ -118,7 +118,7 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
     await queue.stop()
     clearInterval(timer)
     await checking
-    for (const fetching of worker.fetchings.values()) await (await fetching).close()
+    for (const open of worker.contexts.values()) await (await open).close()
   }
   return { done: worker.done, failed: worker.failed, stop }
 }
@@ -176,17 +176,17 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
   let failure: SyncError | null = null
   while (requests.length > 0)
     try {
-      const fetching = await openFetchingFor(worker, data)
+      const open = await openContextFor(worker, data)
       const { onRecord, store } = claimed
-      const loading = { ...fetching.context, store, runId: run, keep, emit: emitOfRun, onRecord }
-      const outcome = await processRequest({ ...loading, sizes: createSizes(loading) }, requests[0]!)
+      const forJob = { ...open.context, store, runId: run, keep, emit: emitOfRun, onRecord }
+      const outcome = await processRequest({ ...forJob, sizes: createSizes(forJob) }, requests[0]!)
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
       if (outcome.kind === 'failed') failure ??= outcome.error
     } catch (error) {
       if (!(error instanceof StoppedError) || context.signal.aborted) throw error
       // The host requested a long pause or is unreachable. Meanwhile the job stays active, with heartbeats.
       emit('worker.paused', { job: data.job, wait_ms: PAUSE_MS, ...errorFields(error) })
-      worker.fetchings.delete(paceKey(data))
+      worker.contexts.delete(paceKey(data))
       await wait(PAUSE_MS, context.signal)
     }
   if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
@@ -207,15 +207,15 @@ const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Prom
 const paceKey = ({ pace }: QueuedRequest): string => canonical([pace])
 
 /** Returns the client for the pace of a request. */
-function openFetchingFor({ context, fetchings, emit }: Worker, data: QueuedRequest): Promise<Fetching> {
+function openContextFor({ context, contexts, emit }: Worker, data: QueuedRequest): Promise<OpenContext> {
   const key = paceKey(data)
-  const open = fetchings.get(key)
+  const open = contexts.get(key)
   if (open) return open
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
   const onGivenUp = (host: string): Promise<void> => requireCoordination(context.store).recordOutage(host)
-  const opened = openFetching({ ...context, shared: { openPacer }, onGivenUp }, data, { runId: data.run, emit })
-  fetchings.set(key, opened)
-  opened.catch(() => fetchings.delete(key))
+  const opened = openRequestContext({ ...context, shared: { openPacer }, onGivenUp }, data, { runId: data.run, emit })
+  contexts.set(key, opened)
+  opened.catch(() => contexts.delete(key))
   return opened
 }
 

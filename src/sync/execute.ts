@@ -1,7 +1,8 @@
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { absentShare } from '../plan/planAbsences.ts'
 import { NotFoundError } from '../util/errors.ts'
-import { type Outcome, processRequest, type RequestContext } from './processRequest.ts'
+import { type Outcome, processRequest } from './processRequest.ts'
+import type { RequestContext } from './requestContext.ts'
 
 /** Planned requests in the order in which they are sent. */
 export type RequestSource = Iterable<PlannedRequest> | AsyncIterable<PlannedRequest>

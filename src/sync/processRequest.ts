@@ -1,35 +1,19 @@
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Rows } from '../db/tables/rows.ts'
-import { type Client, type FailedFetch, isTooLarge } from '../fetch/client.ts'
+import { type FailedFetch, isTooLarge } from '../fetch/client.ts'
 import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import type { Sizes } from '../load/learnedSizes.ts'
-import { type LoadContext, load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
+import { load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
 import { undismissed } from '../load/quarantine/dismissed.ts'
 import { absentPart, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
 import type { LastResponse, Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
 import { KeyError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
-import type { EmitEvent } from '../util/events.ts'
 import type { Interval } from '../util/time/interval.ts'
-import type { OnReject } from './context.ts'
 import { readAbsences, readDayIds, readNeighbours } from './neighbours.ts'
 import { readReply } from './readReply.ts'
+import type { RequestContext } from './requestContext.ts'
 import { emitDone, emitFailed, emitRetried, emitSplit } from './requestEvents.ts'
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
-
-/** An open run: the database, the client, and what the run has learned. */
-export interface RequestContext extends LoadContext {
-  readonly client: Client
-  readonly emit: EmitEvent
-  readonly signal: AbortSignal
-  /** The maximum number of concurrent requests. */
-  readonly concurrency: number
-  readonly onReject: OnReject
-  /** The largest window that the service accepts for each series. */
-  readonly sizes: Sizes
-  /** Series and resolution ids for which a day was requested to learn what the id means. */
-  readonly probed: Set<string>
-}
 
 /** The outcome of a request. The parts of a `split` replace it: they go to the head of the queue, in order. */
 export type Outcome =

@@ -129,7 +129,7 @@ export async function readPlannerState(
 }
 
 /** Reads the state of the database and the catalogue for the planner. */
-export const readPlanning = async (db: Reader, now: Instant) => ({
+export const readStateAndCatalogue = async (db: Reader, now: Instant) => ({
   plannerState: await readPlannerState(db, now),
   catalogue: await readCatalogue(db),
 })

@@ -1,27 +1,43 @@
-import { openClient } from '../fetch/client.ts'
+import { type Client, openClient } from '../fetch/client.ts'
 import { createHostOpener, recordPause } from '../fetch/hosts.ts'
 import { openPacer, type Pacer } from '../fetch/pacer.ts'
 import type { Job } from '../job/job.ts'
-import { createSizes } from '../load/learnedSizes.ts'
+import { createSizes, type Sizes } from '../load/learnedSizes.ts'
+import type { LoadContext } from '../load/load.ts'
+import type { EmitEvent } from '../util/events.ts'
 import { createRedactor } from '../util/redact.ts'
-import type { SyncContext } from './context.ts'
-import type { RequestContext } from './processRequest.ts'
+import type { OnReject, SyncContext } from './context.ts'
 import type { RunRecord } from './record.ts'
 
-export { execute } from './execute.ts'
+/** What the requests of a run share: the database, the client, and what the run has learned. */
+export interface RequestContext extends LoadContext {
+  readonly client: Client
+  readonly emit: EmitEvent
+  readonly signal: AbortSignal
+  /** The maximum number of concurrent requests. */
+  readonly concurrency: number
+  readonly onReject: OnReject
+  /** The largest window that the service accepts for each series. */
+  readonly sizes: Sizes
+  /** Series and resolution ids for which a day was requested to learn what the id means. */
+  readonly probed: Set<string>
+}
 
-/** A run with an open client. */
-export interface Fetching {
+/** A request context that must be closed. */
+export interface OpenContext {
   readonly context: RequestContext
   close(): Promise<void>
 }
 
-/** Opens the client of a run. This module is loaded only if there is something to fetch, so that other runs start sooner. */
-export async function openFetching(
+/**
+ * Opens the client of a run, and prepares what its requests share. This module is loaded only if there is something to fetch, so that
+ * other runs start sooner.
+ */
+export async function openRequestContext(
   context: SyncContext,
   { pace, keep }: Pick<Job, 'pace' | 'keep'>,
   { runId, emit }: Pick<RunRecord, 'runId' | 'emit'>,
-): Promise<Fetching> {
+): Promise<OpenContext> {
   const { store, now, signal, onReject = 'quarantine' } = context
   const onPause = (ms: number, reason: string): void => {
     emit('calls.paused', { wait_ms: Math.round(ms), reason })
@@ -38,16 +54,16 @@ export async function openFetching(
     // If the database cannot be written, the next transaction ends the run.
     onWait: (ms, host, isOutage) => void recordPause(store, host, { ms, isOutage }, now()).catch(() => undefined),
   })
-  const loading = { store, runId, keep, now, redactor: createRedactor(context.key) }
+  const load = { store, runId, keep, now, redactor: createRedactor(context.key) }
   return {
     context: {
-      ...loading,
+      ...load,
       client,
       emit,
       signal,
       concurrency: pace.concurrency,
       onReject,
-      sizes: createSizes(loading),
+      sizes: createSizes(load),
       probed: new Set(),
     },
     async close() {

@@ -8,10 +8,10 @@ import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError }
 import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
 import type { Failed, SyncContext } from './context.ts'
-import type { Fetching } from './fetching.ts'
 import type { RunPlan, Step } from './planRun.ts'
 import type { Outcome } from './processRequest.ts'
 import { findOutage, openRun, type RunRecord, readCounts, runOutcome } from './record.ts'
+import type { OpenContext } from './requestContext.ts'
 
 /** The result of a run. */
 export interface Executed {
@@ -90,7 +90,7 @@ async function executeSteps(
 ): Promise<ExecutedSteps> {
   const distribute = context.shared?.distribute
   const progress = trackProgress(context, job, record)
-  let fetching: Fetching | null = null
+  let open: OpenContext | null = null
   let earlyEnd: SyncError | null = null
   let isIdle = true
   try {
@@ -101,9 +101,10 @@ async function executeSteps(
       if (distribute && !isLocal) earlyEnd = await distribute(context, job, record, requests, progress.failures)
       else if (total !== 0) {
         // Loaded only if there is something to fetch: most scheduled runs have nothing.
-        const { execute, openFetching } = await import('./fetching.ts')
-        fetching ??= await openFetching(context, job, record)
-        for await (const outcome of execute(fetching.context, requests)) {
+        const { openRequestContext } = await import('./requestContext.ts')
+        const { execute } = await import('./execute.ts')
+        open ??= await openRequestContext(context, job, record)
+        for await (const outcome of execute(open.context, requests)) {
           const { rows_rejected: rejected } = await progress.note(outcome)
           if (context.onReject === 'fail' && rejected > 0) throw rejectLimitError(rejected)
         }
@@ -114,7 +115,7 @@ async function executeSteps(
     if (!endsInOrder(error)) throw error
     earlyEnd = error
   } finally {
-    await fetching?.close()
+    await open?.close()
     await later.return?.()
   }
   return { failures: progress.failures, earlyEnd, isIdle }

@@ -11,7 +11,7 @@ import { addAll, createRequested } from '../../plan/requested.ts'
 import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
 import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
 import { sentParams } from '../../service/request.ts'
-import { readPlanning } from '../../sync/readPlannerState.ts'
+import { readStateAndCatalogue } from '../../sync/readPlannerState.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
@@ -105,7 +105,7 @@ export async function handler(args: PlanArgs): Promise<number> {
     const now = Math.floor(Date.now() / 1000)
     const host = URL.parse(baseUrl?.value ?? '')?.host
     const requested = createRequested()
-    const stored = reader ? await readPlanning(reader, now) : { plannerState: EMPTY_STATE, catalogue: [] }
+    const stored = reader ? await readStateAndCatalogue(reader, now) : { plannerState: EMPTY_STATE, catalogue: [] }
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
     const plannedJobs = jobs.map((job, i) => {
       const context = { args, service, now, ...stored, requested: requested.copy() }

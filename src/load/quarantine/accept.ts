@@ -8,7 +8,7 @@ import { parseNumbers } from '../../util/json.ts'
 import { floorToSecond } from '../../util/time/instant.ts'
 import { type Interval, subtract } from '../../util/time/interval.ts'
 import { decideAcceptance } from '../coverage/decideCoverage.ts'
-import { readCoverage, readSeries, readValues, writeCoverage } from '../coverage/recordCoverage.ts'
+import { readCoverage, readSeries, readStoredValues, writeCoverage } from '../coverage/recordCoverage.ts'
 import { readStoredSeries } from '../storedSeries.ts'
 
 /** Later replies that overlap the window of a reply and were loaded before it was accepted. */
@@ -56,7 +56,7 @@ async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply)
   for (const geo of parseNumbers(dismissed.geo_ids) ?? [ALL_GEOS]) {
     const newer = later.filter(({ geo_ids }) => parseNumbers(geo_ids)?.includes(geo) ?? true)
     for (const window of subtract([{ from, to }], newer)) {
-      const byGeo = await readValues(tx, seriesId, window)
+      const byGeo = await readStoredValues(tx, seriesId, window)
       const values = geo === ALL_GEOS ? byGeo : new Map([...byGeo].filter(([valueGeo]) => valueGeo === geo))
       const reply = {
         window,
