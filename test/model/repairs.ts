@@ -123,7 +123,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an empty answer over held values is believed',
     'load/coverage/decideCoverage.ts',
-    "return mayBeRejected(geo, reply) ? 'kept' : 'unverified'",
+    "return dismissalMayExplain(geo, reply) ? 'kept' : 'unverified'",
     "return 'kept'",
   ),
   mutant(
