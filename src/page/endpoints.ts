@@ -19,11 +19,11 @@ const OFFERED = 20
 export const chartData: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
+  const compared = await readCompared(request, chartQuery)
   if (request.query.get('only') === 'before' && then) {
     const before = await readWindow(request.store, dataset, range, chartColumns(request), then.fetchId)
-    return jsonResponse({ before, asOf: then.moment })
+    return jsonResponse({ before, asOf: then.moment, compared })
   }
-  const compared = await readCompared(request, dataset, range)
   return jsonResponse(await readChart(request, chartQuery, await readStates(request, dataset, range), compared))
 }
 

@@ -174,6 +174,7 @@ progress { width: 100%; accent-color: var(--link); }
 .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
 [data-part="legend"] li[class]::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
+[data-part="legend"] .faint::before { height: 1px; background: repeating-linear-gradient(90deg, currentColor 0 4px, #0000 4px 8px); }
 [data-part="legend"] .band::before { height: .75rem; background: var(--chart-now-band); }
 p.soft:not([hidden]) + #chart { display: none; }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }

@@ -139,6 +139,19 @@ test('values as of an earlier moment are shown beside current ones, with differe
   expect(table.rows.map(({ before }: { before: number }) => before)).toEqual(shown.map(({ value }) => value))
 })
 
+test('compared series are shown as known at the same moment, in the chart and the table', async () => {
+  const query = `geo=8741&from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`
+  const alone = await data(`/series/544.json?${query}`)
+  const beside = await data(`/series/1293.json?${query}&with=544`)
+  expect(alone.chart.before.segments).not.toEqual(alone.chart.now.segments)
+  expect(beside.chart.compared[0].drawn).toEqual(alone.chart.before)
+  const known = new Map(alone.table.rows.map(({ from, before }: { from: number; before: number }) => [from, before]))
+  for (const { from, compared } of beside.table.rows) expect(compared).toEqual([known.get(from) ?? null])
+  const moved = await data(`/api/series/1293/8741?${query}&with=544&only=before`)
+  expect(moved.compared[0].drawn).toEqual(alone.chart.before)
+  expect(await text(`/series/1293?${query}&with=544`)).toMatch(/<li class="with-0">.*as known at/)
+})
+
 test('the displayed statement and command return the values of the page', async () => {
   for (const asof of ['', `&asof=${NIGHTS[2]}`]) {
     const { sql, command, table } = await data(`/series/600.json?from=2025-10-25&to=2025-10-26${asof}`)

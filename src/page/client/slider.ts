@@ -47,6 +47,8 @@ export function useSlider(
   }
   for (const [i, button] of place.querySelectorAll('button').entries()) button.onclick = () => step(i === 0 ? -1 : 1)
   show()
+  // Before the first change, nothing was known.
+  if (asOf !== null && current < 0) output!.textContent = `${asOf.slice(0, 19).replace('T', ' ')} UTC`
   return {
     step,
     /** Shows the number of differences. */

@@ -79,7 +79,7 @@ function describeProblem(error: unknown, names: readonly string[]) {
 async function readForm(request: PageRequest, dataset: NamedGeoSeries) {
   const read = async (query: URLSearchParams) => {
     const chartQuery = await readRangeAndMoment({ ...request, query }, dataset)
-    return { chartQuery, compared: await readCompared({ ...request, query }, dataset, chartQuery.range) }
+    return { chartQuery, compared: await readCompared({ ...request, query }, chartQuery) }
   }
   try {
     return { ...(await read(request.query)), problem: null }
@@ -223,14 +223,15 @@ const chartLegend = ({ chart, dataset, asOf, range }: SeriesData, here: Here, re
   const { series: labels, common } = request.words
   const names = comparedNames(request.query)
   const [summary] = chart.now.kind === 'extremes' ? chart.now.segments : []
+  const asKnown = asOf && labels.valuesThen(momentText(dataset.zone, asOf.moment))
   return html`<ul class="legend" data-part="legend">
-<li class="now">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
-${asOf && html`<li class="then">${labels.valuesThen(momentText(dataset.zone, asOf.moment))}</li>`}
+<li class="now${asOf && ' faint'}">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
+${asKnown && html`<li class="then">${asKnown}</li>`}
 <li class="band" id="bucket" data-own${!summary && html` hidden`}>${summary && labels.bucket(lengthText(summary.step))}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
 ${chart.compared.map(({ name, unit, path }, i) => {
   const others = names.filter((_, n) => n !== i).join(',') || undefined
-  return html`<li class="with-${i}"><a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>${unit && ` (${unit})`}${request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+  return html`<li class="with-${i}"><a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
@@ -367,6 +368,7 @@ function rowsTable(
     },
     'number',
   ]
+  const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
   const difference = ({ mean, before }: ChartTableRow): number | null =>
     typeof before === 'number' && mean !== null ? mean - before : null
   const columns: (Column<ChartTableRow> | false)[] = [
@@ -380,10 +382,13 @@ function rowsTable(
     !isSingle && number(labels.high, ({ max }) => max),
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
     !isSingle && measure !== null && number(html`${labels.energy} (MWh)`, ({ energy }) => energy),
-    asOf !== null && number(labels.valuesThen(momentText(zone, asOf.moment)), ({ before }) => before),
+    asKnown !== null && number(asKnown, ({ before }) => before),
     asOf !== null && number(labels.difference, difference),
     ...chart.compared.map(({ name, unit }, i) =>
-      number(html`${serviceText(name)}${unit && ` (${unit})`}`, ({ compared }) => compared?.[i]),
+      number(
+        html`${serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
+        ({ compared }) => compared?.[i],
+      ),
     ),
   ]
   const caption = html`<caption>${labels.levels[level]}${unit && `, ${unit}`}</caption>`

@@ -8,7 +8,7 @@ import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { findSeriesPath } from '../seriesPaths.ts'
-import { type ChartQuery, type NamedGeoSeries, readNamedGeoSeries } from './seriesQuery.ts'
+import { type ChartQuery, findAsOf, type NamedGeoSeries, readNamedGeoSeries } from './seriesQuery.ts'
 import { type GeoSeries, includesGeo, joinExtremes, localDays, readDays, readWindow, sixDigits } from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
@@ -39,16 +39,17 @@ export const comparedNames = (query: URLSearchParams): string[] =>
 export const placeName = ({ name, geo }: Pick<NamedGeoSeries, 'name' | 'geo'>): string =>
   geo.name === null ? name : `${name}, ${geo.name}`
 
-/** Reads the series to compare with, in the named geo, else in that of the first series if they have it. */
-export async function readCompared(request: PageRequest, { geoId }: NamedGeoSeries, range: Interval) {
+/** Reads the series to compare with, as known at the same moment, in the named geo, else in that of the first series if they have it. */
+export async function readCompared(request: PageRequest, { dataset: { geoId }, range, asOf }: ChartQuery) {
   const compared = []
   for (const text of comparedNames(request.query)) {
     const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
     const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
     const { path, unit, seriesId, zone } = series
     const geo = (named === undefined && series.geos.find(({ id }) => id === geoId)) || series.geo
-    const line = { seriesId, geoId: geo.id, zone }
-    const drawn = await readWindow(request.store, line, range, chartColumns(request), null)
+    const fetchId = asOf && (await findAsOf(request.store, seriesId, asOf.moment)).fetchId
+    const line = { seriesId, geoId: geo.id, zone, fetchId }
+    const drawn = await readWindow(request.store, line, range, chartColumns(request), fetchId)
     compared.push({ path, name: placeName({ ...series, geo }), unit, drawn, line })
   }
   return compared
@@ -162,7 +163,7 @@ export async function readRows(
   line: MeasuredSeries,
   range: Interval,
   fetchId: number | null,
-  others: readonly GeoSeries[] = [],
+  others: readonly (GeoSeries & { readonly fetchId: number | null })[] = [],
 ) {
   const few = await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
@@ -181,8 +182,8 @@ export async function readRows(
   const beside: ReadonlyMap<number, number | null>[] = []
   for (const other of others) {
     const means = isSingle
-      ? (await db.engine.extremes(other, borders, null)).map(({ mean }, i) => [borders[i]!, mean] as const)
-      : (await byUnit(db, other, range, unit, null)).map(({ from, mean }) => [from, mean] as const)
+      ? (await db.engine.extremes(other, borders, other.fetchId)).map(({ mean }, i) => [borders[i]!, mean] as const)
+      : (await byUnit(db, other, range, unit, other.fetchId)).map(({ from, mean }) => [from, mean] as const)
     beside.push(new Map(means))
   }
   const rows = [...now, ...withdrawn].map((row) => ({
