@@ -152,6 +152,25 @@ test.each([
   expect(days.map(({ shares }) => shares)).toEqual([{ final: 1 }, lacking, { final: 1 }])
 })
 
+test('a chosen year lists the parts that were never requested, with the command that fetches them', async () => {
+  const reader = openReader(await sharedFile())
+  onTestFinished(() => reader.close())
+  const read = (year: string) => readSeriesCoverage(requestOf(reader, `/coverage/600?year=${year}`, { id: '600' }))
+  const unrequested = async (year: string) =>
+    (await read(year)).holes
+      .filter(({ reason }) => reason === 'never requested')
+      .map(({ fromDate, toDate }) => [fromDate, toDate])
+  expect(await unrequested('2020')).toEqual([['2020-01-01', '2021-01-01']])
+  const [[first] = [], ...later] = await unrequested('2025')
+  expect([first, later.length]).toEqual(['2025-01-01', 0])
+  expect(await unrequested('2090'), 'the future is not missing').toEqual([])
+  expect(await unrequested('nonsense'), 'without a year, only what jobs select is missing').toEqual([])
+  const request = requestOf(reader, '/coverage/600?year=2020', { id: '600' })
+  expect(htmlText(seriesCoverageView.show(await read('2020'), request))).toContain(
+    'backfill test.yaml --only 600 --from 2020-01-01 --to 2021-01-01',
+  )
+})
+
 test.each([
   ['complete', 48_000, () => ({ final: 1 })],
   ['mixed', 180_000, (n: number) => ({ final: 0.9 - (n % 30) / 100, unverified: 0.1 + (n % 30) / 100 })],

@@ -1,5 +1,6 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { subtract } from '../../util/time/interval.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate, padTwo, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
 import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
@@ -8,6 +9,7 @@ import { groupingText, jobFile, kindText, localText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
 import {
+  type CoverageInterval,
   type CoverageState,
   computePeriods,
   daysBetween,
@@ -112,25 +114,33 @@ export async function readSeriesCoverage(request: PageRequest) {
   }
   const { years, borders, begin, end } = listYears(zone, lines) ?? { years: [], borders: [], begin: 0, end: 0 }
   if (years.length === 0) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
-  const selected = Number(request.query.get('year') ?? localYear(zone, Math.min(request.now, end - 1)))
-  const nth = years.includes(selected) ? years.indexOf(selected) : years.length - 1
-  const [from, to] = [borders[nth]!, borders[nth + 1]!]
-  const holes = intervals
+  const chosen = wholeNumber(request.query.get('year'))
+  const isYear = chosen !== null && chosen >= 1970 && chosen < 2100
+  const year = isYear ? chosen : localYear(zone, Math.max(begin, Math.min(request.now, end - 1)))
+  const [from, to] = [year, year + 1].map((january) => startOfDate(zone, `${january}-01-01`)!) as [number, number]
+  const unrequested = {
+    geoId: geo ?? ALL_GEOS,
+    state: 'none',
+    reason: 'never requested',
+    missing: null,
+    nextAt: null,
+  } as const
+  // A year that somebody chose may lie outside of what was ever requested.
+  const outside = chosen === year ? subtract([{ from, to: Math.min(to, request.now) }], [{ from: begin, to: end }]) : []
+  const holes: CoverageInterval[] = intervals
     .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
     .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
+    .concat(outside.filter((part) => part.from < part.to).map((part) => ({ ...unrequested, ...part })))
     .sort((a, b) => a.from - b.from || a.to - b.to)
   const monthBorders = (january: number): number[] =>
     Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
   // Whole months from the first to the last one with data or a gap.
-  const days = daysBetween(
-    zone,
-    Math.max(from, floorTo(zone, begin, 'month')),
-    Math.min(to, ceilTo(zone, end, 'month')),
-  )
+  const [first, last] = [Math.max(from, floorTo(zone, begin, 'month')), Math.min(to, ceilTo(zone, end, 'month'))]
+  const days = daysBetween(zone, Math.min(first, last), last)
   const dayPeriods = computePeriods(lines, days.borders, geoIds)
   return {
     ...head,
-    year: years[nth]!,
+    year,
     years: years.map((year, i) => ({ year, months: computePeriods(lines, monthBorders(borders[i]!), geoIds) })),
     days: days.dates.map((date, i) => ({ date, ...dayPeriods[i]! })),
     holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => ({
@@ -312,7 +322,7 @@ export const seriesCoverageView = view({
 ${
   data.year === null
     ? html`<p>${words.coverage.none}</p>`
-    : html`${geoForm(data, request)}${holeTable(data, data.year, request)}${yearTable(data, request)}${dayTable(data, data.year, request)}${stateLegend(request)}`
+    : html`${geoForm(data, request)}${holeTable(data, data.year, request)}${yearTable(data, request)}${data.days.length > 0 && dayTable(data, data.year, request)}${stateLegend(request)}`
 }`
   },
 })

@@ -323,7 +323,7 @@ ${command !== null && html`<p>${labels.command}</p><pre>${request.command(comman
 }
 
 /** Missing and provisional intervals. */
-function openIntervals({ open, dataset }: SeriesData, { words, link, live }: PageRequest): HtmlPart {
+function openIntervals({ open, dataset, range }: SeriesData, { words, link, live }: PageRequest): HtmlPart {
   const { zone, path, geoId } = dataset
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
@@ -338,7 +338,7 @@ function openIntervals({ open, dataset }: SeriesData, { words, link, live }: Pag
           html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${labels.again(momentText(zone, nextAt))}`}</li>\n`,
       )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
-<p><a href="${link(`/coverage/${path}`, live ? { geo: geoId } : {})}">${labels.mend}</a></p>
+<p><a href="${link(`/coverage/${path}`, live ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>
 </section>`
   )
 }
