@@ -203,7 +203,7 @@ function requestsTable(label: string, rows: Run['requests'], request: PageReques
         html`<span class="${isFailure(outcome) && 'bad'}">${labels.results[outcome]}</span>${isFailure(outcome) && status !== null && html` <span class="soft">(HTTP ${status})</span>`}`,
     ],
     [labels.started, ({ started_at }) => timeElement(request, started_at)],
-    [labels.length, ({ ms }) => `${ms} ms`, 'number'],
+    [labels.length, ({ ms }) => (ms < 1000 ? `${ms} ms` : duration(request, ms / 1000)), 'number'],
     [common.why, ({ reason }) => reason && (labels.reasons[reason] ?? reason), 'when'],
     [labels.fresh, ({ rows_new }) => countText(request, rows_new), 'number'],
     [labels.revised, ({ rows_revised }) => countText(request, rows_revised), 'number'],
