@@ -54,8 +54,8 @@ describe('the overview', () => {
 
   test('the language comes from the URL, an earlier choice or the browser, also for names', async () => {
     const { url } = await servePage(await sharedFile())
-    expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Valor actual/)
-    expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Value now/)
+    expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Último valor/)
+    expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Latest value/)
     expect(await get(`${url}/?lang=es`)).toMatch(/class="(?:good|bad)">(?:completa|parcial)</)
     const chosen = await fetch(`${url}/?lang=es`)
     const cookie = chosen.headers.get('set-cookie')!
@@ -124,7 +124,7 @@ describe('the overview', () => {
     const wrongGeo = job.replace('indicators: [1, 2]', 'indicators: [1], geoIds: [3, 99]')
     await market.run(store, `name: other\n${wrongGeo}`, '2025-11-06T14:00:00Z')
     expect(await health()).toMatch(
-      /Needs attention[\s\S]*1 indicator has no values for a selected geo, or none at all\./,
+      /Needs attention[\s\S]*Indicator 1: the service has no values for geo 99\. Remove it from geoIds/,
     )
     const list = await get(`${url}/indicators?lang=en`)
     expect(list, 'local days').toContain('2025-10-01 … 2025-10-02, 1 geo')
@@ -228,6 +228,7 @@ test('the coverage of all series is by month for up to two years, else by year',
       `delete from _coverage where ${series} and from_at > (select min(from_at) from _coverage where ${series})`,
       [],
     )
+    store.run(`delete from _job_range where ${series}`, [])
     store.run(`update _coverage set from_at = 1577833200, to_at = 1577919600 where ${series}`, [])
   })
   expect(apart.names, 'one mark stands for years that no series has').toEqual(['2020', null, '2025'])
@@ -260,7 +261,7 @@ test.skipIf(onlyInFile('plan'))('the overview and coverage pages scan no table o
     expect(
       // Runs are few, and `l` is a list of series. The headline counts all gaps: 0.2 s for two thousand series.
       (await scansOf(reader, () => read(requestOf(reader, address, params)))).filter(
-        (step) => !/^SCAN (?:r:.*from "_run"|s:.*from "gaps" group by "series_id", "reason")/.test(step),
+        (step) => !/^SCAN (?:r:.*from "_run"|s:.*from "gaps" group by "series_id", "geo_id", "reason")/.test(step),
       ),
       address,
     ).toEqual([])

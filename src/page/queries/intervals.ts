@@ -1,5 +1,6 @@
 import { expressionBuilder } from 'kysely'
 import { ALL_GEOS, type GapReason } from '../../db/tables/codes.ts'
+import { isMissed } from '../../reports/findGaps.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import { addUnits, floorTo, localDate } from '../../util/time/zone.ts'
@@ -21,11 +22,12 @@ export interface CoverageInterval extends Interval {
   readonly nextAt: string | null
 }
 
+/** The states of missing data that a job selects. Other ranges that were never requested are not missing. */
 const GAP_STATES = {
   absent: 'unverified',
   unverified: 'unverified',
   failed: 'failed',
-  'never requested': 'none',
+  'never requested': 'unverified',
 } as const
 
 /** Ids as single parameters, which reach the tables below a view. Another list, or `=`, takes fifty times as long. */
@@ -52,10 +54,12 @@ export async function readCoverageIntervals(
     .selectFrom('gaps')
     .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to'])
     .select(['reason', 'missing', 'next_at as nextAt'])
+    .select((eb) => isMissed(eb).as('isMissed'))
     .where('series_id', 'in', listed(ids))
     .$if(within !== undefined, (eb) => eb.where('to_at', '>', within!.from).where('from_at', '<', within!.to))
     .execute()
-  for (const { series_id, ...row } of gaps) intervals.get(series_id)!.push({ ...row, state: GAP_STATES[row.reason] })
+  for (const { series_id, isMissed: isWanted, ...row } of gaps)
+    intervals.get(series_id)!.push({ ...row, state: isWanted ? GAP_STATES[row.reason] : 'none' })
   return intervals
 }
 

@@ -1,6 +1,6 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { isMissed } from '../../reports/findGaps.ts'
-import { findLackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
+import { findLackingGeos, type LackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
 import { findReaches, type Reach } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { unansweredRequests } from '../../reports/readStatus.ts'
@@ -23,25 +23,45 @@ const PROBLEMS_SHOWN = 8
 /** Days of the small picture of a series. */
 const TREND_DAYS = 30
 
-/** Reads the gaps of each series by reason: their count, range and length, and one of the jobs that select them. */
-const gapsBySeries = async ({ store }: PageRequest) => {
+/**
+ * Reads the gaps of each series by reason: their count, range and length, and one of the jobs that select them. Geos without any values
+ * are listed as such, not as gaps.
+ */
+const gapsBySeries = async ({ store }: PageRequest, lacking: readonly LackingGeos[]) => {
   const gaps = await store.kysely
     .selectFrom('gaps')
     .select(({ fn, eb }) => [
       'series_id',
+      'geo_id',
       'reason',
+      fn.min('kind').as('kind'),
+      fn.min('indicator_id').as('indicator'),
       fn.countAll<number>().as('count'),
       fn.min('from_at').as('from'),
       fn.max('to_at').as('to'),
       fn.sum<number>(eb('to_at', '-', eb.ref('from_at'))).as('seconds'),
-      fn.count<number>('geo_id').distinct().as('geos'),
       fn.min('job').as('job'),
     ])
     .select((eb) => isMissed(eb).as('isGap'))
-    .groupBy(['series_id', 'reason', 'isGap'])
+    .groupBy(['series_id', 'geo_id', 'reason', 'isGap'])
     .execute()
+  const lackingKeys = new Set(
+    lacking.flatMap(({ kind, indicatorId, geoIds }) =>
+      (geoIds.length === 0 ? ['all'] : geoIds).map((geo) => `${kind} ${indicatorId} ${geo}`),
+    ),
+  )
+  const isLacking = ({ kind, indicator, geo_id, reason }: (typeof gaps)[number]): boolean =>
+    reason === 'absent' && ['all', geo_id].some((geo) => lackingKeys.has(`${kind} ${indicator} ${geo}`))
   // A condition on the view would make SQLite read whole tables.
-  return gaps.filter(({ isGap }) => Boolean(isGap))
+  const missed = gaps.filter((gap) => Boolean(gap.isGap) && !isLacking(gap))
+  return [...Map.groupBy(missed, ({ series_id, reason }) => `${series_id} ${reason}`).values()].map((group) => ({
+    ...group[0]!,
+    count: group.reduce((sum, { count }) => sum + Number(count), 0),
+    from: Math.min(...group.map(({ from }) => from)),
+    to: Math.max(...group.map(({ to }) => to)),
+    seconds: group.reduce((sum, { seconds }) => sum + Number(seconds), 0),
+    geos: group.length,
+  }))
 }
 
 type SeriesGap = Awaited<ReturnType<typeof gapsBySeries>>[number]
@@ -125,12 +145,14 @@ export type SeriesLine = Awaited<ReturnType<typeof readLines>>[number]
 export async function readOverview(request: PageRequest) {
   const { store, now, query } = request
   const reach = new Map((await findReaches(store, now)).map((series) => [series.seriesId, series]))
-  const gaps = await gapsBySeries(request)
+  const lacking = await findLackingGeos(store, await storedNamedGeos(store))
+  const stored = await allSeries(request)
+  const gaps = await gapsBySeries(request, lacking)
   const seriesGaps = Map.groupBy(gaps, ({ series_id }) => series_id)
   const isLate = (row: SeriesRow): boolean => Boolean(reach.get(row.id)?.late)
   // Series that need attention come first.
   const rank = (row: SeriesRow): number => (isLate(row) ? 0 : seriesGaps.has(row.id) ? 1 : 2)
-  const all = (await allSeries(request)).sort((a, b) => rank(a) - rank(b))
+  const all = stored.sort((a, b) => rank(a) - rank(b))
   const filter = (query.get('q') ?? '').slice(0, 100)
   const { page, pages, shown } = paginate(request, await matchingSeries(request, all, filter), LINES_A_PAGE)
   const failures = await unansweredRequests(store)
@@ -146,7 +168,7 @@ export async function readOverview(request: PageRequest) {
       missed: (await findRhythms(store, now))
         .filter(({ missedFrom }) => now > missedFrom)
         .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS })),
-      lackingGeos: (await findLackingGeos(store, await storedNamedGeos(store))).length,
+      lackingGeos: lacking,
       failedRuns: await failedRuns(store),
       unfinishedRuns: await unfinishedRuns(store),
       gaps: await worstGaps(request, gaps, all),

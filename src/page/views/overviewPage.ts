@@ -11,6 +11,9 @@ import { type Overview, readOverview, type SeriesLine, STRIP_DAYS } from '../que
 import { runsTable } from './runsPage.ts'
 
 /** Commands that take a job. */
+/** The most indicators without values that are listed. */
+const MAX_LACKING = 8
+
 const JOB_COMMANDS = ['plan', 'sync', 'validate', 'backfill', 'restate']
 
 /** The command in a hint, with its job; `retry` without one. */
@@ -68,7 +71,13 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
       text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),
       command: sync(job),
     })),
-    ...counted(health.lackingGeos, home.lackingGeos, 'check'),
+    ...health.lackingGeos.slice(0, MAX_LACKING).map(({ indicatorId, geoIds }) => ({
+      text:
+        geoIds.length === 0
+          ? home.lackingValues(String(indicatorId))
+          : home.lackingGeos(String(indicatorId), geoIds.join(', ')),
+      command: 'check',
+    })),
     ...counted(health.late, home.late, 'check'),
     ...counted(
       health.quarantined,
