@@ -103,7 +103,7 @@ test('the slider moves through past states of the values, and Back returns', asy
   expect(await page.innerText('#slider output')).toContain('run 5')
   await redrawn(page, () => slider.press('ArrowLeft'))
   expect(await page.innerText('#slider output')).toContain('run 4')
-  await poll(() => page.innerText('#slider')).toContain('values differ')
+  await poll(() => page.innerText('#slider')).toContain('new since then')
   expect(new URL(page.url()).searchParams.get('asof')).toBe(new Date(NIGHTS[3]).toISOString())
   await page.waitForSelector('[data-part="legend"] .then')
   expect(await move(page, 'ArrowRight')).toContain('known then')

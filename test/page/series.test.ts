@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { assets } from '../../src/page/assets.ts'
+import { differing } from '../../src/page/client/segments.ts'
 import type { RunningServer } from '../../src/page/pageServer.ts'
 import { fileFolder } from '../kit.ts'
 import { openReader, openStore, type Reader } from '../store.ts'
@@ -137,6 +138,28 @@ test('values as of an earlier moment are shown beside current ones, with differe
     [chart.asOf, chart.asOf],
   ) as { value: number }[]
   expect(table.rows.map(({ before }: { before: number }) => before)).toEqual(shown.map(({ value }) => value))
+})
+
+test('the figures of a past moment are those of the values known then', async () => {
+  const query = `from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`
+  const { figures, table } = await data(`/series/544.json?${query}`)
+  const known = table.rows.map(({ before }: { before: number }) => before)
+  const mean = known.reduce((sum: number, value: number) => sum + value, 0) / known.length
+  expect([figures.low.value, figures.high.value]).toEqual([Math.min(...known), Math.max(...known)])
+  expect(figures.mean).toBeCloseTo(mean, 6)
+  const page = await text(`/series/544?${query}`)
+  expect(/<dl class="facts">[\s\S]*?<\/dl>/.exec(page)![0]).toMatch(/As known at[\s\S]*mean/)
+  expect(page).not.toMatch(/<dt>value now/i)
+})
+
+test('differences to a past state are revised or new values', () => {
+  const drawn = (...values: (number | null)[]) => ({
+    kind: 'values' as const,
+    segments: [{ from: 0, step: 60, values }],
+  })
+  const { revised, added, segments } = differing(drawn(1, 2, null, 4, 5), drawn(1, 3, 3, null))
+  expect([revised, added]).toEqual([2, 2])
+  expect(segments.map(({ from }) => from)).toEqual([60, 120])
 })
 
 test('compared series are shown as known at the same moment, in the chart and the table', async () => {

@@ -22,7 +22,7 @@ export interface EmbeddedData {
 
 /** Fills the placeholder of a sentence. */
 const fill = (sentence: string | undefined, value: string | number): string =>
-  (sentence ?? '').replace('{}', String(value))
+  (sentence ?? '').replace(/\{0?\}/, String(value))
 
 function beginChart(): void {
   const source = document.querySelector('#data')
@@ -71,8 +71,11 @@ function beginChart(): void {
   let loading = new AbortController()
   let shownFor = ''
   let isOwnRefresh = false
-  const sayDifference = (): void =>
-    slider?.say(chart.before ? fill(words.differ, differing(chart.now, chart.before).count) : '')
+  const sayDifference = (): void => {
+    const { revised = 0, added = 0 } = chart.before ? differing(chart.now, chart.before) : {}
+    const [first, second] = [revised, added].map((count) => count.toLocaleString(locale)) as [string, string]
+    slider?.say(chart.before ? fill(words.differ, first).replace('{1}', second) : '')
+  }
   /** Requests the data of a range; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
     loading.abort()

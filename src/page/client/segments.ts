@@ -117,20 +117,26 @@ export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   close()
 }
 
-/** The past values that differ, with a band to the current ones. `count`: differing periods, also without a value. */
-export function differing(now: Drawn, then: Drawn): Drawn & { readonly count: number } {
+/**
+ * The past values that differ, with a band to the current ones. `revised`: periods whose value changed or was withdrawn; `added`: those
+ * whose value is new.
+ */
+export function differing(now: Drawn, then: Drawn): Drawn & { readonly revised: number; readonly added: number } {
   const current = new Map([...eachPeriod(now)].map(({ from, mean }) => [from, mean]))
   const segments: Segment[] = []
-  let count = 0
+  let [revised, added] = [0, 0]
   for (const { from, to, mean } of eachPeriod(then)) {
     const value = current.get(from) ?? null
     current.delete(from)
     if (mean === value) continue
-    count++
-    if (mean === null) continue
+    if (mean === null) {
+      added++
+      continue
+    }
+    revised++
     const both = [mean, value ?? mean]
     segments.push({ from, step: to - from, values: [mean], min: [Math.min(...both)], max: [Math.max(...both)] })
   }
-  for (const value of current.values()) if (value !== null) count++
-  return { kind: 'extremes', segments, count }
+  for (const value of current.values()) if (value !== null) added++
+  return { kind: 'extremes', segments, revised, added }
 }

@@ -42,18 +42,23 @@ const HOURS = [...Array(24).keys()]
 const MAX_BUCKET_VALUES = 40_000
 
 /** Computes the mean and the extremes of a range from its values; if it is long, from the buckets of its chart. */
-async function readFigures({ engine }: Reader, dataset: NamedGeoSeries, { from, to, now }: ChartData) {
+async function readFigures(
+  { engine }: Reader,
+  dataset: NamedGeoSeries,
+  { from, to, now, before }: ChartData,
+  fetchId: number | null,
+) {
   const isLong = to - from > 62 * DAY
-  const values = isLong ? [] : await engine.knownValues({ ...dataset, from, to }, null, MAX_BUCKET_VALUES)
+  const values = isLong ? [] : await engine.knownValues({ ...dataset, from, to }, fetchId, MAX_BUCKET_VALUES)
   const exact = { kind: 'values' as const, segments: joinValues(values) }
-  const periods = [...eachPeriod(isLong ? now : exact)].filter(({ mean }) => mean !== null)
+  const periods = [...eachPeriod(isLong ? (before ?? now) : exact)].filter(({ mean }) => mean !== null)
   const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
   const sum = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0)
   const find = async (key: 'min' | 'max', sign: 1 | -1) => {
     if (periods.length === 0) return undefined
     const bucket = periods.reduce((best, period) => (sign * (period[key]! - best[key]!) < 0 ? period : best))
     const near = { ...dataset, from: bucket.from - DAY, to: bucket.to }
-    const values = await engine.knownValues(near, null, MAX_BUCKET_VALUES)
+    const values = await engine.knownValues(near, fetchId, MAX_BUCKET_VALUES)
     const extreme = values.find(({ at, step, value }) => value === bucket[key] && at + step > bucket.from)
     return { value: bucket[key], at: extreme?.at ?? bucket.from }
   }
@@ -113,7 +118,7 @@ async function readSeriesPage(request: PageRequest) {
     neighbours: rangeLinks(dataset.zone, range, dataset.last ?? now),
     changes: await readChanges(store, dataset, range),
     chart,
-    figures: await readFigures(store, dataset, chart),
+    figures: await readFigures(store, dataset, chart, asOf?.fetchId ?? null),
     table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
@@ -236,9 +241,9 @@ ${chart.compared.map(({ name, unit, path }, i) => {
 </ul>`
 }
 
-/** The value now, and the mean and the extremes of the range. */
+/** The value now, and the mean and the extremes of the range; as of a past moment only the latter. */
 function keyFigures(
-  { latest, weekAgo, figures: { mean, low, high }, dataset: { unit, zone } }: SeriesData,
+  { latest, weekAgo, asOf, figures: { mean, low, high }, dataset: { unit, zone } }: SeriesData,
   request: PageRequest,
 ): Html {
   const { locale, words, now } = request
@@ -250,8 +255,16 @@ function keyFigures(
   const isOver = latest !== null && latest.at + latest.step_s <= now
   const sign = typeof change === 'number' && change > 0 ? '+' : ''
   return facts([
-    [isOver ? labels.lastValue : labels.latest, value(latest?.value, latest && timeText(zone, latest.at)), 'main'],
-    [labels.weekAgo, typeof change === 'number' && html`${sign}${value(change)}`],
+    ...(asOf === null
+      ? ([
+          [
+            isOver ? labels.lastValue : labels.latest,
+            value(latest?.value, latest && timeText(zone, latest.at)),
+            'main',
+          ],
+          [labels.weekAgo, typeof change === 'number' && html`${sign}${value(change)}`],
+        ] as const)
+      : ([[labels.asOf, momentText(zone, asOf.moment), 'main']] as const)),
     [labels.mean, value(mean)],
     [labels.low, value(low?.value, low && timeText(zone, low.at))],
     [labels.high, value(high?.value, high && timeText(zone, high.at))],
@@ -286,7 +299,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
       now: labels.now,
       failed: labels.failed,
       states: { ...common.states, ...labels.states },
-      differ: labels.differ('{}'),
+      differ: labels.differ('{0}', '{1}'),
       bucket: labels.bucket('{}'),
       thenValue: labels.thenValue('{}'),
       noHour: labels.noHour,
