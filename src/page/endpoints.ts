@@ -7,7 +7,7 @@ import { groupingText } from './formats.ts'
 import { createEtag } from './lastRun.ts'
 import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
-import { chartColumns, readCarpet, readChart, readCompared } from './queries/series/chartData.ts'
+import { chartColumns, placeName, readCarpet, readChart, readCompared } from './queries/series/chartData.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
 import { readWindow } from './queries/series/window.ts'
 import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts'
@@ -27,24 +27,47 @@ export const chartData: Responder = async (request) => {
   return jsonResponse(await readChart(request, chartQuery, await readStates(request, dataset, range), compared))
 }
 
-/** `/api/csv/…`: every value of a range, current and, with `asof`, as known then. */
+/** A name in lower case without accents, for the name of a file. */
+const slug = (name: string): string =>
+  name
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 60)
+    .replaceAll(/^-|-$/g, '')
+
+/**
+ * `/api/csv/…`: every value of a range, current and, with `asof`, as known then; with `with`, also those of the compared series, in
+ * columns with their names and units.
+ */
 export const valuesCsv: Responder = async (request) => {
-  const { dataset, range, asOf: then } = await readChartQuery(request)
-  const { zone, path, geoId } = dataset
-  const columns = ['at_utc', 'at_local', 'value', 'step_s', ...(then ? ['value_then', 'step_s_then'] : [])]
-  const versions = [null, ...(then ? [then.moment] : [])].map((moment) =>
-    request.store.engine.values({ ...dataset, ...range }, moment),
-  )
+  const chartQuery = await readChartQuery(request)
+  const { dataset, range, asOf: then } = chartQuery
+  const { zone, path, geoId, unit } = dataset
+  const compared = await readCompared(request, chartQuery)
+  const own = [['value', 'step_s'], ...(then ? [['value_then', 'step_s_then']] : [])].flat()
+  const title = compared.length > 0 ? `${placeName(dataset)}${unit ? ` (${unit})` : ''}: ` : ''
+  const columns = [
+    ...['at_utc', 'at_local'],
+    ...own.map((column) => (column.startsWith('value') ? title + column : column)),
+    ...compared.map(({ name, unit }) => `${name}${unit ? ` (${unit})` : ''}`),
+  ]
+  const lists = [
+    ...[null, ...(then ? [then.moment] : [])].map((moment) => ({ line: dataset, moment })),
+    ...compared.map(({ line }) => ({ line, moment: then?.moment ?? null })),
+  ].map(({ line, moment }) => request.store.engine.values({ ...line, ...range }, moment))
   async function* rows() {
-    for await (const instants of sideBySide(versions))
+    for await (const instants of sideBySide(lists))
       yield instants.map(({ at, heads }) => [
         formatUtc(at),
         formatLocal(zone, at),
-        ...heads.flatMap((head) => [head?.[1] ?? null, head?.[2] ?? null]),
+        ...heads.flatMap((head, i) => [head?.[1] ?? null, ...(i < own.length / 2 ? [head?.[2] ?? null] : [])]),
       ])
   }
   const { from, to } = rangeQuery(zone, range)
-  return csvResponse(`${path}-${geoId}-${from.slice(0, 10)}-${to.slice(0, 10)}.csv`, columns, rows())
+  const name = [path, geoId, slug(dataset.name), from.slice(0, 10), to.slice(0, 10)].filter((part) => part !== '')
+  return csvResponse(`${name.join('-')}.csv`, columns, rows())
 }
 
 /** `/api/carpet/…`: the hours of days. */

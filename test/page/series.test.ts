@@ -177,13 +177,13 @@ test('compared series are shown as known at the same moment, in the chart and th
 
 test('the displayed statement and command return the values of the page', async () => {
   for (const asof of ['', `&asof=${NIGHTS[2]}`]) {
-    const { sql, command, table } = await data(`/series/600.json?from=2025-10-25&to=2025-10-26${asof}`)
+    const { sql, commands, table } = await data(`/series/600.json?from=2025-10-25&to=2025-10-26${asof}`)
     const values = (reader.all(sql) as { value: number }[]).map(({ value }) => value)
     const key = asof ? 'before' : 'mean'
     expect(values).toEqual(table.rows.map((row: Record<string, number>) => row[key]))
-    expect(command).toBe(
+    expect(commands).toEqual([
       `show 600 --geo 3 --from 2025-10-25 --to 2025-10-26${asof && ` --as-of ${new Date(NIGHTS[2]).toISOString()}`}`,
-    )
+    ])
   }
 })
 
@@ -224,8 +224,31 @@ test('CSV contains every value of the range and the value as of the earlier mome
   const [first] = table.rows
   expect(lines[1]).toBe(`2025-10-25T22:00:00Z,2025-10-26T00:00:00+02:00,${first.mean},300,${first.before},300`)
   const plain = await get('/api/csv/600/3?from=2025-10-26&to=2025-10-27')
-  expect(plain.headers.get('content-disposition')).toBe('attachment; filename="600-3-2025-10-26-2025-10-27.csv"')
+  expect(plain.headers.get('content-disposition')).toBe(
+    'attachment; filename="600-3-day-ahead-spot-market-price-2025-10-26-2025-10-27.csv"',
+  )
   expect((await plain.text()).trim().split('\n')).toHaveLength(101)
+})
+
+test.each([
+  ['now', ''],
+  ['as of a past moment', `&asof=${NIGHTS[1]}`],
+])('CSV, statement and commands include all compared series, %s', async (_name, asof) => {
+  const query = `geo=8741&from=2025-10-26&to=2025-10-27${asof}&with=544`
+  const { sql, commands, chart } = await data(`/series/1293.json?${query}`)
+  expect(commands.map((command: string) => command.slice(0, 15))).toEqual(['show 1293 --geo', 'show 544 --geo '])
+  const values = (indicator: number) =>
+    (reader.all(sql) as { indicator_id: number; value: number }[])
+      .filter((row) => row.indicator_id === indicator)
+      .map(({ value }) => value)
+  const [head = '', ...lines] = (await text(`/api/csv/1293/8741?${query}`)).trim().split('\n')
+  const names = head.match(/"[^"]*"|[^,]+/g)!
+  expect(names.at(-1)).toBe(`"${chart.compared[0].name} (MW)"`)
+  expect(names[2]).toMatch(/^"Actual demand, .* \(MW\): value"$/)
+  const column = (place: number): number[] =>
+    lines.map((line) => line.split(',').at(place)!).flatMap((cell) => (cell === '' ? [] : [Number(cell)]))
+  expect(column(-1)).toEqual(values(544))
+  expect(column(asof ? 4 : 2)).toEqual(values(1293))
 })
 
 test('the heat map of a clock change day has 25 or 23 hours', async () => {

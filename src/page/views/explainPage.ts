@@ -128,7 +128,7 @@ async function readValue(request: PageRequest) {
     previous: await readEndOfValues(store, dataset, 'last', { beyond: at }),
     next: await readEndOfValues(store, dataset, 'first', { beyond: at }),
     /** The SQL statement for all versions. */
-    sql: selectStatement({ dataset, range: { from: at, to: at + 1 }, asOf: null })
+    sql: selectStatement({ range: { from: at, to: at + 1 }, asOf: null }, [dataset])
       .replace('from observations\n', 'from observation_history\n')
       .replace('value\n', 'value, valid_from, valid_to\n'),
   }

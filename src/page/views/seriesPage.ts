@@ -123,8 +123,8 @@ async function readSeriesPage(request: PageRequest) {
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
     problem,
-    sql: selectStatement(chartQuery),
-    command: showCommand(chartQuery),
+    sql: selectStatement(chartQuery, [dataset, ...lines]),
+    commands: [dataset, ...lines].flatMap((line) => showCommand(chartQuery, line) ?? []),
   }
 }
 
@@ -318,7 +318,7 @@ ${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id
 }
 
 /** Commands and SQL for the same data. */
-function elsewhere({ dataset, range, sql, command }: SeriesData, here: Here, request: PageRequest): Html {
+function elsewhere({ dataset, range, sql, commands }: SeriesData, here: Here, request: PageRequest): Html {
   const { words, live, link } = request
   const { series: labels } = words
   return html`<section data-part="same" aria-labelledby="same">
@@ -330,7 +330,7 @@ ${
 <li><a href="${here(range, { asof: undefined, with: undefined }, `/series/${dataset.path}/vintages`)}">${labels.versions}</a></li>
 </ul>`
 }
-${command !== null && html`<p>${labels.command}</p><pre>${request.command(command)}</pre>`}
+${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((command) => `${request.command(command)}\n`)}</pre>`}
 <p>${labels.sql}${live && html` · <a href="${link('/sql', { sql })}">/sql</a>`}</p><pre>${sql}</pre>
 </section>`
 }

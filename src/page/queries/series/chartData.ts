@@ -45,10 +45,10 @@ export async function readCompared(request: PageRequest, { dataset: { geoId }, r
   for (const text of comparedNames(request.query)) {
     const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
     const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
-    const { path, unit, seriesId, zone } = series
+    const { path, unit, seriesId, zone, kind, indicator, trunc, geoAgg } = series
     const geo = (named === undefined && series.geos.find(({ id }) => id === geoId)) || series.geo
     const fetchId = asOf && (await findAsOf(request.store, seriesId, asOf.moment)).fetchId
-    const line = { seriesId, geoId: geo.id, zone, fetchId }
+    const line = { seriesId, geoId: geo.id, zone, kind, indicator, trunc, geoAgg, fetchId }
     const drawn = await readWindow(request.store, line, range, chartColumns(request), fetchId)
     compared.push({ path, name: placeName({ ...series, geo }), unit, drawn, line })
   }

@@ -197,24 +197,29 @@ export async function readChartQuery(request: PageRequest): Promise<ChartQuery> 
   return readRangeAndMoment(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
 }
 
-/** The SQL statement for the values of a chart. */
-export const selectStatement = ({
-  dataset: { seriesId, geoId },
-  range: { from, to },
-  asOf: then,
-}: ChartQuery): string =>
-  `select at_local, value${then ? ', valid_from' : ''}
+/** What identifies a line of a chart in SQL and in commands. */
+export type ChartLine = Pick<NamedGeoSeries, 'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg'>
+
+/** The SQL statement for the values of all lines of a chart. */
+export function selectStatement(
+  { range: { from, to }, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>,
+  lines: readonly ChartLine[],
+): string {
+  const isOne = lines.length === 1
+  const places = lines.map(({ seriesId, geoId }) => `series_id = ${seriesId} and geo_id = ${geoId}`)
+  return `select ${isOne ? '' : 'indicator_id, geo_id, '}at_local, value${then ? ', valid_from' : ''}
 from ${then ? 'observation_history' : 'observations'}
-where series_id = ${seriesId} and geo_id = ${geoId}
+where ${isOne ? places[0] : `(${places.join('\n    or ')})`}
   and at >= unixepoch('${formatUtc(from)}') and at < unixepoch('${formatUtc(to)}')${
     then ? `\n  and valid_from <= '${then.moment}' and (valid_to is null or valid_to > '${then.moment}')` : ''
   }
-  order by at`
+  order by ${isOne ? '' : 'series_id, geo_id, '}at`
+}
 
-/** The command that draws the same; null for a grouped series, which only SQL can select. */
-export function showCommand({ dataset, range, asOf: then }: ChartQuery): string | null {
-  if (dataset.trunc !== null || dataset.geoAgg !== null) return null
-  const { kind, indicator, geoId, zone } = dataset
+/** The command that draws a line; null for a grouped series, which only SQL can select. */
+export function showCommand({ range, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>, line: ChartLine): string | null {
+  if (line.trunc !== null || line.geoAgg !== null) return null
+  const { kind, indicator, geoId, zone } = line
   const { from, to } = rangeQuery(zone, range)
   const which = `${indicator}${kind === ENTRY_ROUTES.series ? '' : ` --kind ${kind}`}`
   return `show ${which} --geo ${geoId} --from ${from} --to ${to}${then ? ` --as-of ${then.moment}` : ''}`
