@@ -123,6 +123,23 @@ describe('the search page', () => {
     expect((await get('/search')).html).not.toContain('role="status"')
   })
 
+  test.each([
+    ['precio spot spain', 'en', '600', 3],
+    ['precio españa', 'es', '600', 3],
+    ['spot portugal', 'en', '600', 1],
+    ['600', 'en', '600', null],
+    ['mercado spot qqqq', 'en', '600', null],
+  ] as const)(
+    'search names the stored series first, by words of their names and geos: %s',
+    async (text, locale, path, geo) => {
+      const { html, data } = await get(`/search?q=${encodeURIComponent(text)}`, locale)
+      expect(data.stored[0]).toMatchObject({ path, geo })
+      expect(html).toContain(`href="/series/600${geo === null ? '' : `?geo=${geo}`}"`)
+      expect(html.indexOf('href="/series/600')).toBeLessThan(html.indexOf('<ol class="found">') >>> 0)
+      if (locale === 'es') expect(html).toContain('Precio mercado SPOT Diario')
+    },
+  )
+
   test('search finds pages by their names in the language of the page', async () => {
     expect((await get('/search?q=run')).html).toContain('<a href="/runs">Runs</a>')
     expect((await get('/search?q=ejecu', 'es')).html).toContain('<a href="/runs">Ejecuciones</a>')

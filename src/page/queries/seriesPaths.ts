@@ -1,11 +1,14 @@
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
-import { hasWords, toWords } from '../../job/select.ts'
+import { toWords } from '../../job/select.ts'
 import { searchItems } from '../../reports/searchItems.ts'
 import { InputError } from '../../util/errors.ts'
 import { withoutAccents } from '../../util/text.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { indicatorNames, type LocaleRequest } from './names.ts'
+
+/** The part of a request that finds series by their names. */
+type SearchRequest = LocaleRequest & Pick<PageRequest, 'service'>
 
 /** Selects every series with the one that has the number of its indicator in addresses: the native one, else the first. */
 const seriesRows = ({ kysely }: Reader) =>
@@ -69,15 +72,52 @@ export async function seriesHeads(request: LocaleRequest, rows: readonly SeriesR
 
 export type SeriesHead = ReturnType<Awaited<ReturnType<typeof seriesHeads>>>
 
-/** Filters series by the beginnings of words of their number and name; without a match, by the full-text search. */
-export async function matchingSeries(request: LocaleRequest, series: readonly SeriesRow[], text: string) {
-  const words = toWords(text)
-  const head = await seriesHeads(request, series)
-  const named = series.filter((row) => hasWords([`${row.indicator_id} ${head(row).name ?? ''}`], words))
-  if (named.length > 0 || words.length === 0) return named
-  const hits = new Set((await searchItems(request.store, text, ['catalogue'])).map(({ kind, id }) => `${kind} ${id}`))
-  return series.filter(({ kind, indicator_id }) => hits.has(`${kind} ${indicator_id}`))
+/** Reads the words by which each series is found: its number and names, and the names of its geos, in every language. */
+async function readSeriesWords({ store: { kysely }, service: { geos = {} } }: SearchRequest) {
+  const names = await kysely.selectFrom('indicator_text').select(['kind', 'id', 'name']).execute()
+  const places = await kysely
+    .selectFrom('series_geo as g')
+    .leftJoin('geo_text as t', 't.id', 'g.geo_id')
+    .select(['g.series_id', 'g.geo_id', 't.name'])
+    .execute()
+  const nameWords = Map.groupBy(names, ({ kind, id }) => `${kind} ${id}`)
+  const geoWords = Map.groupBy(places, ({ series_id }) => series_id)
+  return ({ id, kind, indicator_id }: SeriesRow) => ({
+    own: toWords([indicator_id, ...(nameWords.get(`${kind} ${indicator_id}`) ?? []).map(({ name }) => name)].join(' ')),
+    geos: (geoWords.get(id) ?? []).map(({ geo_id, name }) => ({
+      geo: geo_id,
+      own: toWords([name, ...(geos[geo_id] ?? [])].join(' ')),
+    })),
+  })
 }
+
+/**
+ * Finds the series of which the number, names and geos begin with all words of a text; without any, those that the full-text search
+ * finds, else those with most of the words. `geo`: the geo that the text names.
+ */
+export async function findSeries(request: SearchRequest, series: readonly SeriesRow[], text: string) {
+  const words = toWords(text)
+  if (words.length === 0) return series.map((row) => ({ row, geo: null }))
+  const readWords = await readSeriesWords(request)
+  const found = series.map((row) => {
+    const { own, geos } = readWords(row)
+    const begins = (whole: readonly string[]) => (word: string) => whole.some((each) => each.startsWith(word))
+    const rest = words.filter((word) => !begins(own)(word))
+    const named = geos.map((place) => ({ ...place, hits: rest.filter(begins(place.own)).length }))
+    const best = named.reduce<(typeof named)[number] | null>((a, b) => (b.hits > (a?.hits ?? 0) ? b : a), null)
+    return { row, geo: best?.geo ?? null, hits: words.length - rest.length + (best?.hits ?? 0) }
+  })
+  const most = Math.max(0, ...found.map(({ hits }) => hits))
+  const closest = found.filter(({ hits }) => hits === most)
+  if (most === words.length) return closest
+  const hits = new Set((await searchItems(request.store, text, ['catalogue'])).map(({ kind, id }) => `${kind} ${id}`))
+  const described = found.filter(({ row }) => hits.has(`${row.kind} ${row.indicator_id}`))
+  return described.length > 0 ? described : most * 2 > words.length ? closest : []
+}
+
+/** Filters series by a text, in their order. */
+export const matchingSeries = async (request: SearchRequest, series: readonly SeriesRow[], text: string) =>
+  (await findSeries(request, series, text)).map(({ row }) => row)
 
 /** The most series with similar names that are offered. */
 const MAX_CANDIDATES = 20
@@ -88,7 +128,7 @@ export class AmbiguousSeries extends InputError {
 }
 
 /** Finds the path of a series by number or name; the native series of an indicator goes before its groupings. */
-export async function findSeriesPath(request: LocaleRequest, text: string): Promise<string> {
+export async function findSeriesPath(request: SearchRequest, text: string): Promise<string> {
   if (/^s?\d+$/.test(text)) return text
   const matching = await matchingSeries(request, await allSeries(request), text)
   const byIndicator = Map.groupBy(matching, ({ kind, indicator_id }) => `${kind} ${indicator_id}`)

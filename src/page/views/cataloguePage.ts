@@ -3,16 +3,18 @@ import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { readStoredRanges, SEARCH_SCOPES, searchItems } from '../../reports/searchItems.ts'
 import { visible, withoutAccents } from '../../util/text.ts'
 import { command, numberedPager, options, seriesLinks, serviceText, table } from '../elements.ts'
-import { kindText } from '../formats.ts'
+import { groupingText, kindText } from '../formats.ts'
 import { type Html, html } from '../html.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
-import { indicatorUnits, inLanguage } from '../queries/names.ts'
-import { readStoredSeries } from '../queries/seriesPaths.ts'
+import { geoNames, indicatorNames, indicatorUnits, inLanguage } from '../queries/names.ts'
+import { allSeries, findSeries, readStoredSeries, seriesHeads } from '../queries/seriesPaths.ts'
 
 /** Indicators and results that one page shows. */
 const [INDICATORS_A_PAGE, RESULTS] = [40, 40]
 /** Matching texts, in any language, whose details are read: a common word is in most texts. */
 const MAX_FOUND = 1000
+/** Stored series that are listed. */
+const SERIES_FOUND = 10
 /** Letters of a text that are shown around the first match. */
 const SNIPPET_LETTERS = 90
 
@@ -142,11 +144,17 @@ const PAGES = {
 const SCOPE_CHOICES = ['all', ...SEARCH_SCOPES] as const
 
 /** Reads the matches of words, best first, with an excerpt and the stored series. */
-async function readSearch({ store: db, service, query, words: { common } }: PageRequest) {
+async function readSearch(request: PageRequest) {
+  const {
+    store: db,
+    service,
+    query,
+    words: { common },
+  } = request
   const text = (query.get('q') ?? '').slice(0, 200)
   const place = SCOPE_CHOICES.find((scope) => scope === query.get('in')) ?? 'all'
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => foldedLetters(word.normalize('NFC')))
-  const none = { text, place, total: 0, more: false, results: [], pages: [] }
+  const none = { text, place, total: 0, more: false, results: [], stored: [], pages: [] }
   if (words.length === 0) return none
   const pages = (Object.keys(PAGES) as (keyof typeof PAGES)[]).filter((page) => {
     const names = foldedLetters(common.pages[page]).split(' ')
@@ -161,13 +169,16 @@ async function readSearch({ store: db, service, query, words: { common } }: Page
     .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
     .execute()
   const series = await readStoredSeries(db, shown)
+  const names = await indicatorNames(request, shown.map(({ id }) => Number(id)).filter(Number.isSafeInteger))
   const archives = await readKinds(db, 'archive')
   const results = shown.map((hit) => {
     const versions = texts.filter(({ kind, item_id }) => kind === hit.kind && item_id === hit.id)
     const ordered = versions.toSorted((a, b) => Number(b.locale === hit.locale) - Number(a.locale === hit.locale))
     const excerpts = ordered.map(({ text: whole }) => findExcerpt(whole ?? '', words))
+    const name = names.get(`${hit.kind} ${hit.id}`)
     return {
       ...hit,
+      ...(name !== undefined && { name, locale: request.locale }),
       archive: archives.includes(hit.kind),
       excerpt: excerpts.find((pieces) => pieces.length > 0) ?? [],
       series: series.get(`${hit.kind} ${hit.id}`) ?? [],
@@ -175,7 +186,22 @@ async function readSearch({ store: db, service, query, words: { common } }: Page
   })
   // An item may match in every language of the service.
   const more = hits.length * service.locales.length >= MAX_FOUND
-  return { ...none, total: hits.length, more, results, pages }
+  const stored = place === 'all' || place === 'catalogue' ? await readMatchingSeries(request, text) : []
+  return { ...none, total: hits.length, more, results, stored, pages }
+}
+
+/** Reads the stored series that match a text, with the geo that it names. */
+async function readMatchingSeries(request: PageRequest, text: string) {
+  const found = (await findSeries(request, await allSeries(request), text)).slice(0, SERIES_FOUND)
+  const head = await seriesHeads(
+    request,
+    found.map(({ row }) => row),
+  )
+  const geos = await geoNames(
+    request,
+    found.flatMap(({ geo }) => geo ?? []),
+  )
+  return found.map(({ row, geo }) => ({ ...head(row), geo, geoName: geo === null ? null : (geos.get(geo) ?? null) }))
 }
 
 type Results = Awaited<ReturnType<typeof readSearch>>
@@ -192,7 +218,7 @@ ${result.series.length > 0 && html`<p>${words.common.viewValues}: ${seriesLinks(
 /** `/search?q=`: matches in the catalogue, texts, archives and names of pages. */
 export const searchView = view({
   read: readSearch,
-  show({ text, place, total, results, more, pages }, request) {
+  show({ text, place, total, results, stored, more, pages }, request) {
     const { words, link } = request
     const { search: labels, common } = words
     const choices = SCOPE_CHOICES.map((scope) => [scope, labels.places[scope]] as const)
@@ -203,8 +229,15 @@ export const searchView = view({
 <label>${common.words} <input type="search" name="q" value="${text}" size="40"></label>
 <label>${labels.where} <select name="in">${options(choices, place)}</select></label>
 <button>${labels.find}</button></form>
-${text !== '' && html`<p role="status">${total + pages.length === 0 ? labels.none(text) : counted}</p>`}
+${text !== '' && html`<p role="status">${total + pages.length + stored.length === 0 ? labels.none(text) : counted}</p>`}
 ${pages.length > 0 && html`<p>${common.navigation}: ${pages.map((name) => html`<a href="${link(PAGES[name])}">${common.pages[name]}</a> `)}</p>`}
+${
+  stored.length > 0 &&
+  html`<h2>${words.home.seriesHeading}</h2><ul>\n${stored.map(
+    ({ path, geo, geoName, indicatorId, name, timeTrunc, geoAgg }) =>
+      html`<li><a href="${link(`/series/${path}`, { geo: geo ?? undefined })}">${indicatorId} ${serviceText(name)}</a> <span class="soft"><bdi>${geoName}</bdi> ${groupingText(request, timeTrunc, geoAgg)}</span></li>\n`,
+  )}</ul><h2>${labels.elsewhere}</h2>`
+}
 ${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
   },
 })
