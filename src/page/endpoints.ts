@@ -7,9 +7,9 @@ import { groupingText } from './formats.ts'
 import { createEtag } from './lastRun.ts'
 import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
-import { chartColumns, placeName, readCarpet, readChart, readCompared } from './queries/series/chartData.ts'
+import { drawLine, readCarpet, readChart } from './queries/series/chartData.ts'
+import { placeName, readCompared } from './queries/series/compared.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
-import { readWindow } from './queries/series/window.ts'
 import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts'
 
 /** Series that are offered at once. */
@@ -21,7 +21,7 @@ export const chartData: Responder = async (request) => {
   const { dataset, range, asOf: then } = chartQuery
   const compared = await readCompared(request, chartQuery)
   if (request.query.get('only') === 'before' && then) {
-    const before = await readWindow(request.store, dataset, range, chartColumns(request), then.fetchId)
+    const before = await drawLine(request, dataset, range, then.fetchId)
     return jsonResponse({ before, asOf: then.moment, compared })
   }
   return jsonResponse(await readChart(request, chartQuery, await readStates(request, dataset, range), compared))
@@ -45,18 +45,18 @@ export const valuesCsv: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
   const { zone, path, geoId, unit } = dataset
-  const compared = await readCompared(request, chartQuery)
+  const others = (await readCompared(request, chartQuery)).filter(({ path }) => path !== null)
   const own = [['value', 'step_s'], ...(then ? [['value_then', 'step_s_then']] : [])].flat()
-  const title = compared.length > 0 ? `${placeName(dataset)}${unit ? ` (${unit})` : ''}: ` : ''
+  const title = others.length > 0 ? `${placeName(dataset)}${unit ? ` (${unit})` : ''}: ` : ''
   const columns = [
     ...['at_utc', 'at_local'],
     ...own.map((column) => (column.startsWith('value') ? title + column : column)),
-    ...compared.map(({ name, unit }) => `${name}${unit ? ` (${unit})` : ''}`),
+    ...others.map(({ name, unit }) => `${name}${unit ? ` (${unit})` : ''}`),
   ]
   const lists = [
     ...[null, ...(then ? [then.moment] : [])].map((moment) => ({ line: dataset, moment })),
-    ...compared.map(({ line }) => ({ line, moment: then?.moment ?? null })),
-  ].map(({ line, moment }) => request.store.engine.values({ ...line, ...range }, moment))
+    ...others.map(({ line }) => ({ line, moment: then?.moment ?? null })),
+  ].map(({ line, moment }) => request.store.engine.values({ ...line!, ...range }, moment))
   async function* rows() {
     for await (const instants of sideBySide(lists))
       yield instants.map(({ at, heads }) => [

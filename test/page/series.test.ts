@@ -251,6 +251,65 @@ test.each([
   expect(column(asof ? 4 : 2)).toEqual(values(1293))
 })
 
+describe('lines beside the first one', () => {
+  type Drawn = {
+    readonly segments: readonly { readonly from: number; readonly step: number; readonly values: number[] }[]
+  }
+  const means = ({ segments }: Drawn): Map<number, number> =>
+    new Map(segments.flatMap(({ from, step, values }) => values.map((value, i) => [from + i * step, value] as const)))
+
+  test('the same series a day or a week earlier, in the chart and the table', async () => {
+    const days = 'from=2025-10-29&to=2025-10-30'
+    const { chart, table } = await data(`/series/600.json?${days}&shift=day`)
+    const earlier = await data('/series/600.json?from=2025-10-28&to=2025-10-29')
+    const [shifted, stored] = [means(chart.compared[0].drawn), means(earlier.chart.now)]
+    expect(shifted.size).toBeGreaterThan(90)
+    for (const [at, value] of shifted) expect(value).toBe(stored.get(at - 86_400))
+    for (const { from, compared } of table.rows) expect(compared[0]).toBeCloseTo(stored.get(from - 86_400)!, 6)
+    const page = await text(`/series/600?${days}&shift=day`)
+    expect(page).toMatch(/<li class="with-0"><bdi>the day before<\/bdi>/)
+    expect(page).toContain('<option value="day" selected>')
+    expect((await data(`/series/600.json?${days}&shift=nonsense`)).chart.compared).toEqual([])
+  })
+
+  test.each([
+    ['the 25-hour day', '2025-10-26', '2025-10-27'],
+    ['the day after it', '2025-10-27', '2025-10-28'],
+  ])('%s has a row for every value beside the day before', async (_name, from, to) => {
+    const { chart, table } = await data(`/series/600.json?from=${from}&to=${to}&shift=day&by=hour`)
+    expect(table.rows.every(({ compared }: { compared: unknown[] }) => compared.length === 1)).toBe(true)
+    const begins = [...means(chart.compared[0].drawn).keys()]
+    expect(begins[0], 'both begin with the local day').toBe(chart.from)
+    expect(begins).toEqual([...new Set(begins)].sort((a, b) => a - b))
+  })
+
+  test('the difference of two series of one unit, with an axis of its own', async () => {
+    const query = 'geo=8741&from=2025-10-24&to=2025-10-28&with=544&difference=1&by=hour'
+    const { chart } = await data(`/series/1293.json?${query}`)
+    const [forecast, difference] = chart.compared
+    expect(difference.unit).not.toBe(chart.unit)
+    const [first, second, result] = [chart.now, forecast.drawn, difference.drawn].map(means) as Map<number, number>[]
+    expect(result!.size).toBeGreaterThan(90)
+    for (const [at, value] of result!) expect(value).toBeCloseTo(first!.get(at)! - second!.get(at)!, 6)
+    const alone = await data('/series/1293.json?geo=8741&from=2025-10-24&to=2025-10-28&difference=1')
+    expect(alone.chart.compared, 'nothing to subtract').toEqual([])
+  })
+
+  test('means by hours, days or months on request', async () => {
+    const drawn = async (by: string) =>
+      (await data(`/series/600.json?from=2025-10-25&to=2025-10-28&by=${by}`)).chart.now
+    expect(means(await drawn('hour')).size).toBe(73)
+    const days = await drawn('day')
+    const expected = reader.all(
+      `select avg as mean from observations_daily where indicator_id = 600 and geo_id = 3 and local_date between '2025-10-25' and '2025-10-27' order by at`,
+    ) as { mean: number }[]
+    expect([...means(days).values()].map((mean) => mean.toFixed(2))).toEqual(
+      expected.map(({ mean }) => mean.toFixed(2)),
+    )
+    expect(days.segments.map(({ step }: { step: number }) => step)).toEqual([86_400, 90_000, 86_400])
+  })
+})
+
 test('the heat map of a clock change day has 25 or 23 hours', async () => {
   const { slots, days } = await data('/api/carpet/600/3?from=2025-10-24&to=2025-10-28')
   expect(slots).toHaveLength(25)

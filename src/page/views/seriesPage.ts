@@ -11,23 +11,19 @@ import { countText, groupingText, momentText, numberText, timeText } from '../fo
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
+import { type ChartData, type ChartTableRow, readChanges, readChart, readRows } from '../queries/series/chartData.ts'
+import { comparedNames, placeName, readCompared } from '../queries/series/compared.ts'
 import {
-  type ChartData,
-  type ChartTableRow,
-  comparedNames,
-  placeName,
-  readChanges,
-  readChart,
-  readCompared,
-  readRows,
-} from '../queries/series/chartData.ts'
-import {
+  CHART_UNITS,
   latestValue,
   type NamedGeoSeries,
   rangeLinks,
   rangeQuery,
+  readChoices,
   readNamedGeoSeries,
   readRangeAndMoment,
+  SHIFTS,
+  type Shift,
   SPANS,
   selectStatement,
   showCommand,
@@ -103,7 +99,8 @@ async function readSeriesPage(request: PageRequest) {
   const { chartQuery, compared, problem } = await readForm(request, dataset)
   const { range, asOf } = chartQuery
   const states = await readStates(request, dataset, range)
-  const lines = compared.map(({ line }) => line)
+  const lines = compared.flatMap(({ line }) => line ?? [])
+  const named = lines.filter(({ shift }) => shift === undefined)
   const valueAt = async (at: number) =>
     (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now: at })) ?? null
   const latest = await valueAt(now)
@@ -123,8 +120,8 @@ async function readSeriesPage(request: PageRequest) {
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
     problem,
-    sql: selectStatement(chartQuery, [dataset, ...lines]),
-    commands: [dataset, ...lines].flatMap((line) => showCommand(chartQuery, line) ?? []),
+    sql: selectStatement(chartQuery, [dataset, ...named]),
+    commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
   }
 }
 
@@ -138,6 +135,7 @@ function linker({ dataset }: SeriesData, { link, query, path }: PageRequest) {
     geo: dataset.geoId,
     asof: query.get('asof') ?? undefined,
     with: comparedNames(query).join(',') || undefined,
+    ...readChoices(query),
   }
   return (range: Interval, changed: Query = {}, to = path): string =>
     link(to, { ...kept, ...rangeQuery(dataset.zone, range), ...changed })
@@ -191,14 +189,20 @@ function chooser(data: SeriesData, request: PageRequest): Html {
     return html`<label>${label} <input type="${type}" name="${name}" value="${value}"></label>`
   }
   const names = comparedNames(query)
+  const { shift, by, difference } = readChoices(query)
+  const shifts = (Object.keys(SHIFTS) as Shift[]).map((name) => [name, labels.shifts[name]] as const)
+  const units = CHART_UNITS.map((unit) => [unit, labels.levels[unit]] as const)
   const geos = dataset.geos.map(({ id, name }) => [id, name ?? id] as const)
   return html`<form class="choose" method="get" action="${path}">
 <label>${common.geo} <select name="geo">${options(geos, dataset.geoId)}</select></label>
 ${border('from', labels.from)}
 ${border('to', labels.to)}
 <label>${labels.asOf} <select name="asof" id="asof">${options([...choices, ['', labels.now]], asOf?.moment ?? '')}</select></label>
-${chart.compared.map((_, i) => html`<input type="hidden" name="with" value="${names[i]}">`)}
+${names.map((name) => chart.compared.length > 0 && html`<input type="hidden" name="with" value="${name}">`)}
 <label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${chart.compared.length === 0 && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
+<label>${labels.shift} <select name="shift">${options<string>([['', labels.noShift], ...shifts], shift ?? '')}</select></label>
+<label>${labels.by} <select name="by">${options<string>([['', labels.asStored], ...units], by ?? '')}</select></label>
+${chart.compared.length > 0 && html`<label><input type="checkbox" name="difference" value="1"${difference && html` checked`}> ${labels.difference}</label>`}
 <button>${common.show}</button>
 <small id="with-hint" class="soft">${labels.withHint}</small>
 </form>`
@@ -236,7 +240,7 @@ ${asKnown && html`<li class="then">${asKnown}</li>`}
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
 ${chart.compared.map(({ name, unit, path }, i) => {
   const others = names.filter((_, n) => n !== i).join(',') || undefined
-  return html`<li class="with-${i}"><a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${path !== null && request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
@@ -292,7 +296,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
     name: placeName(dataset),
     changes: changeMoments(data, request),
     api: link(`/api/series/${path}/${geoId}`),
-    with: chart.compared.map(({ line, path }) => `${path}:${line.geoId}`).join(','),
+    with: chart.compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(','),
     carpet: link(`/api/carpet/${path}/${geoId}`),
     explain: link(`/explain/${path}/${geoId}/`),
     words: {

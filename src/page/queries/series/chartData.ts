@@ -4,18 +4,26 @@ import type { Measure } from '../../../db/tables/sql/expressions.ts'
 import { DAY, HOUR } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo, localClock, localDate, offsetAt, transitions, type Unit } from '../../../util/time/zone.ts'
+import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
-import { findSeriesPath } from '../seriesPaths.ts'
-import { type ChartQuery, findAsOf, type NamedGeoSeries, readNamedGeoSeries } from './seriesQuery.ts'
-import { type GeoSeries, includesGeo, joinExtremes, localDays, readDays, readWindow, sixDigits } from './window.ts'
+import { type ChartLine, type ChartQuery, readChoices, type Shift, shiftBack } from './seriesQuery.ts'
+import {
+  type GeoSeries,
+  includesGeo,
+  joinBands,
+  joinExtremes,
+  localDays,
+  readDays,
+  readWindow,
+  sixDigits,
+} from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
 const [USUAL_COLUMNS, STATIC_COLUMNS] = [300, 720]
 const MAX_COLUMNS = 1_000
 const MAX_STATES = 400
-const MAX_COMPARED = 5
 
 /** The offset of a zone at the beginning of a range, and its changes. */
 const listOffsets = (zone: string, { from, to }: Interval): [number, number][] => {
@@ -26,39 +34,35 @@ const listOffsets = (zone: string, { from, to }: Interval): [number, number][] =
     .map(({ at, offset }) => [Math.max(at, from), offset])
 }
 
-/** Reads the series to compare with: `612`, `612:3` with a geo, or a name. Commas separate them; spaces only numbers. */
-export const comparedNames = (query: URLSearchParams): string[] =>
-  query
-    .getAll('with')
-    .flatMap((text) => text.split(','))
-    .flatMap((part) => (/^[s\d:\s]+$/.test(part) ? part.split(/\s+/) : part.trim()))
-    .filter((name, i, names) => name !== '' && names.indexOf(name) === i)
-    .slice(0, MAX_COMPARED)
-
-/** A name with its geo, to tell compared series apart. */
-export const placeName = ({ name, geo }: Pick<NamedGeoSeries, 'name' | 'geo'>): string =>
-  geo.name === null ? name : `${name}, ${geo.name}`
-
-/** Reads the series to compare with, as known at the same moment, in the named geo, else in that of the first series if they have it. */
-export async function readCompared(request: PageRequest, { dataset: { geoId }, range, asOf }: ChartQuery) {
-  const compared = []
-  for (const text of comparedNames(request.query)) {
-    const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
-    const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
-    const { path, unit, seriesId, zone, kind, indicator, trunc, geoAgg } = series
-    const geo = (named === undefined && series.geos.find(({ id }) => id === geoId)) || series.geo
-    const fetchId = asOf && (await findAsOf(request.store, seriesId, asOf.moment)).fetchId
-    const line = { seriesId, geoId: geo.id, zone, kind, indicator, trunc, geoAgg, fetchId }
-    const drawn = await readWindow(request.store, line, range, chartColumns(request), fetchId)
-    compared.push({ path, name: placeName({ ...series, geo }), unit, drawn, line })
-  }
-  return compared
-}
-
 /** The number of columns of the requested picture. */
 export const chartColumns = ({ query, live }: Pick<PageRequest, 'query' | 'live'>): number => {
   const columns = Number(query.get('px')) || (live ? USUAL_COLUMNS : STATIC_COLUMNS)
   return Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns)))
+}
+
+/** A line beside the first one; `line`: what it draws, null for a difference. */
+export interface ComparedLine {
+  readonly name: string
+  readonly unit: string | null
+  readonly drawn: Drawn
+  /** Its name in addresses; null if it is not another series. */
+  readonly path: string | null
+  readonly line: (ChartLine & { readonly fetchId: number | null; readonly shift?: Shift }) | null
+}
+
+/** Draws a line: its values or columns, or means by the unit of the address, unless these are too many. */
+export function drawLine(
+  request: PageRequest,
+  line: GeoSeries,
+  range: Interval,
+  fetchId: number | null,
+): Promise<Drawn> {
+  const { by } = readChoices(request.query)
+  const columns = chartColumns(request)
+  const isFine = by === 'hour' && (range.to - range.from) / HOUR > 2 * columns
+  return by === undefined || isFine
+    ? readWindow(request.store, line, range, columns, fetchId)
+    : drawByUnit(request.store, line, range, by, fetchId)
 }
 
 /** Reads all data of a chart. */
@@ -66,10 +70,9 @@ export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
   states: readonly ChartState[],
-  compared: Awaited<ReturnType<typeof readCompared>>,
+  compared: readonly ComparedLine[],
 ) {
   const { store } = request
-  const columns = chartColumns(request)
   const steps = await store.kysely
     .selectFrom('_resolution')
     .select(['from_at', 'step_s'])
@@ -85,9 +88,9 @@ export async function readChart(
     /** The offsets of the zone in seconds, each with its first instant. */
     offsets: listOffsets(dataset.zone, range),
     ticks: timeTicks(dataset.zone, range, request.locale),
-    now: await readWindow(store, dataset, range, columns, null),
+    now: await drawLine(request, dataset, range, null),
     /** The values as known at a past moment; null without one. */
-    before: then && (await readWindow(store, dataset, range, columns, then.fetchId)),
+    before: then && (await drawLine(request, dataset, range, then.fetchId)),
     asOf: then?.moment ?? null,
     compared,
     states: states
@@ -147,6 +150,12 @@ async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: U
   })
 }
 
+/** Draws the means and extremes of local steps. */
+async function drawByUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, fetchId: number | null) {
+  const rows = await byUnit(db, line, range, unit, fetchId)
+  return { kind: 'extremes' as const, segments: joinBands(rows.map((row) => [row, row])) }
+}
+
 /** Reads single values: current, or as known after a fetch; undefined if there are too many. */
 async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
   const values = await db.engine.knownValues({ ...line, ...range }, fetchId, MAX_SINGLE + 1)
@@ -163,7 +172,7 @@ export async function readRows(
   line: MeasuredSeries,
   range: Interval,
   fetchId: number | null,
-  others: readonly (GeoSeries & { readonly fetchId: number | null })[] = [],
+  others: readonly NonNullable<ComparedLine['line']>[] = [],
 ) {
   const few = await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
@@ -181,10 +190,18 @@ export async function readRows(
   const borders = [...new Set(now.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
   const beside: ReadonlyMap<number, number | null>[] = []
   for (const other of others) {
-    const means = isSingle
-      ? (await db.engine.extremes(other, borders, other.fetchId)).map(({ mean }, i) => [borders[i]!, mean] as const)
-      : (await byUnit(db, other, range, unit, other.fetchId)).map(({ from, mean }) => [from, mean] as const)
-    beside.push(new Map(means))
+    const moved = (at: number): number => (other.shift ? shiftBack(other.zone, at, other.shift) : at)
+    // As in the chart, all values are moved alike, even beyond a clock change.
+    const back = range.from - moved(range.from)
+    const theirs = isSingle
+      ? await db.engine.extremes(
+          other,
+          borders.map((at) => at - back),
+          other.fetchId,
+        )
+      : await byUnit(db, other, { from: moved(range.from), to: moved(range.to) }, unit, other.fetchId)
+    const begins = isSingle ? borders : now.map(({ from }) => from)
+    beside.push(new Map(begins.map((from, i) => [from, theirs[i]?.mean ?? null])))
   }
   const rows = [...now, ...withdrawn].map((row) => ({
     ...row,

@@ -6,7 +6,7 @@ import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
 import { formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { addUnits, atLocal, floorTo, formatLocal, localDate, type Unit } from '../../../util/time/zone.ts'
+import { addLocal, addUnits, atLocal, floorTo, formatLocal, localDate, type Unit } from '../../../util/time/zone.ts'
 import { badTime, NotFound, type PageRequest } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
@@ -195,6 +195,26 @@ export async function readRangeAndMoment(request: PageRequest, dataset: NamedGeo
 export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
   const { params, query } = request
   return readRangeAndMoment(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
+}
+
+/** How far back a line of the same series may lie, in local time. 52 weeks keep the weekdays. */
+export const SHIFTS = { day: ['day', 1], week: ['day', 7], weeks: ['day', 364], year: ['year', 1] } as const
+export type Shift = keyof typeof SHIFTS
+
+/** Units by whose means a chart is drawn on request. */
+export const CHART_UNITS = ['hour', 'day', 'month', 'year'] as const
+
+/** The choices of an address about the lines of a chart. */
+export const readChoices = (query: URLSearchParams) => ({
+  shift: (Object.keys(SHIFTS) as Shift[]).find((name) => name === query.get('shift')),
+  difference: query.get('difference') === '1' ? 1 : undefined,
+  by: CHART_UNITS.find((name) => name === query.get('by')),
+})
+
+/** An instant moved back in local time. */
+export const shiftBack = (zone: string, at: number, shift: Shift): number => {
+  const [unit, count] = SHIFTS[shift]
+  return addLocal(zone, at, unit, -count)
 }
 
 /** What identifies a line of a chart in SQL and in commands. */

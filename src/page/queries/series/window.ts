@@ -53,7 +53,9 @@ export function joinValues(values: readonly ValueAt[]): Segment[] {
 export const sixDigits = (mean: number | null): number | null => (mean === null ? null : Number(mean.toPrecision(6)))
 
 /** Joins intervals with their extremes into segments without empty ends. */
-function joinBands(intervals: readonly (readonly [Interval, Extremes])[]) {
+export function joinBands(
+  intervals: readonly (readonly [Interval, Pick<Extremes, 'count' | 'min' | 'max' | 'mean'>])[],
+) {
   const segments: Required<Segment>[] = []
   for (const [{ from, to }, { count, min, max, mean }] of intervals) {
     const last = segments.at(-1)

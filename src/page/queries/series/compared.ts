@@ -1,0 +1,79 @@
+import { type Drawn, eachPeriod, type Segment } from '../../client/segments.ts'
+import type { PageRequest } from '../../page.ts'
+import { findSeriesPath } from '../seriesPaths.ts'
+import { type ComparedLine, drawLine } from './chartData.ts'
+import {
+  type ChartQuery,
+  findAsOf,
+  type NamedGeoSeries,
+  readChoices,
+  readNamedGeoSeries,
+  shiftBack,
+} from './seriesQuery.ts'
+
+/** Lines beside the first one; there are as many colours. */
+const MAX_COMPARED = 5
+
+/** Reads the series to compare with: `612`, `612:3` with a geo, or a name. Commas separate them; spaces only numbers. */
+export const comparedNames = (query: URLSearchParams): string[] =>
+  query
+    .getAll('with')
+    .flatMap((text) => text.split(','))
+    .flatMap((part) => (/^[s\d:\s]+$/.test(part) ? part.split(/\s+/) : part.trim()))
+    .filter((name, i, names) => name !== '' && names.indexOf(name) === i)
+    .slice(0, MAX_COMPARED)
+
+/** A name with its geo, to tell compared series apart. */
+export const placeName = ({ name, geo }: Pick<NamedGeoSeries, 'name' | 'geo'>): string =>
+  geo.name === null ? name : `${name}, ${geo.name}`
+
+/**
+ * Reads the lines beside the first one, as known at the same moment: the series of `with` in the named geo, else in that of the first
+ * series if they have it; the same series earlier; and the difference between the first two lines of one unit.
+ */
+export async function readCompared(
+  request: PageRequest,
+  { dataset, range, asOf }: ChartQuery,
+): Promise<ComparedLine[]> {
+  const compared: ComparedLine[] = []
+  for (const text of comparedNames(request.query)) {
+    const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
+    const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
+    const { path, unit, seriesId, zone, kind, indicator, trunc, geoAgg } = series
+    const geo = (named === undefined && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
+    const fetchId = asOf && (await findAsOf(request.store, seriesId, asOf.moment)).fetchId
+    const line = { seriesId, geoId: geo.id, zone, kind, indicator, trunc, geoAgg, fetchId }
+    const drawn = await drawLine(request, line, range, fetchId)
+    compared.push({ path, name: placeName({ ...series, geo }), unit, drawn, line })
+  }
+  const { shift, difference } = readChoices(request.query)
+  const { series: labels } = request.words
+  if (shift) {
+    const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, unit } = dataset
+    const line = { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, fetchId: asOf?.fetchId ?? null, shift }
+    const [from, to] = [shiftBack(zone, range.from, shift), shiftBack(zone, range.to, shift)]
+    const { kind: drawnAs, segments } = await drawLine(request, line, { from, to }, line.fetchId)
+    const moved = segments.map((segment) => ({ ...segment, from: segment.from + range.from - from }))
+    compared.push({ path: null, name: labels.shifts[shift], unit, drawn: { kind: drawnAs, segments: moved }, line })
+  }
+  const other = compared.find(({ unit }) => unit === dataset.unit)
+  if (difference && other) {
+    const first = await drawLine(request, dataset, range, asOf?.fetchId ?? null)
+    const name = `${labels.difference}: ${placeName(dataset)} − ${other.name}`
+    // A unit of its own, so that it has an axis of its own.
+    const unit = `Δ ${dataset.unit ?? ''}`.trim()
+    compared.push({ path: null, name, unit, drawn: subtractLines(first, other.drawn), line: null })
+  }
+  return compared.slice(0, MAX_COMPARED)
+}
+
+/** The differences between the periods that two lines share. */
+function subtractLines(first: Drawn, second: Drawn): Drawn {
+  const means = new Map([...eachPeriod(second)].map(({ from, to, mean }) => [`${from} ${to}`, mean]))
+  const segments: Segment[] = []
+  for (const { from, to, mean } of eachPeriod(first)) {
+    const other = means.get(`${from} ${to}`) ?? null
+    if (mean !== null && other !== null) segments.push({ from, step: to - from, values: [mean - other] })
+  }
+  return { kind: 'values', segments }
+}
