@@ -16,7 +16,6 @@ const PAGES: Readonly<Record<string, string>> = {
   'series, ten years': '/series/500?from=2015-01-01&to=2025-01-01',
   'series as of, 30 days': '/series/500?from=2024-12-01&to=2025-01-01&asof=2024-12-20T12:00:00Z',
   'series as of, ten years': '/series/500?from=2015-01-01&to=2025-01-01&asof=2024-12-20T12:00:00Z',
-  revisions: '/series/500/vintages',
 }
 const DATA: Readonly<Record<string, string>> = {
   'chart data, 30 days': '/api/series/500/8741?px=1000',

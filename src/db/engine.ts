@@ -79,18 +79,6 @@ export interface Extremes {
   readonly mean: number | null
 }
 
-/** A replacement or withdrawal of a value. */
-export interface Revision {
-  readonly at: Instant
-  /** The value before. */
-  readonly before: number | null
-  /** The value after; null if it was withdrawn, or is null. */
-  readonly after: number | null
-  readonly withdrawn: boolean
-  /** Time of the fetch, UTC to the millisecond. */
-  readonly revisedAt: string
-}
-
 /** A version of a value, with the times (UTC to the millisecond) from which and until which it was current; null if it still is. */
 export interface ValueVersion {
   readonly geo_id: number
@@ -208,8 +196,6 @@ export interface Engine {
     borders: readonly Instant[],
     fetchId: number | null,
   ): Promise<Extremes[]>
-  /** The replacements and withdrawals of values of a range, latest first. */
-  revisions(range: SeriesRange): Promise<Revision[]>
   /** The versions of values of a series that began or ended between two times, in order of geo and instant. */
   changedVersions(
     seriesId: number,

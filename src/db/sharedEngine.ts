@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Engine, LocatedValue, Revision, SeriesRange, ValueAt, ValueVersion } from './engine.ts'
+import type { Engine, LocatedValue, SeriesRange, ValueAt, ValueVersion } from './engine.ts'
 import { prepared } from './prepared.ts'
 import { readGeos } from './queries/seriesLookup.ts'
 import type { Database } from './tables/schema.ts'
@@ -65,47 +65,6 @@ const superseded = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
     .orderBy('fetch_id'),
 )
 
-const supersedingFetches = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
-  db
-    .selectFrom('observation_revision as r')
-    .innerJoin('_fetch as f', 'f.id', 'r.superseded_by')
-    .select(['f.id', 'f.finished_at'])
-    .distinct()
-    .where('r.series_id', '=', seriesId)
-    .where('r.geo_id', '=', geoId)
-    .where('r.at', '>=', from)
-    .where('r.at', '<', to),
-)
-
-/**
- * Reads the replacements and withdrawals of a range, latest first. Joins both tables here, because a lookup of the successor of
- * each version takes three times as long.
- */
-async function readRevisions(db: Kysely<Database>, range: SeriesRange): Promise<Revision[]> {
-  const replaced = await superseded.all(db, range)
-  if (replaced.length === 0) return []
-  const now = await current.all(db, range)
-  const fetches = await supersedingFetches.all(db, range)
-  const times = new Map(fetches.map(({ id, finished_at }) => [id, finished_at]))
-  const revisions: Revision[] = []
-  let next = 0
-  for (const [i, { at, value, superseded_by }] of replaced.entries()) {
-    while (next < now.length && now[next]!.at < at) next++
-    const successor = [replaced[i + 1], now[next]].find(
-      (version) => version?.at === at && version.fetch_id === superseded_by,
-    )
-    revisions.push({
-      at,
-      before: value,
-      after: successor?.value ?? null,
-      withdrawn: successor === undefined,
-      revisedAt: times.get(superseded_by)!,
-    })
-  }
-  // Revisions of the same time stay in order of their instants.
-  return revisions.sort((a, b) => (a.revisedAt < b.revisedAt ? 1 : a.revisedAt > b.revisedAt ? -1 : 0))
-}
-
 /** Reads the versions of values that began or ended between two times, one block per geo. */
 async function* readChangedVersions(
   db: Kysely<Database>,
@@ -123,7 +82,7 @@ async function* readChangedVersions(
 }
 
 type Shared =
-  | ('currentValues' | 'supersededValues' | 'knownValues' | 'revisions' | 'changedVersions')
+  | ('currentValues' | 'supersededValues' | 'knownValues' | 'changedVersions')
   | ('rebuildDays' | 'differentDays' | 'valuesBeyond')
 
 /** The operations that both databases share. */
@@ -137,7 +96,6 @@ export const sharedEngine = (db: Kysely<Database>): Pick<Engine, Shared> => ({
       await sql<ValueAt>`select at, value, step_s as step from (${valuesAsOfFetch(range, fetchId)}) v
         order by at limit ${Math.trunc(limit)}`.execute(db)
     ).rows,
-  revisions: (range) => readRevisions(db, range),
   changedVersions: (...parameters) => readChangedVersions(db, ...parameters),
   rebuildDays,
   differentDays: (seriesId, geoId) => findDifferentDays(db, seriesId, geoId),

@@ -7,7 +7,7 @@ import { timeTicks } from './timeTicks.ts'
 /** A line of a picture; `style` is its class. */
 export interface FigureLine {
   readonly drawn: Drawn
-  readonly style: `${'now' | 'then'}${'' | ' faint'}` | `${'with' | 'fan'}-${number}`
+  readonly style: `${'now' | 'then'}${'' | ' faint'}` | `with-${number}`
   /** Whether its unit is not that of the axis; then it has another scale. */
   readonly isOther?: boolean
 }

@@ -10,7 +10,6 @@ const runs = () => import('./views/runsPage.ts')
 const series = () => import('./views/seriesPage.ts')
 const sql = () => import('./views/sqlPage.ts')
 const texts = () => import('./views/textsPage.ts')
-const vintages = () => import('./views/vintagesPage.ts')
 const endpoints = () => import('./endpoints.ts')
 
 const page = (path: string, name: Page['name'], view: Page['view'], more: Partial<Page> = {}): Page => ({
@@ -29,7 +28,6 @@ export const PAGES: readonly Page[] = [
   page('/coverage', 'coverage', async () => (await coverage()).coverageView, { top: true }),
   page('/coverage/:id', 'coverageOf', async () => (await coverage()).seriesCoverageView, { scripts: ['grid'] }),
   page('/series/:id', 'series', async () => (await series()).seriesView, { scripts: ['interactiveChart', 'carpet'] }),
-  page('/series/:id/vintages', 'vintages', async () => (await vintages()).vintagesView),
   page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),
   page('/indicators', 'indicators', async () => (await catalogue()).indicatorsView, { top: true, live: true }),
   page('/search', 'search', async () => (await catalogue()).searchView, { live: true }),

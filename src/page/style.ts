@@ -182,17 +182,12 @@ p.soft:not([hidden]) + #chart { display: none; }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
 .figure { width: 100%; height: auto; display: block; overflow: visible; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
-.figure .line[class*="fan-"] { stroke: var(--ink); }
-.figure .band[class*="fan-"] { fill: none; }
-.figure .line.fan-5 { stroke: var(--chart-now); stroke-width: 2.5; }
-${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-opacity: ${opacity}; }`).join('\n')}
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
 [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }
 .scale b { font-weight: 400; }
 .scale span { display: inline-block; width: 1rem; height: .75rem; }
 .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
-.heat { width: 100%; height: auto; & rect { fill: var(--chart-now); } & .h1 { fill-opacity: .2; } & .h2 { fill-opacity: .4; } & .h3 { fill-opacity: .6; } & .h4 { fill-opacity: .8; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (max-width: 60rem) { .spark { width: 4rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); & .figure text { font-size: 13px; } } }
@@ -228,8 +223,7 @@ ${[0.25, 0.35, 0.45, 0.6, 0.8].map((opacity, i) => `.figure .fan-${i} { stroke-o
   td[data-head]::before { content: attr(data-head) " "; color: var(--soft); font-size: var(--tiny); }
   td code { min-width: 0; }
   .values :is(th, td) { padding-inline: .5rem; }
-  .figure:not(.heat) text { font-size: 22px; }
-  .heat { min-width: 44rem; }
+  .figure text { font-size: 22px; }
   .grid th[scope=row], .grid:not(.days) th[scope=row] { min-width: 2.5rem; padding-inline: .25rem; }
   .grid:not(.days) th[scope=row]:has(a) { min-width: 11rem; }
   .grid:not(.days) td[class] { min-width: 1.25rem; }

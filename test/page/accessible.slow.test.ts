@@ -14,7 +14,7 @@ const STATEMENT = encodeURIComponent(
 
 /** The URL of every page. */
 const PAGES_OPENED = [
-  ...'/ /coverage /coverage/600 /series/600 /series/600/vintages /explain/600/3/1762128000 /indicators'.split(' '),
+  ...'/ /coverage /coverage/600 /series/600 /explain/600/3/1762128000 /indicators'.split(' '),
   ...'/search?q=precio /texts?kind=glossary /texts/glossary/300 /archives /archives/archive/79'.split(' '),
   ...`/widgets /widgets/1 /runs /runs/1 /quarantine /sql?sql=${STATEMENT}&p.geo=3 /dictionary /dictionary/geo`.split(
     ' ',

@@ -300,7 +300,7 @@ test.each([1440, 1024, 768, 390])('age and coverage are visible at %i px, even w
 test.each([1440, 1100, 768, 390])('the labels of pictures are readable at %i px', async (width) => {
   const { url } = await servePage(await sharedFile())
   const page = await window({ viewport: { width, height: 900 }, javaScriptEnabled: false })
-  for (const path of ['/series/600', '/series/600/vintages', '/sql?recipe=daily-average']) {
+  for (const path of ['/series/600', '/sql?recipe=daily-average']) {
     await page.goto(url + path)
     // A line of text is about 1.4 times as high as its letters.
     const { height } = (await page.locator('.figure text').first().boundingBox())!

@@ -32,7 +32,6 @@ const PATHS = [
   '/series/600?geo=1&from=2025-01-01&to=2026-01-01',
   `/series/1293?from=2025-10-01&to=2025-11-01&asof=${NIGHTS[2]}&with=544`,
   `/series/1293?from=2015-01-01&to=2026-01-01&asof=${NIGHTS[2]}`,
-  '/series/544/vintages',
   '/explain/600/3/2025-10-26T02:15:00+01:00',
   `/api/series/1293/8741?px=1000&from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`,
   `/api/series/1293/8741?px=1000&only=before&from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`,
@@ -343,16 +342,6 @@ test('the page of a value shows its versions, requests, runs and position in the
     expect(JSON.parse(place.fragment)).toMatchObject({ value, geo_id: 8741 })
   }
   expect(explained.confirmed.fetch).toBeGreaterThanOrEqual(explained.versions[0].origin.fetch)
-})
-
-test('revisions are counted by the age of the values', async () => {
-  const { byAge, heat, fan, changes } = await data('/series/544/vintages.json?from=2025-10-22&to=2025-10-31')
-  const all = reader.get(
-    'select count(*) from observation_revision r join series s on s.id = r.series_id where s.indicator_id = 544',
-  )
-  expect(byAge.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(all)
-  expect(heat.flat().reduce((a: number, b: number) => a + b)).toBe(all)
-  expect(fan.length).toBe(changes.length)
 })
 
 describe('a series for comparison', () => {

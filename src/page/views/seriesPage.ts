@@ -331,7 +331,7 @@ ${
   live &&
   html`<ul>
 <li><a href="${here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)}">${labels.csv}</a></li>
-<li><a href="${here(range, { asof: undefined, with: undefined }, `/series/${dataset.path}/vintages`)}">${labels.versions}</a></li>
+<li><a href="${link('/sql', { recipe: 'revisions-by-age', 'p.indicator': dataset.indicator })}">${labels.versions}</a></li>
 </ul>`
 }
 ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((command) => `${request.command(command)}\n`)}</pre>`}

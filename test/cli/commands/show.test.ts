@@ -36,18 +36,6 @@ test('show draws the values known at an instant, and revisions are read latest f
     err: expect.stringMatching(/No values of indicator 600 .* were known at 2024-12-31T23/),
   })
 
-  const range = {
-    seriesId: 1,
-    geoId: 3,
-    from: ms('2025-01-01T00:00:00Z') / 1000,
-    to: ms('2025-01-03T00:00:00Z') / 1000,
-  }
-  const revision = { withdrawn: false, revisedAt: '2025-01-07T00:00:00.000Z' }
-  expect(await store.engine.revisions(range)).toEqual([
-    { ...revision, at: ms('2025-01-01T02:00:00Z') / 1000, before: 77, after: 80 },
-    { ...revision, at: ms('2025-01-01T22:00:00Z') / 1000, before: 23, after: null, withdrawn: true },
-    { ...revision, at: ms('2025-01-01T02:00:00Z') / 1000, before: 3, after: 77, revisedAt: '2025-01-06T00:00:00.000Z' },
-  ])
   const { out, code } = await show('--as-of', '2025-01-06T12:00:00Z')
   expect(code).toBe(0)
   expect(out).toMatch(/, as known at 2025-01-06T12:00:00.000Z: mean/)

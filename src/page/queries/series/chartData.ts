@@ -35,7 +35,7 @@ const listOffsets = (zone: string, { from, to }: Interval): [number, number][] =
 }
 
 /** The number of columns of the requested picture. */
-export const chartColumns = ({ query, live }: Pick<PageRequest, 'query' | 'live'>): number => {
+const chartColumns = ({ query, live }: Pick<PageRequest, 'query' | 'live'>): number => {
   const columns = Number(query.get('px')) || (live ? USUAL_COLUMNS : STATIC_COLUMNS)
   return Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns)))
 }

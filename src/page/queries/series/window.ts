@@ -200,29 +200,16 @@ async function byColumns(db: Reader, line: GeoSeries, range: Interval, columns: 
 }
 
 /** Reads the line of a picture: current, or as known after a fetch, with at most two values for each column. */
-export async function readWindow(db: Reader, line: GeoSeries, range: Interval, columns: number, then: number | null) {
-  return (await readWindows(db, line, range, columns, [then]))[0]!
-}
-
-/** Reads several states, in order. If one has too many values, those of later ones are not read. */
-export async function readWindows(
+export async function readWindow(
   db: Reader,
   line: GeoSeries,
   range: Interval,
   columns: number,
-  fetchIds: readonly (number | null)[],
-): Promise<Drawn[]> {
+  fetchId: number | null,
+): Promise<Drawn> {
   const interval = { ...line, ...range, from: await findBegin(db, { ...line, ...range }) }
+  const values = await db.engine.knownValues(interval, fetchId, 2 * columns + 1)
+  if (values.length <= 2 * columns) return { kind: 'values', segments: joinValues(values) }
   const read = range.to - range.from >= BY_DAYS * 86_400 ? byDays : byColumns
-  const drawn: Drawn[] = []
-  for (const fetchId of fetchIds) {
-    const values =
-      drawn.at(-1)?.kind === 'extremes' ? null : await db.engine.knownValues(interval, fetchId, 2 * columns + 1)
-    drawn.push(
-      values !== null && values.length <= 2 * columns
-        ? { kind: 'values', segments: joinValues(values) }
-        : { kind: 'extremes', segments: await read(db, line, range, columns, fetchId) },
-    )
-  }
-  return drawn
+  return { kind: 'extremes', segments: await read(db, line, range, columns, fetchId) }
 }
