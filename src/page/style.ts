@@ -106,6 +106,7 @@ caption { text-align: start; font-weight: 600; padding: .5rem .75rem; }
 th, td { text-align: start; padding: .375rem .75rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 tbody tr:last-child > * { border-bottom: 0; }
 th { font-weight: 600; }
+tbody th { font-weight: 400; }
 thead th { font-size: var(--tiny); color: var(--soft); }
 td.number, th.number { text-align: end; white-space: nowrap; }
 code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wrap: anywhere; white-space: pre-wrap; }

@@ -43,12 +43,18 @@ describe('the pages of runs', () => {
     expect((await get('/runs?before=2')).data.runs).toHaveLength(1)
   })
 
-  test('a run shows its requests by route and individually', async () => {
-    const { data, title } = await get('/runs/1')
+  test('a run shows each request once, the failed ones first, with a link to its series', async () => {
+    const { data, title, html } = await get('/runs/1')
     expect(title).toBe('Run 1')
     const sent = reader.get('select count(*) from _fetch where run_id = 1')
-    expect(data.routes.reduce((sum: number, { requests }: { requests: number }) => sum + requests, 0)).toBe(sent)
     expect(data.run.requests).toBe(sent)
+    const ids = [...data.failed, ...data.requests].map(({ id }: { id: number }) => id)
+    expect(ids.length).toBe(new Set(ids).size)
+    expect(ids.length).toBe(Math.min(sent as number, 40))
+    const [{ series_id: series }] = data.requests.filter(
+      ({ series_id }: { series_id: number | null }) => series_id !== null,
+    )
+    expect(html).toContain(`href="/series/s${series}"`)
     await expect(get('/runs/77')).rejects.toThrow(/not found/)
     await expect(get('/runs/x')).rejects.toThrow(/not found/)
   })

@@ -22,8 +22,6 @@ import { requestNames } from '../queries/names.ts'
 
 /** Runs, quarantine entries and requests on one page. */
 const [RUNS_A_PAGE, ENTRIES_A_PAGE, REQUESTS] = [50, 50, 40]
-/** Requests that are counted by route: a run may have a hundred thousand. */
-const MAX_COUNTED = 1000
 
 /** The duration of a run; null while it runs, or after a crash. */
 const runSeconds = ({ started_at, finished_at }: { started_at: string; finished_at: string | null }) =>
@@ -136,32 +134,17 @@ async function readRun(request: PageRequest) {
     .$if(before !== null, (eb) => eb.where('f.id', '<', before!))
     .limit(REQUESTS + 1)
     .execute()
-  const counted = await runRequests(store, run.id)
-    .select(['f.route', 'f.outcome', 'f.attempts', 'f.bytes', 'f.ms'])
-    .limit(MAX_COUNTED)
-    .execute()
   const name = await requestNames(request, [...failed, ...requests])
   const named = (row: (typeof requests)[number]) => ({ ...row, name: name(row) })
   return {
     progress: run.outcome === 'running' ? await readProgress(store, run, request.now) : null,
     run: { ...run, seconds: runSeconds(run) },
-    /** Sums by route, with the median and the longest time in milliseconds. */
-    routes: [...Map.groupBy(counted, ({ route }) => route)].map(([route, rows]) => {
-      const times = rows.map(({ ms }) => ms).sort((a, b) => a - b)
-      return {
-        route,
-        requests: rows.length,
-        failed: rows.filter(({ outcome }) => isFailure(outcome)).length,
-        attempts: rows.reduce((sum, { attempts }) => sum + attempts, 0),
-        bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
-        median: times[times.length >> 1]!,
-        slowest: times.at(-1)!,
-      }
-    }),
-    /** True if earlier requests are not counted. */
-    cut: counted.length === MAX_COUNTED,
     failed: failed.map(named),
-    requests: requests.slice(0, REQUESTS).map(named),
+    /** Without the failed ones. */
+    requests: requests
+      .slice(0, REQUESTS)
+      .filter(({ outcome }) => !isFailure(outcome))
+      .map(named),
     older: requests.length > REQUESTS ? requests[REQUESTS - 1]!.id : null,
   }
 }
@@ -175,27 +158,13 @@ function progressBar({ done, expected, secondsLeft }: NonNullable<Run['progress'
   return html`<p class="running">${labels.progress(done, expected)}${left} <progress value="${done}" max="${Math.max(done, expected)}" aria-label="${labels.progress(done, expected)}"></progress></p>`
 }
 
-function routes({ routes: rows, cut }: Run, request: PageRequest): Html {
-  const { runs: labels } = request.words
-  return html`<h2>${labels.routes}</h2>${cut && html`<p>${labels.cut(MAX_COUNTED)}</p>`}
-${table(labels.routes, rows, [
-  [labels.route, ({ route }) => labels.targets[route] ?? serviceText(route)],
-  [labels.requests, ({ requests }) => countText(request, requests), 'number'],
-  [labels.failed, ({ failed }) => countText(request, failed), 'number'],
-  [labels.attempts, ({ attempts }) => countText(request, attempts), 'number'],
-  [labels.bytes, ({ bytes }) => countText(request, bytes), 'number'],
-  [labels.median, ({ median }) => `${median} ms`, 'number'],
-  [labels.slowest, ({ slowest }) => `${slowest} ms`, 'number'],
-])}`
-}
-
 function requestsTable(label: string, rows: Run['requests'], request: PageRequest): Html {
   const { runs: labels, common } = request.words
   return table(label, rows, [
     [
       common.request,
-      ({ target, name, message, hint, code }) =>
-        html`<bdi title="${oneLine(target)}">${oneLine(name)}</bdi>${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
+      ({ target, name, series_id, message, hint, code }) =>
+        html`<bdi title="${oneLine(target)}">${series_id === null ? oneLine(name) : html`<a href="${request.link(`/series/s${series_id}`)}">${oneLine(name)}</a>`}</bdi>${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
     ],
     [
       labels.outcome,
@@ -248,9 +217,8 @@ ${
   html`<h2>${labels.failures}</h2><p>${labels.failuresHint}</p>${command(request.command('retry'))}
 ${requestsTable(labels.failures, failed, request)}`
 }
-${data.routes.length > 0 && routes(data, request)}
 <h2>${labels.all}</h2>
-${requests.length === 0 ? html`<p>${labels.noRequests}</p>` : requestsTable(labels.all, requests, request)}
+${requests.length > 0 ? requestsTable(labels.all, requests, request) : failed.length === 0 && html`<p>${labels.noRequests}</p>`}
 ${olderPager(request, older)}`
   },
 })
