@@ -26,6 +26,24 @@ describe('the overview', () => {
     expect(text).toContain('<code data-copy>npx indicator-sync plan test.yaml --verbose</code>')
   })
 
+  test('an id that the service does not know is one problem, which neither a sync nor a retry repairs', async () => {
+    const status = (path: string) => (path.includes('99999') ? 404 : undefined)
+    const [store, market] = [await tempStore(), await source({ status })]
+    const job = 'series: [{ indicators: [1, 99999], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
+    await market.run(store, job, '2025-11-04T12:00:00Z')
+    const { url } = await servePage(store.file)
+    const { health, failures } = JSON.parse(await get(`${url}/index.json`))
+    expect(health).toMatchObject({ failures: 0, gaps: [] })
+    expect(failures).toMatchObject([{ code: 'not-found', target: expect.stringContaining('99999') }])
+    const [, problems = ''] = /<section class="health problems"([\s\S]*?)<\/section>/.exec(
+      await get(`${url}/?lang=en`),
+    )!
+    expect(problems.match(/99999/g)).not.toBeNull()
+    expect([...problems.matchAll(/<code data-copy>([^<]*)</g)].map(([, command]) => command)).toEqual([
+      'npx indicator-sync discover',
+    ])
+  })
+
   test('the overview shows the range of every series and the last ninety local days', async () => {
     const { url } = await servePage(await sharedFile())
     const { series, runs } = JSON.parse(await get(`${url}/index.json`))

@@ -5,6 +5,7 @@ import { findReaches, type Reach } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { unansweredRequests } from '../../reports/readStatus.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
+import { readUnknown } from '../../reports/unknownItems.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, paginate } from '../page.ts'
@@ -25,9 +26,13 @@ const TREND_DAYS = 30
 
 /**
  * Reads the gaps of each series by reason: their count, range and length, and one of the jobs that select them. Geos without any values
- * are listed as such, not as gaps.
+ * and items that the service does not know are listed as such, not as gaps.
  */
-const gapsBySeries = async ({ store }: PageRequest, lacking: readonly LackingGeos[]) => {
+const gapsBySeries = async (
+  { store }: PageRequest,
+  lacking: readonly LackingGeos[],
+  unknown: ReadonlyMap<string, unknown>,
+) => {
   const gaps = await store.kysely
     .selectFrom('gaps')
     .select(({ fn, eb }) => [
@@ -53,7 +58,9 @@ const gapsBySeries = async ({ store }: PageRequest, lacking: readonly LackingGeo
   const isLacking = ({ kind, indicator, geo_id, reason }: (typeof gaps)[number]): boolean =>
     reason === 'absent' && ['all', geo_id].some((geo) => lackingKeys.has(`${kind} ${indicator} ${geo}`))
   // A condition on the view would make SQLite read whole tables.
-  const missed = gaps.filter((gap) => Boolean(gap.isGap) && !isLacking(gap))
+  const missed = gaps.filter(
+    (gap) => Boolean(gap.isGap) && !isLacking(gap) && !unknown.has(`${gap.kind} ${gap.indicator}`),
+  )
   return [...Map.groupBy(missed, ({ series_id, reason }) => `${series_id} ${reason}`).values()].map((group) => ({
     ...group[0]!,
     count: group.reduce((sum, { count }) => sum + Number(count), 0),
@@ -117,8 +124,8 @@ async function readLines(
     const { borders } = lastDays(row.time_zone, request.now, STRIP_DAYS)
     lines.push({
       ...head(row),
-      /** The name of its only geo. */
-      geo: geoIds.length === 1 ? (named.get(geo) ?? null) : null,
+      /** The geo of the value and of the small picture. */
+      geo: named.get(geo) ?? null,
       geos: geoIds.length,
       lastLocal: lastAt === null ? null : formatLocal(row.time_zone, lastAt),
       behindS,
@@ -147,7 +154,7 @@ export async function readOverview(request: PageRequest) {
   const reach = new Map((await findReaches(store, now)).map((series) => [series.seriesId, series]))
   const lacking = await findLackingGeos(store, await storedNamedGeos(store))
   const stored = await allSeries(request)
-  const gaps = await gapsBySeries(request, lacking)
+  const gaps = await gapsBySeries(request, lacking, await readUnknown(store))
   const seriesGaps = Map.groupBy(gaps, ({ series_id }) => series_id)
   const isLate = (row: SeriesRow): boolean => Boolean(reach.get(row.id)?.late)
   // Series that need attention come first.
@@ -163,7 +170,8 @@ export async function readOverview(request: PageRequest) {
     health: {
       series: all.length,
       late: all.filter(isLate).length,
-      failures: failures.length,
+      /** Those that `retry` may repair. The service does not know the items of the others. */
+      failures: failures.filter(({ next_at }) => next_at === null).length,
       quarantined: (await quarantine.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n,
       missed: (await findRhythms(store, now))
         .filter(({ missedFrom }) => now > missedFrom)

@@ -52,7 +52,7 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
     command:
       gap.reason === 'absent' ? 'gaps' : gap.reason !== 'never requested' ? 'retry' : gap.job ? sync(gap.job) : 'gaps',
   })
-  const isListed = request.live && failures.length === health.failures
+  const isListed = request.live && failures.filter(({ next_at }) => next_at === null).length === health.failures
   const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
     count > 0 ? [{ text: text(count), command }] : []
   return [
@@ -123,7 +123,7 @@ function lakes({ lakes: rows }: Overview, request: PageRequest): HtmlPart {
 function age({ behindS, usualS, late, lastLocal }: SeriesLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
-  if (behindS > 60 * DAY && !late) return html`<span class="soft">${lastLocal?.slice(0, 10)}</span>`
+  if (behindS > 60 * DAY && !late) return html`<span class="soft">${home.ended(lastLocal?.slice(0, 10) ?? '')}</span>`
   const length = (seconds: number): string => {
     const text = roughLength(request, seconds)
     return seconds < 0 ? common.ahead(text) : common.ago(text)
@@ -154,7 +154,7 @@ function seriesColumns(request: PageRequest): Column<SeriesLine>[] {
     [
       common.series,
       ({ path, indicatorId, name, geo, geos, kind, timeTrunc, geoAgg }) => {
-        const place = geo ?? (geos > 1 ? home.geos(geos) : null)
+        const place = geos > 1 ? `${geo ?? ''} (${home.geos(geos)})` : geo
         const detail = [kindText(kind, request), groupingText(request, timeTrunc, geoAgg)].filter(Boolean).join(', ')
         return html`<a href="${link(`/series/${path}`)}">${indicatorId} ${serviceText(name)}</a>
 <span class="soft">${detail}${detail && place && ' · '}${serviceText(place)}</span>`
