@@ -1,3 +1,4 @@
+import { toWords } from '../job/select.ts'
 import { prometheusText } from '../reports/metrics.ts'
 import { readStatus } from '../reports/readStatus.ts'
 import { sideBySide } from '../reports/sideBySide.ts'
@@ -26,16 +27,6 @@ export const chartData: Responder = async (request) => {
   }
   return jsonResponse(await readChart(request, chartQuery, await readStates(request, dataset, range), compared))
 }
-
-/** A name in lower case without accents, for the name of a file. */
-const slug = (name: string): string =>
-  name
-    .normalize('NFD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, 60)
-    .replaceAll(/^-|-$/g, '')
 
 /**
  * `/api/csv/…`: every value of a range, current and, with `asof`, as known then; with `with`, also those of the compared series, in
@@ -66,8 +57,8 @@ export const valuesCsv: Responder = async (request) => {
       ])
   }
   const { from, to } = rangeQuery(zone, range)
-  const name = [path, geoId, slug(dataset.name), from.slice(0, 10), to.slice(0, 10)].filter((part) => part !== '')
-  return csvResponse(`${name.join('-')}.csv`, columns, rows())
+  const name = [path, geoId, ...toWords(dataset.name), from.slice(0, 10), to.slice(0, 10)].join('-')
+  return csvResponse(`${name}.csv`, columns, rows())
 }
 
 /** `/api/carpet/…`: the hours of days. */

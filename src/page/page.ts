@@ -40,8 +40,6 @@ export interface PageRequest {
   readonly now: number
   /** The requested URL, for paper; undefined without a server. */
   readonly address?: string
-  /** The folders of lakes that jobs keep up to date. */
-  readonly lakes?: () => Promise<readonly string[]>
   /** Whether another site linked here; then nothing costly is done. */
   readonly foreign: boolean
   /** Whether the page has a server. A file has no search, no SQL and no scripts. */

@@ -37,8 +37,6 @@ export interface Site {
   readonly now: () => number
   /** A command as the user types it. */
   readonly command: (rest: string) => string
-  /** The folders of lakes that jobs keep up to date. */
-  readonly lakes?: () => Promise<readonly string[]>
   /** Called with errors that are not the user's. */
   readonly failed: (error: unknown) => void
   /** The longest time in which a request must arrive, and the time between two checks, in milliseconds. */
@@ -80,7 +78,6 @@ function createRequest(site: Site, { address, params, headers, locale }: PageCal
     foreign: isForeign(headers),
     link: formatAddress,
     command: site.command,
-    ...(site.lakes ? { lakes: site.lakes } : {}),
     asset: (name) => `/-/${assets().folder}/${name}`,
   }
 }

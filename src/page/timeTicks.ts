@@ -9,6 +9,7 @@ const AXIS_STEPS: readonly (readonly [days: number, unit: Unit, count: number])[
   [0.3, 'hour', 1],
   [1.1, 'hour', 3],
   [2.1, 'hour', 6],
+  [4.1, 'hour', 12],
   [15, 'day', 1],
   [35, 'day', 5],
   [80, 'day', 10],

@@ -80,14 +80,4 @@ testSignals('status and the page show the age of the lakes of all jobs in the di
   writeFileSync(join(dir, 'e.yaml'), job('', '2025-01-02'))
   expect((await run('sync', 'e.yaml', '--database', 'another.db')).code).toBe(0)
   expect((await run('status', '--database', 'another.db')).out).not.toContain('one lake')
-  let page = ''
-  await runCli(dir, ['serve', '--port', '0'], {}, (child) => {
-    child.stdout!.once('data', async (said) => {
-      page = await (await fetch(/http:\S+/.exec(String(said))![0])).text()
-      child.kill('SIGTERM')
-    })
-  })
-  expect(page).toMatch(/Lake <code>one lake<\/code>: updated \d+ min ago; up to date\./)
-  expect(page).toMatch(/Lake <code>other<\/code>: <span lang="en">/)
-  expect(page).toMatch(/Lake <code>none<\/code>: there is none yet\. [^\n]*lake sync none/)
 })

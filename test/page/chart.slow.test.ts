@@ -342,7 +342,7 @@ test('all values of a series and their CSV file are one click away', async () =>
   expect(await page.locator('.facts').innerText()).toMatch(/Value now\s+[\d.-]+ €\/MWh 2025-10-\d\d[\s\S]*Mean/i)
   const download = page.waitForEvent('download')
   await page.locator('.spans').getByRole('link', { name: 'CSV' }).click()
-  expect((await download).suggestedFilename()).toBe('600-3-2025-10-20-2025-10-30.csv')
+  expect((await download).suggestedFilename()).toBe('600-3-day-ahead-spot-market-price-2025-10-20-2025-10-30.csv')
   await page.getByRole('link', { name: 'All', exact: true }).click()
   await page.waitForURL(/from=2025-03-28&to=2025-10-30/)
 })

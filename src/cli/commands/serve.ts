@@ -11,7 +11,6 @@ import { version } from '../../util/package.ts'
 import { shellWord } from '../../util/text.ts'
 import { type Args, programName } from '../command.ts'
 import { DATABASE_FLAG, DEFAULT_DATABASE } from '../flags.ts'
-import { lakesOfJobs } from '../jobs/lakes.ts'
 import { checkPort, listenError } from '../listening.ts'
 import { readPublicSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
@@ -76,7 +75,6 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
     },
     now: () => Math.floor(Date.now() / 1000),
     command: (words: string) => `${programName()} ${words}${databaseFlag}`,
-    lakes: lakesOfJobs,
     failed: (error: unknown) => void process.stderr.write(`${describe(error)}\n`),
   }
   const server = await startServer(site, { host, port: port ?? PORT })

@@ -87,15 +87,6 @@ async function worstGaps(request: PageRequest, gaps: readonly SeriesGap[], serie
   return worst.map(({ series_id, ...gap }) => ({ ...gap, ...head(rows.get(series_id)!) }))
 }
 
-/** Compares the lakes of jobs with the database. `state`: an error message, or null if there is no lake yet. */
-async function readLakes({ store, lakes }: PageRequest) {
-  const folders = (await lakes?.()) ?? []
-  if (folders.length === 0) return []
-  const { lakeStateIn } = await import('../../lake/state.ts')
-  const states = await Promise.all(folders.map((folder) => lakeStateIn(store, folder)))
-  return states.flatMap((state, i) => (state === undefined ? [] : [{ folder: folders[i]!, state }]))
-}
-
 /** Reads the rows of the overview. */
 async function readLines(
   request: PageRequest,
@@ -183,7 +174,6 @@ export async function readOverview(request: PageRequest) {
       moreGaps: Math.max(0, gaps.length - PROBLEMS_SHOWN),
     },
     jobFiles: await readJobFiles(store),
-    lakes: await readLakes(request),
     failures: listed.map((failure) => {
       const { target, outcome, message, hint, code, next_at, job } = failure
       return { name: name(failure), target, outcome, message, hint, code, next_at, job }

@@ -1,5 +1,5 @@
 import type { IncompleteRun } from '../../reports/lastRuns.ts'
-import { oneLine, shellWord, visible } from '../../util/text.ts'
+import { oneLine, visible } from '../../util/text.ts'
 import { DAY } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
@@ -101,24 +101,6 @@ function healthSection(data: Overview, request: PageRequest): Html {
   )}</section>`
 }
 
-/** The age of each lake, with the command that updates it. */
-function lakes({ lakes: rows }: Overview, request: PageRequest): HtmlPart {
-  const { home, common } = request.words
-  const lakeText = (state: Overview['lakes'][number]['state']): HtmlPart => {
-    if (state === null) return home.noLake
-    if (typeof state === 'string') return html`<span lang="en">${visible(state)}</span>`
-    const length = common.ago(roughLength(request, request.now - Date.parse(state.synced_at) / 1000))
-    return state.fetches_behind === 0 ? home.lakeFresh(length) : home.lake(length, state.fetches_behind)
-  }
-  return (
-    rows.length > 0 &&
-    html`<ul class="lakes">${rows.map(({ folder, state }) => {
-      const isFresh = state !== null && typeof state === 'object' && state.fetches_behind === 0
-      return html`<li>${home.lakeName} <code>${visible(folder)}</code>: ${lakeText(state)} ${!isFresh && commandLine(request.command(`lake sync ${shellWord(folder)}`))}</li>\n`
-    })}</ul>`
-  )
-}
-
 /** How far the values reach, and how far they usually do; after two months, a date. */
 function age({ behindS, usualS, late, lastLocal }: SeriesLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
@@ -205,6 +187,6 @@ export const overviewView = view({
   show: (
     data,
     request,
-  ) => html`<p class="soft">${request.words.home.about(data.health.series)}</p>${healthSection(data, request)}${lakes(data, request)}${seriesTable(data, request)}
+  ) => html`<p class="soft">${request.words.home.about(data.health.series)}</p>${healthSection(data, request)}${seriesTable(data, request)}
 ${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
 })

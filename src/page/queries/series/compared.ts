@@ -3,6 +3,7 @@ import type { PageRequest } from '../../page.ts'
 import { findSeriesPath } from '../seriesPaths.ts'
 import { type ComparedLine, drawLine } from './chartData.ts'
 import {
+  type ChartLine,
   type ChartQuery,
   findAsOf,
   type NamedGeoSeries,
@@ -27,6 +28,12 @@ export const comparedNames = (query: URLSearchParams): string[] =>
 export const placeName = ({ name, geo }: Pick<NamedGeoSeries, 'name' | 'geo'>): string =>
   geo.name === null ? name : `${name}, ${geo.name}`
 
+/** The fields of a series that identify a line. */
+const toLine = (series: NamedGeoSeries): ChartLine => {
+  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg } = series
+  return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg }
+}
+
 /**
  * Reads the lines beside the first one, as known at the same moment: the series of `with` in the named geo, else in that of the first
  * series if they have it; the same series earlier; and the difference between the first two lines of one unit.
@@ -39,18 +46,18 @@ export async function readCompared(
   for (const text of comparedNames(request.query)) {
     const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
     const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
-    const { path, unit, seriesId, zone, kind, indicator, trunc, geoAgg } = series
+    const { path, unit } = series
     const geo = (named === undefined && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
-    const fetchId = asOf && (await findAsOf(request.store, seriesId, asOf.moment)).fetchId
-    const line = { seriesId, geoId: geo.id, zone, kind, indicator, trunc, geoAgg, fetchId }
+    const fetchId = asOf && (await findAsOf(request.store, series.seriesId, asOf.moment)).fetchId
+    const line = { ...toLine(series), geoId: geo.id, fetchId }
     const drawn = await drawLine(request, line, range, fetchId)
     compared.push({ path, name: placeName({ ...series, geo }), unit, drawn, line })
   }
   const { shift, difference } = readChoices(request.query)
   const { series: labels } = request.words
   if (shift) {
-    const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, unit } = dataset
-    const line = { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, fetchId: asOf?.fetchId ?? null, shift }
+    const { zone, unit } = dataset
+    const line = { ...toLine(dataset), fetchId: asOf?.fetchId ?? null, shift }
     const [from, to] = [shiftBack(zone, range.from, shift), shiftBack(zone, range.to, shift)]
     const { kind: drawnAs, segments } = await drawLine(request, line, { from, to }, line.fetchId)
     const moved = segments.map((segment) => ({ ...segment, from: segment.from + range.from - from }))
