@@ -118,6 +118,9 @@ const cellTime = (cell: string | number | null | undefined): number =>
     ? Date.parse(/[T ]\d.*(?:Z|[+-]\d{2}:\d{2})$/.test(cell) ? cell : `${cell}${cell.length > 10 ? 'Z' : ''}`) / 1000
     : Number.NaN
 
+/** A measure that is smaller than another one by more than this factor has another axis. */
+const SMALL = 20
+
 /** The lines of a result whose first column has times without repetition; null for others. */
 function resultLines({ columns, rows }: CollectedResult) {
   const sorted = rows.map((row) => ({ at: cellTime(row[0]), row })).sort((a, b) => a.at - b.at)
@@ -135,9 +138,13 @@ function resultLines({ columns, rows }: CollectedResult) {
   const range: Interval = { from: times[0]!, to: times.at(-1)! + steps.at(-1)! }
   const lines = (values.length > 0 ? values : measures).slice(0, MAX_CHART_LINES).map(({ name, i }) => {
     const values = sorted.map(({ at, row }, n) => ({ at, value: row[i] as number | null, step: steps[n]! }))
-    return { name, drawn: { kind: 'values', segments: joinValues(values) } satisfies Drawn }
+    const size = values.reduce((most, { value }) => Math.max(most, Math.abs(value ?? 0)), 0)
+    return { name, size, drawn: { kind: 'values', segments: joinValues(values) } satisfies Drawn }
   })
-  return { lines, range, ends: [sorted[0]!, sorted.at(-1)!].map(({ row }) => String(row[0])) }
+  const largest = Math.max(...lines.map(({ size }) => size))
+  // Small measures would be flat beside large ones: they have an axis of their own.
+  const scaled = lines.map((line) => ({ ...line, isOther: line.size * SMALL < largest }))
+  return { lines: scaled, range, ends: [sorted[0]!, sorted.at(-1)!].map(({ row }) => String(row[0])) }
 }
 
 function chart(result: CollectedResult, { words, locale }: PageRequest): HtmlPart {
