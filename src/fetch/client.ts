@@ -36,7 +36,7 @@ export interface ClientOptions {
   /** Maximum number of concurrent calls. */
   readonly concurrency: number
   readonly signal: AbortSignal
-  /** The clock of the recorded times (epoch milliseconds). Default: the system clock. */
+  /** The clock, in epoch milliseconds. Default: the system clock. */
   readonly now?: (() => number) | undefined
   readonly limits?: Partial<Limits> | undefined
   readonly breaker?: BreakerOptions | undefined
@@ -212,7 +212,7 @@ export function openClient(options: ClientOptions): Client {
           if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
           return handleFailure(host, classifyError(error, summary, redactor))
         })
-        await handleResponse(host, response, classify(response, summary, Date.now()))
+        await handleResponse(host, response, classify(response, summary, now()))
         return response
       } catch (error) {
         if (error instanceof StoppedError || error instanceof KeyError) ended ??= error
@@ -226,7 +226,7 @@ export function openClient(options: ClientOptions): Client {
     response: HttpResponse,
     failure: AttemptFailure | undefined,
   ): Promise<void> {
-    const quotaMs = quotaWaitMs(response.headers, Date.now())
+    const quotaMs = quotaWaitMs(response.headers, now())
     const retryAfterMs = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const waitMs = Math.max(quotaMs, retryAfterMs ?? 0)
     if (waitMs > 0) onWait?.(waitMs, host, waitMs > quotaMs && failure !== undefined && isOutage(failure.error))

@@ -22,13 +22,13 @@ export interface Step {
   readonly isLocal?: boolean
 }
 
-/** The plan of a run. Its steps are planned while the run executes them; planning also fills the other members. */
+/** The plan of a run. Its steps are planned while the run executes them. */
 export interface RunPlan {
   readonly steps: AsyncIterable<Step>
-  /** The items that are skipped because the service does not know them, by route and id. */
+  /** The items that the steps so far skip because the service does not know them, by route and id. */
   readonly skipped: ReadonlyMap<string, SkippedItem>
-  /** The job with the indicators that its selectors match; null until the catalogue is loaded. */
-  readonly resolvedJob: Job | null
+  /** The job with the indicators that its selectors match; null until a step has loaded the catalogue. */
+  readonly resolvedJob: () => Job | null
 }
 
 /** A plan of requests that are known already. */
@@ -37,7 +37,7 @@ export const fixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
     yield { requests, total: null }
   })(),
   skipped: new Map(),
-  resolvedJob: null,
+  resolvedJob: () => null,
 })
 
 /** A job to plan, with the options of the user. */
@@ -50,12 +50,12 @@ type PlanRequest = Pick<Planning, 'job' | 'options' | 'requested' | 'onSkipped'>
 export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkipped'>): RunPlan {
   const skipped = new Map<string, SkippedItem>()
   const onSkipped = (item: SkippedItem): void => void skipped.set(`${item.route} ${item.id}`, item)
-  const found: Found = { skipped, resolvedJob: null }
-  return Object.assign(found, { steps: planSteps(context, { ...request, onSkipped }, found) })
+  let resolved: Job | null = null
+  const steps = planSteps(context, { ...request, onSkipped }, (job) => {
+    resolved = job
+  })
+  return { steps, skipped, resolvedJob: () => resolved }
 }
-
-/** What planning finds besides requests. */
-type Found = Pick<RunPlan, 'skipped'> & { resolvedJob: Job | null }
 
 /** Reads the current state of the database for the planner. */
 async function readPlanning({ store, service, now: clock }: SyncContext, request: PlanRequest): Promise<Planning> {
@@ -63,7 +63,11 @@ async function readPlanning({ store, service, now: clock }: SyncContext, request
   return { ...request, service, now, plannerState: await readPlannerState(store, now) }
 }
 
-async function* planSteps(context: SyncContext, request: PlanRequest, found: Found): AsyncGenerator<Step, void> {
+async function* planSteps(
+  context: SyncContext,
+  request: PlanRequest,
+  onResolved: (job: Job) => void,
+): AsyncGenerator<Step, void> {
   const { store, signal, later = [] } = context
   const { job, requested } = request
   const jobs = namesGeos(job) ? [job, ...later.map((next) => next.job)] : [job]
@@ -86,7 +90,7 @@ async function* planSteps(context: SyncContext, request: PlanRequest, found: Fou
     if (stillDue.length > 0) return
   }
   const resolvedJob = resolveSelectors(job, catalogue)
-  found.resolvedJob = resolvedJob
+  onResolved(resolvedJob)
   planning = {
     ...planning,
     job: resolvedJob,
