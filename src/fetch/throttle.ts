@@ -1,0 +1,141 @@
+import PQueue from 'p-queue'
+import type { HttpResponse } from '../service/request.ts'
+import {
+  isOutage,
+  KeyError,
+  SignalError,
+  StoppedError,
+  type SyncError,
+  TransientError,
+  UnavailableError,
+} from '../util/errors.ts'
+import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
+import type { AttemptFailure } from './classify.ts'
+import { parseHost } from './hosts.ts'
+import type { Pacer } from './pacer.ts'
+import { MAX_WAIT_MS, quotaWaitMs, tooLong } from './waits.ts'
+
+/** The limits of calls, and who is informed of pauses. */
+export interface ThrottleOptions {
+  readonly baseUrl: string
+  /** Decides when each call may be sent. */
+  readonly pacer: Pacer
+  /** Maximum number of concurrent calls. */
+  readonly concurrency: number
+  readonly signal: AbortSignal
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly breaker?: BreakerOptions | undefined
+  /** Called when the breaker gives a host up. With it, a failing host does not end the run: it is tried again after a long pause. */
+  readonly onGivenUp?: ((host: string) => Promise<void>) | undefined
+  /** Called when all calls are paused for `ms` milliseconds. */
+  readonly onPause?: ((ms: number, reason: string) => void) | undefined
+  /** Called when a host requests a pause, even one longer than this process waits. `isOutage`: the host is down. */
+  readonly onWait?: ((ms: number, host: string, isOutage: boolean) => void) | undefined
+}
+
+/** A failed attempt, as p-retry expects it. */
+export class AttemptError extends Error {
+  readonly failure: AttemptFailure
+  constructor(failure: AttemptFailure) {
+    super(failure.error.message)
+    this.failure = failure
+  }
+}
+
+/** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. */
+export function createThrottle({
+  baseUrl,
+  pacer,
+  concurrency,
+  signal,
+  now,
+  breaker: breakerOptions = BREAKER,
+  onGivenUp,
+  onPause,
+  onWait,
+}: ThrottleOptions) {
+  // Starts at one, so that a wrong key costs one call. A success adds one, a failure halves it.
+  const queue = new PQueue({ concurrency: 1 })
+  const breakers = new Map<string, ReturnType<typeof createBreaker>>()
+  const breakerFor = (host: string) => {
+    const breaker = breakers.get(host) ?? createBreaker(breakerOptions)
+    breakers.set(host, breaker)
+    return breaker
+  }
+  const longestPauseMs = breakerOptions.pauseMs * 2 ** breakerOptions.openings
+  /** The error that ended the run: nothing more is sent. */
+  let ended: SyncError | undefined
+
+  /** Runs a call as soon as it may start. Throws what the call throws, or the error that ended the run. */
+  const start = <T>(host: string, protocol: string, send: () => Promise<T>): Promise<T> =>
+    queue.add(async () => {
+      try {
+        if (signal.aborted) throw new SignalError()
+        if (!ended) await pacer.take(host, signal, protocol)
+        if (ended) throw ended
+        return await send()
+      } catch (error) {
+        if (error instanceof StoppedError || error instanceof KeyError) ended ??= error
+        throw error
+      }
+    })
+
+  /** Pauses calls if the quota is used up, before the next call begins. Throws if the response is a failure. */
+  async function handleResponse(
+    host: string,
+    response: HttpResponse,
+    failure: AttemptFailure | undefined,
+  ): Promise<void> {
+    const quotaMs = quotaWaitMs(response.headers, now())
+    const retryAfterMs = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
+    const waitMs = Math.max(quotaMs, retryAfterMs ?? 0)
+    if (waitMs > 0) onWait?.(waitMs, host, waitMs > quotaMs && failure !== undefined && isOutage(failure.error))
+    // This response is still good, but nothing more is sent before the quota is renewed.
+    if (quotaMs > MAX_WAIT_MS) {
+      ended = tooLong(quotaMs)
+      await pacer.pause(host, quotaMs)
+    } else await pause(host, quotaMs, 'the rate limit of the service is used up')
+    if (failure) return handleFailure(host, failure)
+    breakerFor(host).succeeded()
+    if (queue.concurrency < concurrency) queue.concurrency++
+  }
+
+  /** Pauses calls after a failure, before the next call begins. Throws the failure, or the error that ends the run. */
+  async function handleFailure(host: string, failure: AttemptFailure): Promise<never> {
+    const { error, coolDownMs, response } = failure
+    if (error instanceof KeyError) throw error
+    if (!(error instanceof TransientError) || failure.isHostUp) {
+      breakerFor(host).succeeded()
+      throw new AttemptError(failure)
+    }
+    queue.concurrency = Math.max(1, Math.floor(queue.concurrency / 2))
+    const breakerMs = breakerFor(host).failed(response === null && isOutage(error))
+    if (breakerMs === undefined) {
+      // Storage that is down fails its own files only; each further one costs a single call.
+      if (host !== parseHost(baseUrl)) throw new AttemptError({ ...failure, maxAttempts: 1 })
+      if (!onGivenUp) throw new UnavailableError(error)
+      await onGivenUp(host)
+    }
+    if (coolDownMs > MAX_WAIT_MS && isOutage(error)) {
+      await pacer.pause(host, coolDownMs)
+      const { message, hint } = tooLong(coolDownMs)
+      const outage = new TransientError(`${error.message} ${message}`, { code: error.code, cause: error })
+      throw new UnavailableError(outage, hint)
+    }
+    await pause(host, breakerMs ?? longestPauseMs, 'the service keeps failing')
+    await pause(host, coolDownMs, error.message)
+    throw new AttemptError(failure)
+  }
+
+  /** Pauses all calls. Throws StoppedError if the pause is too long to wait. */
+  async function pause(host: string, ms: number, reason: string): Promise<void> {
+    if (ms <= 0) return
+    // Processes that share the pace wait too, even if this one ends.
+    await pacer.pause(host, ms)
+    if (ms > MAX_WAIT_MS) throw tooLong(ms)
+    onPause?.(ms, reason)
+  }
+
+  return { start, handleResponse, handleFailure, clear: () => queue.clear() }
+}
