@@ -76,7 +76,10 @@ export async function handler(args: DiffArgs): Promise<number> {
   const { database, service } = readSettings(args)
   return withReader(database.value, async (reader) => {
     const { from, to } = await readSpan(reader, args, service.value.timeZone)
-    if (from > to) throw new InputError('--from must not be later than --to.', { code: 'empty-range' })
+    if (from > to) {
+      const mistake = args.run ? 'The first --run must be the earlier one.' : '--from must not be later than --to.'
+      throw new InputError(mistake, { code: 'empty-range' })
+    }
     const differences = await findDifferences(reader, { from, to, indicators: args.indicator ?? [] })
     const name = args.json ? 'json' : args.format
     if (name !== 'table') {

@@ -69,7 +69,7 @@ export function summaryText(summary: Summary): string {
     )
   if (counts.rows_rejected > 0)
     lines.push(
-      `${quantity(counts.rows_rejected, 'row')} ${counts.rows_rejected === 1 ? 'is' : 'are'} invalid and quarantined:`,
+      `${quantity(counts.rows_rejected, 'invalid row or response', 'invalid rows or responses')} quarantined:`,
       '  → indicator-sync quarantine list',
     )
   lines.push(
