@@ -229,15 +229,15 @@ export const searchView = view({
 <label>${common.words} <input type="search" name="q" value="${text}" size="40"></label>
 <label>${labels.where} <select name="in">${options(choices, place)}</select></label>
 <button>${labels.find}</button></form>
-${text !== '' && html`<p role="status">${total + pages.length + stored.length === 0 ? labels.none(text) : counted}</p>`}
+${text !== '' && total + pages.length + stored.length === 0 && html`<p role="status">${labels.none(text)}</p>`}
 ${pages.length > 0 && html`<p>${common.navigation}: ${pages.map((name) => html`<a href="${link(PAGES[name])}">${common.pages[name]}</a> `)}</p>`}
 ${
   stored.length > 0 &&
   html`<h2>${words.home.seriesHeading}</h2><ul>\n${stored.map(
     ({ path, geo, geoName, indicatorId, name, timeTrunc, geoAgg }) =>
       html`<li><a href="${link(`/series/${path}`, { geo: geo ?? undefined })}">${indicatorId} ${serviceText(name)}</a> <span class="soft"><bdi>${geoName}</bdi> ${groupingText(request, timeTrunc, geoAgg)}</span></li>\n`,
-  )}</ul><h2>${labels.elsewhere}</h2>`
+  )}</ul>`
 }
-${results.length > 0 && html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
+${results.length > 0 && html`<h2>${labels.elsewhere}</h2><p role="status">${counted}</p><ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
   },
 })
