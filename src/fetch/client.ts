@@ -9,13 +9,13 @@ import { createAgent, HTTP_LIMITS, type Limits, readResponse, type SendOptions, 
 import { AttemptError, createThrottle, type ThrottleOptions } from './throttle.ts'
 
 /** The service to call, the limits, and the callbacks. */
-export interface ClientOptions extends Omit<ThrottleOptions, 'now'> {
+export interface ClientOptions extends ThrottleOptions {
   readonly key: string
   /** Declares the header of the key. */
   readonly service: Pick<Service, 'apiKey'>
   /** The version of this program, for the header `User-Agent`. */
   readonly version: string
-  /** The clock, in epoch milliseconds. Default: the system clock. */
+  /** The clock of the recorded times, in epoch milliseconds. Default: the system clock. */
   readonly now?: (() => number) | undefined
   readonly limits?: Partial<Limits> | undefined
   /** Milliseconds before the first retry. */
@@ -79,7 +79,7 @@ export function openClient(options: ClientOptions): Client {
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
   const dispatcher = createAgent(limits, concurrency, signal)
-  const throttle = createThrottle({ ...options, now, baseUrl })
+  const throttle = createThrottle({ ...options, baseUrl })
 
   const headers: Client['headers'] = (withKey) => ({
     'Accept-Encoding': 'br, gzip',
@@ -159,7 +159,8 @@ export function openClient(options: ClientOptions): Client {
         if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
         return throttle.handleFailure(host, classifyError(error, summary, redactor))
       })
-      await throttle.handleResponse(host, response, classify(response, summary, now()))
+      // The dates of a service are compared with the system clock.
+      await throttle.handleResponse(host, response, classify(response, summary, Date.now()))
       return response
     })
   }

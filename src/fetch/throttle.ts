@@ -23,8 +23,6 @@ export interface ThrottleOptions {
   /** Maximum number of concurrent calls. */
   readonly concurrency: number
   readonly signal: AbortSignal
-  /** Epoch milliseconds. */
-  readonly now: () => number
   readonly breaker?: BreakerOptions | undefined
   /** Called when the breaker gives a host up. With it, a failing host does not end the run: it is tried again after a long pause. */
   readonly onGivenUp?: ((host: string) => Promise<void>) | undefined
@@ -49,7 +47,6 @@ export function createThrottle({
   pacer,
   concurrency,
   signal,
-  now,
   breaker: breakerOptions = BREAKER,
   onGivenUp,
   onPause,
@@ -87,7 +84,7 @@ export function createThrottle({
     response: HttpResponse,
     failure: AttemptFailure | undefined,
   ): Promise<void> {
-    const quotaMs = quotaWaitMs(response.headers, now())
+    const quotaMs = quotaWaitMs(response.headers, Date.now())
     const retryAfterMs = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const waitMs = Math.max(quotaMs, retryAfterMs ?? 0)
     if (waitMs > 0) onWait?.(waitMs, host, waitMs > quotaMs && failure !== undefined && isOutage(failure.error))
