@@ -172,7 +172,7 @@ test.each(Object.entries(SHAPES))('all statistics count the rows of %s equally',
     const machine = summaryJson(summary) as Record<string, number>
     const words = summaryText(summary)
     const counted = NAMES.map((name) =>
-      Number(new RegExp(`(\\d+) ${name === 'rejected' ? 'rows? (?:is|are) invalid' : name}`).exec(words)?.[1] ?? 0),
+      Number(new RegExp(`(\\d+) ${name === 'rejected' ? 'invalid rows? or responses?' : name}`).exec(words)?.[1] ?? 0),
     )
     const outside = store.get(`select sum(rows_outside) from _fetch where ${run}`)
     accounts.push({

@@ -110,15 +110,15 @@ describe('values as of a moment', () => {
          where v.series_id = ? and v.geo_id = ? and at >= ? and at < ? group by 1 order by 1`,
         [line.seriesId, line.geoId, RANGE.from, RANGE.to],
       ) as { run: number; n: number }[]
-      const brought = (await readChanges(reader, line, RANGE)).filter((change) => change.brought > 0)
-      expect(brought.map(({ run, brought: n, exact }) => ({ run, n, exact }))).toEqual(
+      const written = (await readChanges(reader, line, RANGE)).filter((change) => change.written > 0)
+      expect(written.map(({ run, written: n, exact }) => ({ run, n, exact }))).toEqual(
         versions.map((one) => ({ ...one, exact: true })),
       )
       const most = await readChanges(reader, line, { from: RANGE.to - 900 * 86_400, to: RANGE.to })
       for (const { run, n } of versions) {
         const listed = most.find((change) => change.run === run)
         expect(listed?.exact).toBe(false)
-        expect(listed?.brought).toBeGreaterThanOrEqual(n)
+        expect(listed?.written).toBeGreaterThanOrEqual(n)
       }
     }
   })

@@ -123,8 +123,10 @@ test('a band follows the largest values forwards and the smallest backwards', ()
 
 test('a time axis labels days with weekdays, and the first day of a month with the month', () => {
   const from = startOfDate('Europe/Madrid', '2025-03-01')!
-  const labels = timeTicks('Europe/Madrid', { from, to: from + 3 * 86_400 }, 'en').map(({ label }) => label)
-  expect(labels).toEqual(['1 Mar', 'Sun 2', 'Mon 3', 'Tue 4'])
+  const labels = (days: number) =>
+    timeTicks('Europe/Madrid', { from, to: from + days * 86_400 }, 'en').map(({ label }) => label)
+  expect(labels(5)).toEqual(['1 Mar', 'Sun 2', 'Mon 3', 'Tue 4', 'Wed 5', 'Thu 6'])
+  expect(labels(3).slice(0, 4)).toEqual(['Sat 1', '12:00', 'Sun 2', '12:00'])
 })
 
 test.each(['Europe/Madrid', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Chatham', 'Africa/Cairo'])(

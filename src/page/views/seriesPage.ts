@@ -163,9 +163,9 @@ ${first !== null && lastYear.to > first && show(lastYear, labels.lastYear)}
 
 /** The moments of changes in words; an upper limit has a sign. */
 const changeMoments = ({ changes, dataset }: SeriesData, { words: { series: labels }, locale }: PageRequest) =>
-  changes.map(({ at, run, brought, replaced, exact }) => ({
+  changes.map(({ at, run, written, exact }) => ({
     at,
-    text: `${momentText(dataset.zone, at)} · ${labels.run(String(run))} · ${labels.change(`${exact ? '' : '≤ '}${countText({ locale }, Math.max(brought, replaced))}`)}`,
+    text: `${momentText(dataset.zone, at)} · ${labels.run(String(run))} · ${labels.change(`${exact ? '' : '≤ '}${countText({ locale }, written)}`)}`,
   }))
 
 /** The form; its fields go into the address. */

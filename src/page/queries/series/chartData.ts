@@ -246,10 +246,10 @@ export async function readCarpet(db: Reader, line: GeoSeries, range: Interval, f
 /** The most days of which every value is examined. For more, requests are counted, with all geos of their windows. */
 const MAX_EXAMINED_DAYS = 400
 
-/** The number of values that a fetch added, and that it replaced or withdrew. */
-type FetchCount = readonly [fetchId: number, brought: number, replaced: number]
+/** A fetch that changed something, and the number of values that it wrote. */
+type FetchCount = readonly [fetchId: number, written: number]
 
-/** Counts the versions that each fetch began and ended in an interval. */
+/** Counts the versions of values that each fetch wrote in an interval. A fetch may only have withdrawn values. */
 async function countVersions({ kysely }: Reader, line: GeoSeries, { from, to }: Interval): Promise<FetchCount[]> {
   const key = { series_id: line.seriesId, geo_id: line.geoId }
   const current = await kysely
@@ -265,12 +265,12 @@ async function countVersions({ kysely }: Reader, line: GeoSeries, { from, to }: 
     .groupBy(['fetch_id', 'superseded_by'])
     .execute()
   return [
-    ...[...current, ...ended].map(({ fetch_id, n }) => [fetch_id, n, 0] as const),
-    ...ended.map(({ superseded_by, n }) => [superseded_by, 0, n] as const),
+    ...[...current, ...ended].map(({ fetch_id, n }) => [fetch_id, n] as const),
+    ...ended.map(({ superseded_by }) => [superseded_by, 0] as const),
   ]
 }
 
-/** Counts the changes of fetches whose windows overlap an interval. */
+/** Counts what fetches wrote whose windows overlap an interval. */
 async function countFetches({ kysely }: Reader, line: GeoSeries, { from, to }: Interval): Promise<FetchCount[]> {
   const rows = await kysely
     .selectFrom('_fetch')
@@ -282,7 +282,7 @@ async function countFetches({ kysely }: Reader, line: GeoSeries, { from, to }: I
     .execute()
   return rows
     .filter(({ geo_ids }) => includesGeo(geo_ids, line.geoId))
-    .map((row) => [row.id, row.rows_new + row.rows_revised, row.rows_revised + row.rows_withdrawn])
+    .map((row) => [row.id, row.rows_new + row.rows_revised])
 }
 
 /**
@@ -295,23 +295,21 @@ export async function readChanges(db: Reader, line: GeoSeries, range: Interval) 
   const ids = [...counts.keys()]
   if (ids.length === 0) return []
   const fetches = await db.kysely
-    .selectFrom('_fetch as f')
-    .leftJoin('_run as r', 'r.id', 'f.run_id')
-    .select(['f.id', 'f.run_id as run', 'f.finished_at as at', 'r.job'])
-    .where('f.series_id', '=', line.seriesId)
-    .where('f.id', '>=', Math.min(...ids))
-    .where('f.id', '<=', Math.max(...ids))
-    .orderBy('f.id')
+    .selectFrom('_fetch')
+    .select(['id', 'run_id as run', 'finished_at as at'])
+    .where('series_id', '=', line.seriesId)
+    .where('id', '>=', Math.min(...ids))
+    .where('id', '<=', Math.max(...ids))
+    .orderBy('id')
     .execute()
   const runs = Map.groupBy(
     fetches.filter(({ id }) => counts.has(id)),
     ({ run }) => run,
   )
   const changes = [...runs].map(([run, changing]) => {
-    const { id: fetchId, at, job } = changing.at(-1)!
-    const runCounts = changing.flatMap(({ id }) => counts.get(id)!)
-    const sum = (place: 1 | 2): number => runCounts.reduce((total, count) => total + count[place], 0)
-    return { run, job: job ?? '', at, fetchId, brought: sum(1), replaced: sum(2), exact }
+    const { id: fetchId, at } = changing.at(-1)!
+    const written = changing.flatMap(({ id }) => counts.get(id)!).reduce((sum, [, count]) => sum + count, 0)
+    return { run, at, fetchId, written, exact }
   })
   return changes.sort((a, b) => a.fetchId - b.fetchId)
 }
