@@ -70,6 +70,19 @@ describe('replaced and merged coverage rows', () => {
       ['0 unverified 10-02..10-04 n3 since n3', '3 values 10-01..10-06 n0'],
     ],
     [
+      'an unverified geo counts as requested by a reply for all geos that is unverified too (rule 6)',
+      [
+        { ...own, rejects: 1 },
+        { at: n3, days: [2, 4], rejects: 1 },
+      ],
+      [
+        '0 unverified 10-02..10-04 n3 since n3',
+        '3 unverified 10-01..10-02 n0 since n0',
+        '3 unverified 10-02..10-04 n3 since n0',
+        '3 unverified 10-04..10-06 n0 since n0',
+      ],
+    ],
+    [
       'a part that is still unverified does not take the time of its older neighbour (rule 15)',
       [
         { at: n0, days: [1, 4], rejects: 1 },

@@ -29,9 +29,20 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
   for (const geo of reply.geos) {
     const state = decideState(geo, reply, stored)
     if (state === 'unverified') unverified.add(geo)
-    // Rule 6: a verified reply for all geos replaces every geo's rows.
-    if (geo === ALL_GEOS && state !== 'unverified' && state !== 'kept')
-      rows = rows.flatMap((row) => (row.geo === geo ? row : cutRow(row, window, series)))
+    // Rule 6: a verified reply for all geos replaces every geo's rows. After another one, unverified geos were at least requested.
+    if (geo === ALL_GEOS)
+      rows = rows.flatMap((row) => {
+        if (row.geo === geo) return row
+        if (state !== 'unverified' && state !== 'kept') return cutRow(row, window, series)
+        if (row.state !== 'unverified') return row
+        const { fetchedAt } = reply
+        const requested = clipRow(row, window, series).map((part) => ({
+          ...part,
+          fetchedAt,
+          settledFor: fetchedAt - lastPeriodEnd(part, series.periods),
+        }))
+        return [...cutRow(row, window, series), ...requested]
+      })
     rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, state), series)
   }
   // Rule 9: known geos with stored values are unverified if the reply lacks them.
