@@ -353,6 +353,15 @@ describe('a series for comparison', () => {
     return new Map<string, string>(found.map(({ path, name }: Record<string, string>) => [path!, name!]))
   }
 
+  test('a mistaken name stays in its field, also beside an earlier period', async () => {
+    const page = await (await compare('nonsense', '/series/600')).text()
+    const shifted = await (await get('/series/600?from=2025-10-26&to=2025-10-27&shift=day&with=nonsense')).text()
+    for (const html of [page, shifted]) {
+      expect(html).toMatch(/<input name="with"[^>]* value="nonsense"/)
+      expect(html).not.toContain('type="hidden" name="with"')
+    }
+  })
+
   test('a series is found by its name, by words in any order, and with a geo', async () => {
     const name = (await names()).get('1293')!
     for (const text of [name, name.toUpperCase(), name.split(' ').reverse().join(' '), `544,${name}`, `${name}:8741`]) {

@@ -198,8 +198,8 @@ function chooser(data: SeriesData, request: PageRequest): Html {
 ${border('from', labels.from)}
 ${border('to', labels.to)}
 <label>${labels.asOf} <select name="asof" id="asof">${options([...choices, ['', labels.now]], asOf?.moment ?? '')}</select></label>
-${names.map((name) => chart.compared.length > 0 && html`<input type="hidden" name="with" value="${name}">`)}
-<label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${chart.compared.length === 0 && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
+${names.map((name) => problem === null && html`<input type="hidden" name="with" value="${name}">`)}
+<label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${problem !== null && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
 <label>${labels.shift} <select name="shift">${options<string>([['', labels.noShift], ...shifts], shift ?? '')}</select></label>
 <label>${labels.by} <select name="by">${options<string>([['', labels.asStored], ...units], by ?? '')}</select></label>
 ${chart.compared.length > 0 && html`<label><input type="checkbox" name="difference" value="1"${difference && html` checked`}> ${labels.difference}</label>`}
