@@ -42,12 +42,12 @@ interface RetryOptions {
 }
 
 /** The options of `send` that are equal for all calls. */
-type Sending = Omit<SendOptions, 'url' | 'headers'>
+type SendSettings = Omit<SendOptions, 'url' | 'headers'>
 
 /** Sends one request when the pace allows it, and classifies its response. Throws the failure, or the error that ends the run. */
 export type SendCall = <T extends HttpResponse>(
   summary: RequestSummary,
-  sendOnce: (sending: Sending) => Promise<T>,
+  sendOnce: (settings: SendSettings) => Promise<T>,
   classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
 ) => Promise<T>
 
@@ -93,10 +93,10 @@ export function openClient(options: ClientOptions): Client {
     const began = performance.now()
     let attempts = 0
     let response: HttpResponse | undefined
-    const sendOnce = async (sending: Sending): Promise<HttpResponse> => {
+    const sendOnce = async (settings: SendSettings): Promise<HttpResponse> => {
       attempts++
       response = undefined
-      response = await send({ ...sending, url, headers: { ...request.headers, ...headers(true) } }, readResponse)
+      response = await send({ ...settings, url, headers: { ...request.headers, ...headers(true) } }, readResponse)
       return response
     }
     const last = (): LastResponse => ({

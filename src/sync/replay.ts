@@ -15,15 +15,15 @@ import { readStored, type StoredRows } from './readReply.ts'
 /** Bytes of replies in one transaction. Transactions are large, because a rebuilt database is used only when it is complete. */
 const REPLAYED_AT_ONCE = 4 * 1024 * 1024
 
-/** A stored reply that is being parsed. */
-interface Parsing {
+/** A stored reply, and its rows as soon as it is parsed. */
+interface ReplyToApply {
   readonly stored: StoredReply
   readonly rows: Promise<StoredRows>
 }
 
 /** Reads the stored replies in batches, one for each transaction. */
-async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<readonly Parsing[], void> {
-  let batch: Parsing[] = []
+async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<readonly ReplyToApply[], void> {
+  let batch: ReplyToApply[] = []
   let bytes = 0
   for await (const stored of replies) {
     const rows = readStored(stored)
@@ -93,11 +93,11 @@ export async function replay(
     }
     done = { ...done, replies: done.replies + 1, unread: done.unread + (rows || outcome === 'coarse' ? 0 : 1) }
   }
-  const write = async (batch: readonly Parsing[]): Promise<void> => {
-    const rows = await Promise.all(batch.map(({ rows }) => rows))
+  const write = async (batch: readonly ReplyToApply[]): Promise<void> => {
+    const parsed = await Promise.all(batch.map(async ({ stored, rows }) => [stored, await rows] as const))
     await store.write(async (tx) => {
       const unchanged: UnchangedTables = new Map()
-      for (const [i, { stored }] of batch.entries()) await applyReply(tx, stored, rows[i] ?? null, unchanged)
+      for (const [stored, rows] of parsed) await applyReply(tx, stored, rows, unchanged)
     })
     onProgress?.(done.replies)
   }
