@@ -59,8 +59,8 @@ export function drawLine(
 ): Promise<Drawn> {
   const { by } = readChoices(request.query)
   const columns = chartColumns(request)
-  const isFine = by === 'hour' && (range.to - range.from) / HOUR > 2 * columns
-  return by === undefined || isFine
+  const isTooFine = by === 'hour' && (range.to - range.from) / HOUR > 2 * columns
+  return by === undefined || isTooFine
     ? readWindow(request.store, line, range, columns, fetchId)
     : drawByUnit(request.store, line, range, by, fetchId)
 }
