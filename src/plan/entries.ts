@@ -8,7 +8,7 @@ import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { findPeriods } from '../util/time/periods.ts'
 import { type Freshness, toFreshness } from './freshness.ts'
-import { type Planning, selectedRange } from './planning.ts'
+import { type PlanContext, selectedRange } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
 /** The series of an entry for one of its indicators. */
@@ -64,7 +64,7 @@ function longestLookbacks(job: Job): ReadonlyMap<string, number> {
 const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
 
 /** Lists the ranges that the entries of a job select, without the options of the user. */
-export function selectedRanges(planning: Planning): SelectedRange[] {
+export function selectedRanges(planning: PlanContext): SelectedRange[] {
   return planning.job.series.flatMap((entry) => {
     if (!entry.window) return []
     const range = selectedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
@@ -96,7 +96,7 @@ export interface EntrySeries {
 
 /** Lists the series of an entry with a window, or those of some of its indicators. */
 export function* entrySeries(
-  planning: Planning,
+  planning: PlanContext,
   entry: SeriesEntry,
   indicators: readonly number[] = entry.indicators,
 ): Generator<EntrySeries> {

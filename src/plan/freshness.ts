@@ -5,7 +5,7 @@ import { type Instant, isFuture } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Periods } from '../util/time/periods.ts'
 import { floorTo, type Unit } from '../util/time/zone.ts'
-import type { Planning } from './planning.ts'
+import type { PlanContext } from './planning.ts'
 
 /** Rules 22–24 (docs/decisions/001-coverage.md): the times that decide whether stored coverage is still good. */
 export interface Freshness {
@@ -22,7 +22,7 @@ export interface Freshness {
 
 /** The times of an entry. Listings without a lookback are never revised. */
 export const toFreshness = (
-  { service, now }: Pick<Planning, 'service' | 'now'>,
+  { service, now }: Pick<PlanContext, 'service' | 'now'>,
   { lookback, refresh }: { readonly lookback?: Span | undefined; readonly refresh: Span },
   unit: Unit = 'day',
 ): Freshness => ({
@@ -73,7 +73,7 @@ export function isDue(last: Instant | undefined, window: Interval | null, freshn
 }
 
 /** Whether an indicator or widget is skipped because the service does not know it. If so, calls `onSkipped`. */
-export function isSkipped(planning: Planning, entry: string, route: string, id: string | number): boolean {
+export function isSkipped(planning: PlanContext, entry: string, route: string, id: string | number): boolean {
   const { plannerState, now, options, onSkipped } = planning
   const unknown = options.restate ? undefined : plannerState.unknown(route, id)
   if (!unknown) return false

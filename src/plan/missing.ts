@@ -3,7 +3,7 @@ import type { Coverage, SeriesState } from '../job/plannerState.ts'
 import { type Interval, intersect, merge, subtract } from '../util/time/interval.ts'
 import type { EntrySeries } from './entries.ts'
 import { type Freshness, freshPart } from './freshness.ts'
-import type { Planning } from './planning.ts'
+import type { PlanContext } from './planning.ts'
 
 /** The holes of one geo. */
 export interface GeoHoles {
@@ -37,7 +37,7 @@ function findFresh(geoId: number, { coverage }: SeriesState, freshness: Freshnes
 
 /** The intervals that an entry has to request of one of its series for a geo. */
 export function findMissing(
-  { options }: Planning,
+  { options }: PlanContext,
   { state, selected, freshness }: EntrySeries,
   geoId: number,
 ): Interval[] {
@@ -49,7 +49,7 @@ export function findMissing(
  * The intervals that an entry has to request of a series, each once: for all geos if a later job needs all, else for the geos that
  * lack them.
  */
-export function missingGroups(planning: Planning, series: EntrySeries, missingLater: MissingLater): GeoGroup[] {
+export function missingGroups(planning: PlanContext, series: EntrySeries, missingLater: MissingLater): GeoGroup[] {
   const { key, geoIds } = series
   const missing = geoIds.map((geoId) => ({
     geoId,

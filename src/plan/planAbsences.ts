@@ -11,7 +11,7 @@ import { addUnits } from '../util/time/zone.ts'
 import { type EntrySeries, entrySeries } from './entries.ts'
 import { isSkipped } from './freshness.ts'
 import { groupHoles, type MissingLater } from './missing.ts'
-import type { Planning } from './planning.ts'
+import type { PlanContext } from './planning.ts'
 import { createWindows } from './planSeries.ts'
 import { sizeFor, smaller } from './sizes.ts'
 import { widen } from './windows.ts'
@@ -28,7 +28,7 @@ interface Candidate {
 
 /** Plans requests for absences that are due, those due longest first. `otherRequests`: their number in the run without these. */
 export function* planAbsences(
-  planning: Planning,
+  planning: PlanContext,
   otherRequests: number,
   missingLater: MissingLater,
 ): Generator<PlannedRequest> {
@@ -48,7 +48,7 @@ export function* planAbsences(
 export const absentShare = (otherRequests: number): number => Math.floor(otherRequests / 10)
 
 /** Rule 26: the share, or one request a day for each job. */
-function absentBudget({ job, plannerState, now }: Planning, otherRequests: number): number {
+function absentBudget({ job, plannerState, now }: PlanContext, otherRequests: number): number {
   const tenth = absentShare(otherRequests)
   if (tenth > 0) return tenth
   const last = plannerState.absentRequestedAt(job.name)
@@ -56,7 +56,7 @@ function absentBudget({ job, plannerState, now }: Planning, otherRequests: numbe
 }
 
 /** Lists windows of an entry in which absences are due, for the geos that have them. */
-function* listCandidates(planning: Planning, entry: SeriesEntry, missingLater: MissingLater): Generator<Candidate> {
+function* listCandidates(planning: PlanContext, entry: SeriesEntry, missingLater: MissingLater): Generator<Candidate> {
   const { service, now, requested } = planning
   const zone = service.timeZone
   for (const selected of entrySeries(planning, entry)) {

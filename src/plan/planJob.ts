@@ -8,7 +8,7 @@ import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { findMissing, type MissingLater } from './missing.ts'
 import { planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings } from './planListings.ts'
-import { isInRange, type Planning, planRequest } from './planning.ts'
+import { isInRange, type PlanContext, planRequest } from './planning.ts'
 import { planSeries, type SeriesRequests } from './planSeries.ts'
 import { createRequested } from './requested.ts'
 
@@ -16,7 +16,7 @@ import { createRequested } from './requested.ts'
  * Plans the requests that a job needs, lazily: first the catalogue, then series, then the other listings, then absences that are due.
  */
 export function* planJob(
-  input: Omit<Planning, 'requested'> & Partial<Pick<Planning, 'requested'>>,
+  input: Omit<PlanContext, 'requested'> & Partial<Pick<PlanContext, 'requested'>>,
 ): Generator<PlannedRequest> {
   const { requested = createRequested() } = input
   const job = { ...input.job, series: sortEntries(input.job.series) }
@@ -41,7 +41,7 @@ function sortEntries(entries: readonly SeriesEntry[]): readonly SeriesEntry[] {
 }
 
 /** Plans an entry with `datetime`: one request for each indicator, for one instant. */
-function* planInstants(planning: Planning, entry: SeriesEntry): Generator<PlannedRequest> {
+function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<PlannedRequest> {
   const { job, plannerState, now, options, requested } = planning
   if (!entry.datetime) return
   const datetime = resolveMoment(entry.datetime, job.timeZone, now)
@@ -59,7 +59,7 @@ function* planInstants(planning: Planning, entry: SeriesEntry): Generator<Planne
   }
 }
 
-function* planAllSeries(planning: Planning, missingLater: MissingLater): Generator<SeriesRequests> {
+function* planAllSeries(planning: PlanContext, missingLater: MissingLater): Generator<SeriesRequests> {
   for (const entry of planning.job.series) yield* planSeries(planning, entry, missingLater)
 }
 
@@ -86,7 +86,7 @@ export function* latestFirst(series: Iterable<SeriesRequests>): Generator<Planne
 }
 
 /** Finds, on the first call, the intervals that later jobs need for all geos. If this job names some geos, all are requested at once. */
-function createMissingLater(planning: Planning): MissingLater {
+function createMissingLater(planning: PlanContext): MissingLater {
   let missing: ReturnType<typeof findMissingLater> | undefined
   return (series) => {
     missing ??= findMissingLater(planning)
@@ -94,7 +94,7 @@ function createMissingLater(planning: Planning): MissingLater {
   }
 }
 
-function findMissingLater(planning: Planning): ReadonlyMap<string, readonly Interval[]> {
+function findMissingLater(planning: PlanContext): ReadonlyMap<string, readonly Interval[]> {
   const { job, later: laterJobs = [] } = planning
   const missing = new Map<string, readonly Interval[]>()
   const partial = new Set(job.series.filter((entry) => !coversAllGeos(entry)).flatMap(seriesKeys))

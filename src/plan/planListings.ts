@@ -7,7 +7,7 @@ import { rangeParams } from '../service/request.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { type Interval, merge } from '../util/time/interval.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
-import { isInRange, type Planning, planRequest, selectedRange } from './planning.ts'
+import { isInRange, type PlanContext, planRequest, selectedRange } from './planning.ts'
 import { toSize } from './sizes.ts'
 import { cut } from './windows.ts'
 
@@ -15,7 +15,7 @@ const A_DAY: Span = { count: 1, unit: 'day' }
 
 /** Plans the catalogue of indicators: one request for each language. */
 export function* planCatalogue(
-  planning: Planning,
+  planning: PlanContext,
   entry: CatalogueEntry | null = planning.job.catalogue,
 ): Generator<PlannedRequest> {
   for (const locale of entry?.locales ?? []) {
@@ -26,7 +26,7 @@ export function* planCatalogue(
 }
 
 /** Plans the catalogue requests that a job's selectors need: the whole catalogue, and one listing for each term. */
-export function* planSelection(planning: Planning): Generator<PlannedRequest> {
+export function* planSelection(planning: PlanContext): Generator<PlannedRequest> {
   const { job } = planning
   if (!needsCatalogue(job)) return
   const entry = { path: 'catalogue', locales: job.locales, taxonomyTerms: [], refresh: A_DAY, ...job.catalogue }
@@ -36,14 +36,14 @@ export function* planSelection(planning: Planning): Generator<PlannedRequest> {
 }
 
 /** Plans content, archives and widgets. */
-export function* planListings(planning: Planning): Generator<PlannedRequest> {
+export function* planListings(planning: PlanContext): Generator<PlannedRequest> {
   const { content, archives, widgets } = planning.job
   for (const entry of content) yield* planContent(planning, entry)
   for (const entry of archives) yield* planArchives(planning, entry)
   if (widgets) yield* planWidgets(planning, widgets)
 }
 
-function* planContent(planning: Planning, entry: ContentEntry): Generator<PlannedRequest> {
+function* planContent(planning: PlanContext, entry: ContentEntry): Generator<PlannedRequest> {
   const { service } = planning
   const filters = {
     taxonomy_terms: unlessEmpty(entry.taxonomyTerms),
@@ -64,7 +64,7 @@ function* planContent(planning: Planning, entry: ContentEntry): Generator<Planne
   }
 }
 
-function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<PlannedRequest> {
+function* planArchives(planning: PlanContext, entry: ArchivesEntry): Generator<PlannedRequest> {
   const { job, service, now } = planning
   const { route } = entry
   const filters = { taxonomy_terms: unlessEmpty(entry.taxonomyTerms), vocabularies: unlessEmpty(entry.vocabularies) }
@@ -86,7 +86,7 @@ function* planArchives(planning: Planning, entry: ArchivesEntry): Generator<Plan
     }
 }
 
-function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<PlannedRequest> {
+function* planWidgets(planning: PlanContext, entry: WidgetsEntry): Generator<PlannedRequest> {
   const { job, now } = planning
   // A range filters the content of widgets. It is not their window, because they are due independently of it.
   const range = entry.window ? rangeParams(selectedRange(planning, entry.window)) : {}
@@ -104,7 +104,7 @@ function* planWidgets(planning: Planning, entry: WidgetsEntry): Generator<Planne
 
 /** Plans a listing if it is due. `complete`: whether it is unfiltered. */
 function* planIfDue(
-  planning: Planning,
+  planning: PlanContext,
   entry: { readonly path: string; readonly refresh: Span; readonly lookback?: Span },
   route: string,
   params: AnyParams,

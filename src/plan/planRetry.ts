@@ -5,7 +5,7 @@ import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { floorTo } from '../util/time/zone.ts'
 import { groupHoles } from './missing.ts'
-import { type Planning, planRequest } from './planning.ts'
+import { type PlanContext, planRequest } from './planning.ts'
 import { createRequested, type Requested } from './requested.ts'
 import { borderUnit } from './windows.ts'
 
@@ -29,7 +29,7 @@ function retryParts({ series, window, geoIds, params }: FailedRequest, requested
 
 /** Plans failed requests again, each interval once. Their windows are absolute, so they do not depend on the current time. */
 export function* planRetry(
-  { service, now }: Pick<Planning, 'service' | 'now'>,
+  { service, now }: Pick<PlanContext, 'service' | 'now'>,
   failed: readonly FailedRequest[],
 ): Generator<PlannedRequest> {
   const requested = createRequested()

@@ -11,7 +11,7 @@ import { startOfDate } from '../util/time/zone.ts'
 import { type EntrySeries, entrySeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped, settledBefore } from './freshness.ts'
 import { type MissingLater, missingGroups } from './missing.ts'
-import { type Planning, planRequest } from './planning.ts'
+import { type PlanContext, planRequest } from './planning.ts'
 import { sizeFor } from './sizes.ts'
 import { cutCached } from './windows.ts'
 
@@ -23,7 +23,7 @@ export interface SeriesRequests {
 
 /** Plans an entry with a window: cuts the missing data of each series into windows. */
 export function* planSeries(
-  planning: Planning,
+  planning: PlanContext,
   entry: SeriesEntry,
   missingLater: MissingLater,
 ): Generator<SeriesRequests> {
@@ -64,7 +64,7 @@ function findReason(window: Interval, { coverage }: SeriesState, settled: Instan
 }
 
 /** Returns the functions that cut holes of a series on local borders, and plan the request for a window. */
-export function createWindows(planning: Planning, selected: EntrySeries) {
+export function createWindows(planning: PlanContext, selected: EntrySeries) {
   const { service, now } = planning
   const { entry, series, lookbackS, freshness } = selected
   const changes = listChanges(service, selected)

@@ -27,7 +27,7 @@ export interface JobWithOptions {
 }
 
 /** The input of the planner. */
-export interface Planning extends JobWithOptions {
+export interface PlanContext extends JobWithOptions {
   readonly service: Service
   readonly plannerState: PlannerState
   readonly now: Instant
@@ -40,12 +40,12 @@ export interface Planning extends JobWithOptions {
 }
 
 /** Whether an instant that a job names lies in the range of the user. */
-export const isInRange = ({ options: { range } }: Planning, at: Instant): boolean =>
+export const isInRange = ({ options: { range } }: PlanContext, at: Instant): boolean =>
   !range || (at >= range.interval.from && at < range.interval.to)
 
 /** The range that the window of an entry and the user select. Its dates are of the job's zone, its borders of the service's zone. */
 export function selectedRange(
-  { job, service, now, options: { range } }: Planning,
+  { job, service, now, options: { range } }: PlanContext,
   window: Window,
   unit: Unit = 'day',
 ): Interval {
@@ -62,7 +62,7 @@ export function selectedRange(
 
 /** Plans one request. The defaults are those of a listing without a range. */
 export function planRequest(
-  { service, now }: Pick<Planning, 'service' | 'now'>,
+  { service, now }: Pick<PlanContext, 'service' | 'now'>,
   entry: string,
   route: string,
   allParams: AnyParams,

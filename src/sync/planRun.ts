@@ -6,7 +6,7 @@ import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '.
 import { namesGeos, selectedRanges } from '../plan/entries.ts'
 import { planJob } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
-import type { Planning } from '../plan/planning.ts'
+import type { PlanContext } from '../plan/planning.ts'
 import { createRequested } from '../plan/requested.ts'
 import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
@@ -41,7 +41,7 @@ export const fixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
 })
 
 /** A job to plan, with the options of the user. */
-type PlanRequest = Pick<Planning, 'job' | 'options' | 'requested' | 'onSkipped'>
+type PlanRequest = Pick<PlanContext, 'job' | 'options' | 'requested' | 'onSkipped'>
 
 /**
  * Plans the requests of a job in at most two steps: the catalogue, if the job selects indicators by it and it is missing, then
@@ -58,7 +58,7 @@ export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkip
 }
 
 /** Reads the current state of the database for the planner. */
-async function readPlanning({ store, service, now: clock }: SyncContext, request: PlanRequest): Promise<Planning> {
+async function readPlanning({ store, service, now: clock }: SyncContext, request: PlanRequest): Promise<PlanContext> {
   const now = Math.floor(clock() / 1000)
   return { ...request, service, now, plannerState: await readPlannerState(store, now) }
 }
@@ -73,7 +73,7 @@ async function* planSteps(
   const jobs = namesGeos(job) ? [job, ...later.map((next) => next.job)] : [job]
   const readListed = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
   let planning = await readPlanning(context, request)
-  const planCatalogue = (state: Planning): PlannedRequest[] =>
+  const planCatalogue = (state: PlanContext): PlannedRequest[] =>
     jobs.flatMap((selecting) => [...planSelection({ ...state, job: selecting })])
   // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
   const isListed = (await readListed()).length > 0
@@ -108,7 +108,7 @@ async function* planSteps(
  */
 async function rememberSelected(
   { store, now }: SyncContext,
-  planning: Planning,
+  planning: PlanContext,
   catalogue: readonly Listed[],
 ): Promise<void> {
   const { whole = planning.job } = planning.job

@@ -46,7 +46,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const began = now()
   await context.shared?.clearQueue?.()
   const steps = plan.steps[Symbol.asyncIterator]()
-  // Planning the first step reports mistakes in the job, before there is a run.
+  // PlanContext the first step reports mistakes in the job, before there is a run.
   const first = await steps.next()
   const record = await openRun(context, command, job, began)
   try {

@@ -4,7 +4,7 @@ import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type SelectedRange, seriesKey, storedIdentity } from '../job/plannedRequest.ts'
 import { findOrInsertSeries } from '../load/storedSeries.ts'
-import type { Planning } from '../plan/planning.ts'
+import type { PlanContext } from '../plan/planning.ts'
 
 type RangeRow = Insertable<Database['_job_range']>
 
@@ -24,7 +24,7 @@ async function readSeriesIds({ kysely }: Store): Promise<Map<string, number>> {
  */
 export async function storeSelectedRanges(
   store: Store,
-  { job: { name: job }, service: { timeZone } }: Pick<Planning, 'job' | 'service'>,
+  { job: { name: job }, service: { timeZone } }: Pick<PlanContext, 'job' | 'service'>,
   nowMs: number,
   selected: readonly SelectedRange[],
   keepOthers = false,

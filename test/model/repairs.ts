@@ -48,8 +48,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/plan/planning.ts',
-        find: "{ service, now }: Pick<Planning, 'service' | 'now'>,",
-        put: '{ service, job, now }: Planning,',
+        find: "{ service, now }: Pick<PlanContext, 'service' | 'now'>,",
+        put: '{ service, job, now }: PlanContext,',
       },
       { file: 'src/plan/planning.ts', find: '    timeZone: service.timeZone,', put: '    timeZone: job.timeZone,' },
     ],

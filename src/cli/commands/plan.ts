@@ -6,7 +6,7 @@ import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '.
 import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
 import { planJob } from '../../plan/planJob.ts'
 import { planSelection } from '../../plan/planListings.ts'
-import type { Planning, PlanOptions } from '../../plan/planning.ts'
+import type { PlanContext, PlanOptions } from '../../plan/planning.ts'
 import { addAll, createRequested } from '../../plan/requested.ts'
 import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
 import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
@@ -32,7 +32,7 @@ export const examples = ['plan jobs/nightly.yaml', 'plan jobs/nightly.yaml --fro
 type PlanArgs = Args<typeof flags, typeof positionals>
 
 /** The inputs of a plan, except the job and those after it. */
-type PlanContext = Pick<Planning, 'service' | 'plannerState' | 'now' | 'requested'> & {
+type PreviewContext = Pick<PlanContext, 'service' | 'plannerState' | 'now' | 'requested'> & {
   readonly args: PlanArgs
   readonly catalogue: readonly Listed[]
 }
@@ -43,7 +43,7 @@ function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): PlanOptio
 }
 
 /** Plans the first of some jobs against what is stored. */
-function previewJob({ args, catalogue, ...context }: PlanContext, job: Job, laterJobs: readonly Job[]): PlannedJob {
+function previewJob({ args, catalogue, ...context }: PreviewContext, job: Job, laterJobs: readonly Job[]): PlannedJob {
   const skipped = new Map<string, SkippedItem>()
   const common = {
     ...context,
@@ -56,7 +56,7 @@ function previewJob({ args, catalogue, ...context }: PlanContext, job: Job, late
     onSkipped: (item: SkippedItem) => skipped.set(`${item.route} ${item.id}`, item),
   }
   // Requests of earlier jobs are not repeated. A plan may be iterated several times.
-  const begin = (): Planning => ({ ...common, requested: context.requested!.copy() })
+  const begin = (): PlanContext => ({ ...common, requested: context.requested!.copy() })
   const skippedNotes = () => skippedText([...skipped.values()])
   if (!needsCatalogue(job)) return { job, requests: () => planJob(begin()), notes: skippedNotes }
   const hasCatalogue = catalogue.length > 0
