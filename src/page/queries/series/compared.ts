@@ -1,4 +1,4 @@
-import { type Drawn, eachPeriod, type Segment } from '../../client/segments.ts'
+import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { findSeriesPath } from '../seriesPaths.ts'
 import { type ComparedLine, drawLine } from './chartData.ts'
@@ -11,6 +11,7 @@ import {
   readNamedGeoSeries,
   shiftBack,
 } from './seriesQuery.ts'
+import { joinValues } from './window.ts'
 
 /** Lines beside the first one; there are as many colours. */
 const MAX_COMPARED = 5
@@ -77,10 +78,9 @@ export async function readCompared(
 /** The differences between the periods that two lines share. */
 function subtractLines(first: Drawn, second: Drawn): Drawn {
   const means = new Map([...eachPeriod(second)].map(({ from, to, mean }) => [`${from} ${to}`, mean]))
-  const segments: Segment[] = []
-  for (const { from, to, mean } of eachPeriod(first)) {
+  const differences = [...eachPeriod(first)].flatMap(({ from, to, mean }) => {
     const other = means.get(`${from} ${to}`) ?? null
-    if (mean !== null && other !== null) segments.push({ from, step: to - from, values: [mean - other] })
-  }
-  return { kind: 'values', segments }
+    return mean === null || other === null ? [] : [{ at: from, step: to - from, value: mean - other }]
+  })
+  return { kind: 'values', segments: joinValues(differences) }
 }
