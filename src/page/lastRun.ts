@@ -35,10 +35,22 @@ export async function readProgress(
   }
 }
 
-/** Reads the newest run, with its progress while it runs. */
+/** Reads the newest run, with its progress while it runs; after a run that failed, also when the last one succeeded. */
 export async function readShownRun({ store, now }: PageRequest) {
   const run = await readLastRun(store)
-  return run && { ...run, progress: run.outcome === 'running' ? await readProgress(store, run, now) : null }
+  if (!run) return null
+  const succeeded = await store.kysely
+    .selectFrom('_run')
+    .select('finished_at')
+    .where('outcome', '=', 'done')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return {
+    ...run,
+    progress: run.outcome === 'running' ? await readProgress(store, run, now) : null,
+    succeededAt: run.outcome === 'done' ? null : (succeeded?.finished_at ?? null),
+  }
 }
 
 export type ShownRun = Awaited<ReturnType<typeof readShownRun>>

@@ -36,12 +36,14 @@ function languages({ locale, link, path, query, live }: PageRequest): HtmlPart {
 function runState({ lastRun: run }: ShownPage, { words, link, service }: PageRequest): HtmlPart {
   if (!run) return null
   const { common, runs } = words
+  const time = (at: string): Html =>
+    html`<time data-ago datetime="${at}">${momentText(service.timeZone, at).slice(0, 16)}</time>`
   return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${outcomeStyle(run.outcome)}">${
     run.outcome === 'running' || run.finished_at === null
       ? run.progress
         ? runs.runningOf(run.progress.done, run.progress.expected)
         : runs.running(run.requests)
-      : html`${common.lastSync} <time data-ago datetime="${run.finished_at}">${momentText(service.timeZone, run.finished_at).slice(0, 16)}</time>`
+      : html`${common.lastSync} ${time(run.finished_at)}${run.succeededAt !== null && html` · ${common.lastSuccess} ${time(run.succeededAt)}`}`
   }</span></a>`
 }
 

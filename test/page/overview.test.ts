@@ -144,6 +144,10 @@ describe('the overview', () => {
     expect(await health()).toMatch(
       /Needs attention[\s\S]*Indicator 1: the service has no values for geo 99\. Remove it from geoIds/,
     )
+    const header = async () => /<a class="synced"[\s\S]*?<\/a>/.exec(await get(`${url}/?lang=en`))![0]
+    expect(await header()).not.toContain('last success')
+    await expect(runJob(store, market, job, { ...failing, options: { restate: true } })).rejects.toThrow('Disk full.')
+    expect(await header()).toMatch(/class="bad">Last sync [\s\S]* · last success <time/)
     const list = await get(`${url}/indicators?lang=en`)
     expect(list, 'local days').toContain('2025-10-01 … 2025-10-02, 1 geo')
   })
