@@ -148,8 +148,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an unverified answer for all geos erases what single geos were answered',
     'load/coverage/decideCoverage.ts',
-    "if (geo === ALL_GEOS && state !== 'unverified' && state !== 'kept')",
-    "if (geo === ALL_GEOS && state !== 'kept')",
+    "if (state !== 'unverified' && state !== 'kept') return cutRow",
+    "if (state !== 'kept') return cutRow",
   ),
   mutant(
     'what is unverified is left alone',
@@ -305,8 +305,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'src/plan/planAbsences.ts',
-        find: 'const window = intersect([piece], [widen(zone, hull(inside), unit)])[0]!',
-        put: 'const window = intersect([piece], [widen(zone, { ...hull(inside), to: hull(inside).to + DAY }, unit)])[0]!',
+        find: 'const window = intersect([part], [widen(zone, hull(inside), unit)])[0]!',
+        put: 'const window = intersect([part], [widen(zone, { ...hull(inside), to: hull(inside).to + DAY }, unit)])[0]!',
       },
     ],
   },
