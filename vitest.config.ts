@@ -61,8 +61,8 @@ export default defineConfig({
     // Two more than the cores of a small machine: tests wait for processes and clocks.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 15_000 * busy,
-    hookTimeout: 60_000 * busy,
+    testTimeout: 60_000 * busy,
+    hookTimeout: 120_000 * busy,
     coverage: {
       provider: 'v8',
       // Commands run in processes of their own (`test/command.ts`).
