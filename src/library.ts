@@ -5,7 +5,7 @@ import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import { applySelectors } from './job/select.ts'
 import { planJob } from './plan/planJob.ts'
-import type { PlanOptions as PlanContext } from './plan/planning.ts'
+import type { PlanOptions as PlannerOptions } from './plan/planning.ts'
 import { createRequested } from './plan/requested.ts'
 import { checkKey } from './service/key.ts'
 import { LIVE, SERVICES, type Service } from './service/services.ts'
@@ -71,7 +71,7 @@ export const openDatabase = (file: string, options: StoreOptions & { readonly na
 
 const systemClock = (): Instant => Math.floor(Date.now() / 1000)
 
-const planOptions = ({ range, restate = false }: Part): PlanContext => ({
+const planOptions = ({ range, restate = false }: Part): PlannerOptions => ({
   ...(range ? { range: { interval: range, how: 'narrow' } } : {}),
   restate,
 })

@@ -3,6 +3,7 @@ import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
+import { selectsPart } from '../db/tables/sql/coverageViews.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
@@ -143,12 +144,7 @@ export async function countJobGaps({ kysely }: Reader, job: string): Promise<Job
         selectFrom('_job_range as w')
           .select('w.job')
           .where('w.job', '=', job)
-          .whereRef('w.series_id', '=', 'gaps.series_id')
-          .whereRef('w.from_at', '<', 'gaps.to_at')
-          .whereRef('w.to_at', '>', 'gaps.from_at')
-          .where(
-            sql<boolean>`(w.geo_ids is null or gaps.geo_id = ${sql.lit(ALL_GEOS)} or ',' || w.geo_ids || ',' like '%,' || gaps.geo_id || ',%')`,
-          ),
+          .where(sql.raw<boolean>(selectsPart('gaps'))),
       ),
     )
     .select(({ fn }) => [fn.countAll<number>().as('ranges'), fn.min('next_at').as('nextAt')])

@@ -31,8 +31,9 @@ export async function processRequest(context: RequestContext, selected: PlannedR
   const { client, emit, sizes, keep } = context
   const size = await sizes.get(selected)
   const parts = splitWindow(selected, size)
-  if (parts.length > 1 && selected.reason !== 'absent') return split(selected, parts)
-  const planned = parts.length > 1 ? await firstAbsentPart(context, selected, size) : selected
+  const isWhole = parts.length < 2
+  if (!isWhole && selected.reason !== 'absent') return split(selected, parts)
+  const planned = isWhole ? selected : await firstAbsentPart(context, selected, size)
   if (!planned) return { kind: 'postponed', planned: selected }
   const halves = halveWindow(planned)
   const reply = await client.get(planned.http, {

@@ -23,7 +23,7 @@ export interface RequestContext extends LoadContext {
   readonly probed: Set<string>
 }
 
-/** A request context that must be closed. */
+/** A request context, and how to close it. */
 export interface OpenContext {
   readonly context: RequestContext
   close(): Promise<void>
@@ -54,16 +54,16 @@ export async function openRequestContext(
     // If the database cannot be written, the next transaction ends the run.
     onWait: (ms, host, isOutage) => void recordPause(store, host, { ms, isOutage }, now()).catch(() => undefined),
   })
-  const load = { store, runId, keep, now, redactor: createRedactor(context.key) }
+  const loadContext = { store, runId, keep, now, redactor: createRedactor(context.key) }
   return {
     context: {
-      ...load,
+      ...loadContext,
       client,
       emit,
       signal,
       concurrency: pace.concurrency,
       onReject,
-      sizes: createSizes(load),
+      sizes: createSizes(loadContext),
       probed: new Set(),
     },
     async close() {

@@ -46,7 +46,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const began = now()
   await context.shared?.clearQueue?.()
   const steps = plan.steps[Symbol.asyncIterator]()
-  // PlanContext the first step reports mistakes in the job, before there is a run.
+  // Planning the first step reports mistakes in the job, before there is a run.
   const first = await steps.next()
   const record = await openRun(context, command, job, began)
   try {
@@ -62,10 +62,10 @@ export async function executeRun(context: SyncContext, job: Job, command: string
       stop = publishError
       outcome = 'failed'
     }
+    const gaps = await countJobGaps(store, job.name)
     await record.end(outcome, stop)
     const seconds = (now() - began) / 1000
     const isPart = context.part !== undefined
-    const gaps = await countJobGaps(store, job.name)
     return { runId: record.runId, job: job.name, command, isPart, outcome, counts, gaps, failures, seconds, stop }
   } catch (error) {
     await record.fail(error)

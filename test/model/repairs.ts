@@ -148,8 +148,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'an unverified answer for all geos erases what single geos were answered',
     'load/coverage/decideCoverage.ts',
-    "if (state !== 'unverified' && state !== 'kept') return cutRow",
-    "if (state !== 'kept') return cutRow",
+    'const change = isVerified(state) ?',
+    "const change = state !== 'kept' ?",
   ),
   mutant(
     'what is unverified is left alone',
@@ -315,8 +315,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/sync/processRequest.ts',
-        find: "if (parts.length > 1 && selected.reason !== 'absent')",
-        put: 'if (parts.length > 1)',
+        find: "if (!isWhole && selected.reason !== 'absent')",
+        put: 'if (!isWhole)',
       },
       {
         file: 'src/sync/processRequest.ts',

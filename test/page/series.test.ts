@@ -290,6 +290,19 @@ describe('lines beside the first one', () => {
     const [first, second, result] = [chart.now, forecast.drawn, difference.drawn].map(means) as Map<number, number>[]
     expect(result!.size).toBeGreaterThan(90)
     for (const [at, value] of result!) expect(value).toBeCloseTo(first!.get(at)! - second!.get(at)!, 6)
+    const page = await text(`/series/1293?${query}&lang=en`)
+    const rows = page
+      .match(/<table class="values">.*?<\/table>/s)![0]
+      .split('<tr>')
+      .slice(2)
+    for (const row of rows) {
+      const cells = row
+        .split('</td>')
+        .map((cell) => Number(cell.replace(/.*>/s, '').replaceAll(',', '').replace('−', '-')))
+      const [mean = 0, other = 0, result] = [cells[0], cells.at(-3), cells.at(-2)]
+      expect(result).toBeCloseTo(mean - other, 0)
+    }
+    expect(rows).toHaveLength(4)
     const alone = await data('/series/1293.json?geo=8741&from=2025-10-24&to=2025-10-28&difference=1')
     expect(alone.chart.compared, 'nothing to subtract').toEqual([])
   })

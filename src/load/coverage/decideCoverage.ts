@@ -7,7 +7,7 @@ import type { Periods } from '../../util/time/periods.ts'
 import type { Change, Geo, RowChanges, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
 import { decideAbsences, mergeAdjacent } from './decideAbsences.ts'
 
-/* Rules 1–15 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`, and the geos of rule 16. Pure. */
+/* Rules 1–16 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`, and the geos whose absences it decides. Pure. */
 
 /** The state of a window; `kept`: stored values keep their age. */
 type ReplyState = CoveredState | 'kept'
@@ -29,20 +29,11 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
   for (const geo of reply.geos) {
     const state = decideState(geo, reply, stored)
     if (state === 'unverified') unverified.add(geo)
-    // Rule 6: a verified reply for all geos replaces every geo's rows. After another one, unverified geos were at least requested.
-    if (geo === ALL_GEOS)
-      rows = rows.flatMap((row) => {
-        if (row.geo === geo) return row
-        if (state !== 'unverified' && state !== 'kept') return cutRow(row, window, series)
-        if (row.state !== 'unverified') return row
-        const { fetchedAt } = reply
-        const requested = clipRow(row, window, series).map((part) => ({
-          ...part,
-          fetchedAt,
-          settledFor: fetchedAt - lastPeriodEnd(part, series.periods),
-        }))
-        return [...cutRow(row, window, series), ...requested]
-      })
+    // Rule 6: a reply for all geos concerns the rows of every geo.
+    if (geo === ALL_GEOS) {
+      const change = isVerified(state) ? cutRow : renewUnverified(reply.fetchedAt)
+      rows = rows.flatMap((row) => (row.geo === geo ? row : change(row, window, series)))
+    }
     rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, state), series)
   }
   // Rule 9: known geos with stored values are unverified if the reply lacks them.
@@ -101,6 +92,22 @@ function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCovera
   return dismissalMayExplain(geo, reply) ? 'kept' : 'unverified'
 }
 
+/** Whether a reply shows what the service has. */
+const isVerified = (state: ReplyState): state is 'values' | 'empty' => state === 'values' || state === 'empty'
+
+/** Rule 6: the unverified part of a row inside a window was requested at `fetchedAt`. */
+const renewUnverified =
+  (fetchedAt: Instant) =>
+  (row: Coverage, window: Interval, series: Series): readonly Coverage[] => {
+    if (row.state !== 'unverified') return [row]
+    const requested = clipRow(row, window, series).map((part) => ({
+      ...part,
+      fetchedAt,
+      settledFor: fetchedAt - lastPeriodEnd(part, series.periods),
+    }))
+    return [...cutRow(row, window, series), ...requested]
+  }
+
 /** Whether dismissed rejects may be the missing values of a geo: their place is unknown, or nothing of the reply or geo was read. */
 const dismissalMayExplain = (geo: Geo, { values, dismissed }: SeriesReply): boolean =>
   dismissed.some((key) => key === null || values.size === 0 || (key.geo === geo && !values.has(geo)))
@@ -139,7 +146,7 @@ function newRows(
     const settledFor = fetchedAt - lastPeriodEnd({ from, to }, series.periods)
     return { geo, from, to, state, fetchedAt, settledFor, since }
   }
-  if (state === 'values' || state === 'empty') return [newRow(window!, state, null)]
+  if (isVerified(state)) return [newRow(window!, state, null)]
   const valid = validRows(before, geo, series)
   const older = state === 'kept' ? valid : valid.filter((row) => row.state === 'unverified')
   const rest = subtract([window!], older)

@@ -113,11 +113,11 @@ export async function readCoverage(
   const window = reply.window ?? findSpan(reply) ?? NO_TIME
   const around = hull([window, wholeWindow(series, window)])
   // Rule 17: any absence may move to the borders of periods that were not known when it was recorded.
-  const readDueAbsences = (reach: Interval) =>
+  const readStoredAbsences = (reach: Interval) =>
     selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
   // Rule 13: a reply about one instant changes only absences.
   if (!reply.window)
-    return { ...NOTHING_STORED, reach: around, absences: await readDueAbsences(around), values: reply.values }
+    return { ...NOTHING_STORED, reach: around, absences: await readStoredAbsences(around), values: reply.values }
 
   const geos = decidedGeos(series, reply)
   const readNear = () => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
@@ -129,7 +129,7 @@ export async function readCoverage(
     return nearby ? findReach(nearby, values) : []
   })
   const reach = hull([around, ...reaches])
-  const absences = await readDueAbsences(reach)
+  const absences = await readStoredAbsences(reach)
   const coverage = await selectCoverage.all(tx, { seriesId, ...reach })
   // Rule 19: values near the window show whether the series is regular.
   if (!isAround && needsNear(series, reply, geos, absences)) near = await readNear()

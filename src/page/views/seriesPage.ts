@@ -386,8 +386,9 @@ function rowsTable(
     'number',
   ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
-  const difference = ({ mean, before }: ChartTableRow): number | null =>
-    typeof before === 'number' && mean !== null ? mean - before : null
+  const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
+    typeof value === 'number' && typeof other === 'number' ? value - other : null
+  const withFirstUnit = chart.compared.findIndex((other) => other.unit === unit)
   const columns: (Column<ChartTableRow> | false)[] = [
     [
       labels.period,
@@ -400,11 +401,12 @@ function rowsTable(
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
     !isSingle && measure !== null && number(html`${labels.energy} (MWh)`, ({ energy }) => energy),
     asKnown !== null && number(asKnown, ({ before }) => before),
-    asOf !== null && number(labels.difference, difference),
-    ...chart.compared.map(({ name, unit }, i) =>
+    asOf !== null && number(labels.difference, ({ mean, before }) => subtract(mean, before)),
+    ...chart.compared.map(({ name, unit, line }, i) =>
       number(
         html`${serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
-        ({ compared }) => compared?.[i],
+        ({ mean, before, compared }) =>
+          line === null ? subtract(asKnown ? before : mean, compared?.[withFirstUnit]) : compared?.[i],
       ),
     ),
   ]

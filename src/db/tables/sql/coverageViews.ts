@@ -172,10 +172,13 @@ const HOLES = islands(
 )
 
 const HALF_YEAR = 182 * DAY
+/** Whether the range of a job, as `w`, selects part of an interval. */
+export const selectsPart = (row: string): string =>
+  `w.series_id = ${row}.series_id and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at
+          and (w.geo_ids is null or ${row}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
 /** A value of the first job that selects part of the interval; null without such a job, because nothing requests it then. */
 const ifSelected = (row: string, value: string, order = 'w.job'): string => `(select ${value} from _job_range w
-        where w.series_id = ${row}.series_id and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at
-          and (w.geo_ids is null or ${row}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%') order by ${order} limit 1)`
+        where ${selectsPart(row)} order by ${order} limit 1)`
 /** Scheduled runs may be early by as much (`job/plannerState.ts`). */
 const EARLY_S = HOUR
 /** The delay of 1, 2, 4, 8 … days, minus the hour by which a scheduled run may be early. */
