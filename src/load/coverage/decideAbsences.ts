@@ -16,7 +16,7 @@ import {
   type Values,
 } from './geoValues.ts'
 
-/* Rules 16–21 (docs/decisions/001-coverage.md): the periods that the step of a series implies but replies lack. Pure. */
+/* Rules 17–21 (docs/decisions/001-coverage.md): the periods that the step of a series implies but replies lack. Pure. */
 
 /** One window in which absences are decided. */
 interface WindowCase {
@@ -71,7 +71,7 @@ export const needsNear = (series: Series, reply: SeriesReply, geos: readonly Geo
   )
 }
 
-/** Rules 16–20: replaces the absences of a window. */
+/** Rules 17–20: replaces the absences of a window. */
 function decideWindow(windowCase: WindowCase): Absence[] {
   const { series, reply, stored, before, window, values, geos, provesAbsence } = windowCase
   const inside = before.filter((row) => overlaps(row, window))

@@ -10,10 +10,9 @@ import { type PageRequest, view } from '../page.ts'
 import { type Overview, readOverview, type SeriesLine, STRIP_DAYS } from '../queries/overviewData.ts'
 import { runsTable } from './runsPage.ts'
 
-/** Commands that take a job. */
 /** The most indicators without values that are listed. */
 const MAX_LACKING = 8
-
+/** Commands that take a job. */
 const JOB_COMMANDS = ['plan', 'sync', 'validate', 'backfill', 'restate']
 
 /** The command in a hint, with its job; `retry` without one. */
