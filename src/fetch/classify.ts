@@ -28,7 +28,7 @@ export function classifyResponse(
   if (!failure) return undefined
   const { code, hint, maxAttempts = 1, coolDownMs = 0 } = failure
   const waitMs = retryAfterMs(response.headers['retry-after'], now)
-  const message = `Route ${request.route}: ${failure.message} (status ${response.status}).`
+  const message = `${failure.message} (status ${response.status}).`
   const error = new failure.error(message, { code, hint, request, retryAfterMs: waitMs })
   return { error, maxAttempts, coolDownMs: waitMs ?? coolDownMs, response }
 }
@@ -42,7 +42,7 @@ export function classifyError(thrown: unknown, request: RequestSummary, redactor
   const isInternal = error instanceof BodyError || error instanceof DeadlineError || code === error.name
   const reason = code === '' || isInternal ? String(error.message ?? error) : code
   const { maxAttempts = 1, isHostUp, hint } = failure
-  const message = `${request.route}: ${failure.message} (${new URL(request.url).origin}, ${redactor.text(oneLine(reason))}).`
+  const message = `${failure.message} (${new URL(request.url).origin}, ${redactor.text(oneLine(reason))}).`
   return {
     error: new (failure.error ?? TransientError)(message, { code: failure.code, hint, request, cause: thrown }),
     maxAttempts,

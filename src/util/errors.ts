@@ -136,7 +136,7 @@ export class UnavailableError extends StoppedError {
     cause: SyncError,
     hint = 'Check the network and the base URL with `indicator-sync doctor`. Then run the same command again: it continues where this one stopped.',
   ) {
-    super(`The service is unavailable. ${cause.message}`, {
+    super(`The service is unavailable. Last error: ${cause.message}`, {
       hint,
       code: 'unavailable',
       cause,
