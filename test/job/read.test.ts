@@ -73,6 +73,11 @@ describe('mistakes in job files', () => {
     ],
     ['from after to in spans', SERIES.replace('last: 7d', 'from: +2d, to: -2d'), /to must be later than from/],
     ['from after the default of to', SERIES.replace('last: 7d', 'from: +1d'), /from {2}is not before the end of today/],
+    [
+      'a skipped hour',
+      SERIES.replace('last: 7d', 'from: 2025-03-30T02:30, to: 2025-03-30T03:30'),
+      /exclusive: 2025-03-30T03:30:00\+02:00 to 2025-03-30T03:30:00\+02:00/,
+    ],
     ['from after to in words', SERIES.replace('last: 7d', 'from: now, to: today'), /to must be later than from/],
     [
       'an empty instant',

@@ -2,7 +2,7 @@ import { Cron } from 'croner'
 import { routesOf, wordsFor } from '../../service/routes.ts'
 import type { Service } from '../../service/service.ts'
 import { isObject, toList } from '../../util/json.ts'
-import { checkZone } from '../../util/time/zone.ts'
+import { checkZone, formatLocal } from '../../util/time/zone.ts'
 import { ENTRY_ROUTES, PARAMETER_OF } from '../entryRoutes.ts'
 import type { Moment } from '../job.ts'
 import { END_OF_TODAY, resolveMoment } from '../moment.ts'
@@ -121,9 +121,12 @@ const windowRule: Rule = ({ window }, path, { zone, isLegal, report }) => {
   if (isRelative(first) !== isRelative(second)) return
   // Most windows are two days, which can be compared without a zone; loading a zone is slow.
   if (first.kind === 'date' && second.kind === 'date' && first.date < second.date) return
-  if (resolveMoment(first, zone, SAMPLE_NOW) >= resolveMoment(second, zone, SAMPLE_NOW))
-    if (to === undefined) reportKey('from', 'is not before the end of today, the default of to; set to')
-    else reportKey('to', 'to must be later than from, because to is exclusive')
+  const [start, end] = [resolveMoment(first, zone, SAMPLE_NOW), resolveMoment(second, zone, SAMPLE_NOW)]
+  if (start < end) return
+  if (to === undefined) return reportKey('from', 'is not before the end of today, the default of to; set to')
+  // Local times that a clock change skips are moved, so the written ones may be in order.
+  const resolved = isRelative(first) ? '' : `: ${formatLocal(zone, start)} to ${formatLocal(zone, end)}`
+  reportKey('to', `to must be later than from, because to is exclusive${resolved}`)
 }
 
 const localeRule: Rule = (entry, path, { report }) => {
