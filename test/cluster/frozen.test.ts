@@ -101,7 +101,14 @@ testSignals('a stopped worker ends even if its database no longer responds', asy
   through.port = String((proxy.address() as { port: number }).port)
   const worker = started(through.href, emulator.url, ['worker'])
   const hasQueue = () => withClient(url.href, (client) => client.query(`select to_regclass('pgboss.queue') as queue`))
-  while ((await hasQueue()).rows[0].queue === null) await sleep(50)
+  let hasEnded = false
+  void worker.ended.then(() => {
+    hasEnded = true
+  })
+  while ((await hasQueue()).rows[0].queue === null) {
+    if (hasEnded) throw new Error(`The worker ended early: ${worker.said()}`)
+    await sleep(50)
+  }
   // The worker starts after that.
   await sleep(2_000)
   // From now on the worker receives nothing, but its connections remain open.
@@ -110,5 +117,6 @@ testSignals('a stopped worker ends even if its database no longer responds', asy
     .removeAllListeners('connection')
     .on('connection', (client) => void sockets.add(client.on('error', () => undefined)))
   worker.child.kill('SIGTERM')
-  expect(await worker.ended).toBe(143)
+  const code = await Promise.race([worker.ended, sleep(90_000, 'running', { ref: false })])
+  expect(code, worker.said()).toBe(143)
 })
