@@ -37,7 +37,8 @@ export const CURVES = {
     return CURVES.price(moment) + 20 + (peak ? 95 : flat ? 35 : 8)
   },
   demand: ({ hour, day, weekend, daily, hourly }: CurveInput): number =>
-    (weekend ? 22_500 : 25_500) * (1 + 0.06 * summer(day) ** 2) +
+    // Weekends differ by day, not by night, so that no line jumps at midnight.
+    (25_500 - (weekend ? 3_400 * (1 - bump(hour, 0, 5)) : 0)) * (1 + 0.06 * summer(day) ** 2) +
     5_200 * bump(hour, 13, 4) +
     6_400 * bump(hour, 20.5, 3) -
     4_200 * bump(hour, 4, 3.5) +
