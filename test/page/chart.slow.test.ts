@@ -311,6 +311,25 @@ test('a range can be chosen by days, as the last week, or one year earlier', asy
   expect(await current.allInnerTexts()).toEqual(['Last 30 days'])
 })
 
+test('the reading follows the moment and the range that are shown', async () => {
+  const page = await open('/series/1293?geo=8741&from=2025-10-24&to=2025-10-28')
+  expect(await move(page, 'ArrowRight')).not.toContain('known then')
+  await redrawn(page, () => page.keyboard.press('['))
+  await poll(() => cursorText(page)).toContain('known then')
+  // The cursor is at the beginning, outside of the new range.
+  const box = (await page.locator('#chart canvas').boundingBox())!
+  await redrawn(page, async () => {
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 80)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.8, box.y + 80)
+    await page.mouse.up()
+  })
+  const drawn = new URL(page.url()).searchParams.get('from')!
+  await poll(
+    async () => (await cursorText(page)) === '' || (await cursorText(page)).slice(0, 10) >= drawn.slice(0, 10),
+  ).toBe(true)
+})
+
 test('the date field beside the slider shows past values and highlights differences', async () => {
   const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
   await redrawn(page, () => page.fill('#slider input[type=date]', '2025-10-27'))

@@ -67,6 +67,12 @@ function beginChart(): void {
     }, 60)
   }
   const tip = place.querySelector<HTMLElement>('.tip')!
+  /** Reads the data anew at the cursor, if it is still in the range. */
+  const readAgain = (): void => {
+    tip.hidden = true
+    if (at !== null && (at < chart.from || at >= chart.to)) at = null
+    announce(at === null ? [] : reading(at).map(({ textContent }) => textContent))
+  }
 
   let loading = new AbortController()
   let shownFor = ''
@@ -101,6 +107,7 @@ function beginChart(): void {
       chart = { ...chart, ...data }
       shownFor = `${from} ${to}`
       view.show(chart)
+      readAgain()
       showLegend()
       place!.dataset.drawn = String(Number(place!.dataset.drawn ?? 0) + 1)
       sayDifference()
