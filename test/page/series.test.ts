@@ -282,7 +282,7 @@ describe('lines beside the first one', () => {
     expect(begins).toEqual([...new Set(begins)].sort((a, b) => a - b))
   })
 
-  test('the difference of two series of one unit, with an axis of its own', async () => {
+  test('the difference of two series of one unit, by the axis at the right', async () => {
     const query = 'geo=8741&from=2025-10-24&to=2025-10-28&with=544&difference=1&by=hour'
     const { chart } = await data(`/series/1293.json?${query}`)
     const [forecast, difference] = chart.compared

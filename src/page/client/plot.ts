@@ -103,6 +103,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
     const { now, before, compared, unit } = shown
     // Series of other units share a scale of their own, at the right.
     const others = compared.filter((series) => series.unit !== unit)
+    const units = [...new Set(others.map((series) => series.unit).filter((name) => name !== null))]
     const lines: uPlot.Series[] = []
     const drawings: Drawn[] = []
     const add = (drawn: Drawn, name: string, width: number, scale = 'y', dash = dashOf(name)): void => {
@@ -152,7 +153,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
         },
         ...(others.length === 0
           ? []
-          : [{ ...value, grid: { show: false }, scale: 'z', side: 1 as const, label: others[0]!.unit ?? '' }]),
+          : [{ ...value, grid: { show: false }, scale: 'z', side: 1 as const, label: units.join(', ') }]),
       ],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: {

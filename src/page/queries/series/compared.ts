@@ -68,7 +68,7 @@ export async function readCompared(
   if (difference && other) {
     const first = await drawLine(request, dataset, range, asOf?.fetchId ?? null)
     const name = `${labels.difference}: ${placeName(dataset)} − ${other.name}`
-    // A unit of its own, so that it has an axis of its own.
+    // Another unit, so that it is drawn by the axis at the right.
     const unit = `Δ ${dataset.unit ?? ''}`.trim()
     compared.push({ path: null, name, unit, drawn: subtractLines(first, other.drawn), line: null })
   }
