@@ -1,3 +1,4 @@
+import { rebuildDays } from '../../src/db/queries/values.ts'
 /* Fills a database by SQL as a sync of so many series would: `node fill.ts database series`. */
 
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
@@ -15,7 +16,7 @@ const to = addUnits(ZONE, from, 'day', DAYS)
 const MOMENT = '2018-01-01T00:00:00.000Z'
 
 const store = await openStore(file, { durability: 'none' })
-await store.write((tx) => rememberZone(tx, store.engine, ZONE))
+await store.write((tx) => rememberZone(tx, ZONE))
 store.run(
   `insert into _run (id, command, job, version, started_at, outcome, requests, failed, bytes, rows_new, rows_unchanged,
      rows_revised, rows_withdrawn, rows_rejected) values (1, 'sync', 'bench', '0', ?, 'done', 0, 0, 0, 0, 0, 0, 0, 0)`,
@@ -63,6 +64,6 @@ for (let id = 1; id <= series; id++)
       )
     }
   })
-await store.write((tx) => store.engine.rebuildDays(tx, ZONE))
+await store.write((tx) => rebuildDays(tx, ZONE))
 store.tidy()
 await store.close()

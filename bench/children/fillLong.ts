@@ -1,3 +1,4 @@
+import { rebuildDays } from '../../src/db/queries/values.ts'
 /* Adds one long series to a filled database, indicator 500: ten years every five minutes, revised on each of its last thirty nights: `node fillLong.ts database`. */
 
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
@@ -41,7 +42,7 @@ const write = (first: number, end: number, fetch: number): number =>
     [first, end, id, GEO, end, fetch, fetch],
   )
 
-await store.write((tx) => rememberZone(tx, store.engine, ZONE))
+await store.write((tx) => rememberZone(tx, ZONE))
 await store.write(async () => {
   store.run(
     `insert into indicator (kind, id, magnitude, payload, first_seen_at) values ('indicator', 500, 'MW', '{}', ?)`,
@@ -68,7 +69,7 @@ await store.write(async () => {
     write(begin, end, fetched(begin, end, end))
   }
 })
-await store.write((tx) => store.engine.rebuildDays(tx, ZONE))
+await store.write((tx) => rebuildDays(tx, ZONE))
 store.tidy()
 process.stdout.write(`${store.get('select count(*) from observation_revision')}\n`)
 await store.close()

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { GeoDay, Observations, RowValues } from './tables/rows.ts'
@@ -41,12 +41,6 @@ export interface ValueAt {
   readonly value: number | null
   readonly step: number
 }
-
-/** A stored value. */
-type StoredValue = readonly [at: Instant, value: number | null, step: number, fetchId: number]
-
-/** A replaced or withdrawn value. */
-type SupersededValue = readonly [at: Instant, value: number | null, step: number, fetchId: number, supersededBy: number]
 
 /** Identifies a series of an indicator, by the columns of the table `series`. */
 export interface NamedSeries {
@@ -145,16 +139,8 @@ export interface Engine {
   ): Promise<number>
   /** Writes daily totals, in order of geo and day. Equal ones write nothing. */
   upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void>
-  /**
-   * Recomputes all daily totals of the series of a time zone from their values. Runs inside a transaction.
-   */
-  rebuildDays(db: Kysely<Database>, zone: string): Promise<void>
-  /** The local days (`YYYY-MM-DD`) of a series and geo whose totals differ from its values, in order. Reads every value. */
-  differentDays(seriesId: number, geoId: number): Promise<string[]>
   /** A checksum of the daily totals of every month. */
   dayTotalsChecksums(): Promise<ReadonlyMap<number, string>>
-  /** The values larger than a limit, of either sign. */
-  valuesBeyond(limit: number): Promise<LocatedValue[]>
   /**
    * Returns the hashes of those bodies that are stored, and locks them until the transaction ends. With `keep`, no other
    * transaction deletes them; with `delete`, none keeps or deletes them.
@@ -184,24 +170,12 @@ export interface Engine {
    * The values of a range in order of time, now or as of a time (UTC to the millisecond). Several ranges may be read concurrently.
    */
   values(range: SeriesRange, asOf: string | null): Blocks<readonly [at: Instant, value: number | null, step: number]>
-  /** All values of a range with their fetches, in order of time. */
-  currentValues(range: SeriesRange): Promise<readonly StoredValue[]>
-  /** All superseded and withdrawn values of a range, in order of time. */
-  supersededValues(range: SeriesRange): Promise<readonly SupersededValue[]>
-  /** The first values of a range in order of time: now, or as of a fetch. */
-  knownValues(range: SeriesRange, fetchId: number | null, limit: number): Promise<ValueAt[]>
   /** The aggregates of every interval between two adjacent borders: now, or as of a fetch. */
   extremes(
     series: Pick<SeriesRange, 'seriesId' | 'geoId'>,
     borders: readonly Instant[],
     fetchId: number | null,
   ): Promise<Extremes[]>
-  /** The versions of values of a series that began or ended between two times, in order of geo and instant. */
-  changedVersions(
-    seriesId: number,
-    window: Interval,
-    between: { readonly from: string; readonly to: string },
-  ): Blocks<ValueVersion>
   /** Runs a read-only statement of a user. Throws InputError with the message of the database. */
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
   /** The types of values in the columns of such a statement, over all rows: bits of `VALUE_TYPES`. */

@@ -7,7 +7,7 @@ import { DownloadError, type LinkPolicy, refusedDownload, resolveRedirect } from
 import { beginPart, dropParts, type PartialFile } from './files/partialFiles.ts'
 import type { OpenResponse } from './http.ts'
 
-/** What is downloaded, and what it must obey. */
+/** A download and its limits. */
 export interface ReceiveOptions {
   /** The address of the file as the listing has it. */
   readonly url: string
@@ -31,7 +31,7 @@ const STATUS_RANGE_NOT_SATISFIABLE = 416
 /** How much is kept of a response that is not a file: enough to classify it. */
 const EVIDENCE_BYTES = 2048
 
-/** Reads the response to one request; `before` is what earlier attempts left of the file. Throws DownloadError where the file is refused. */
+/** Reads the response to one request. `before`: the part that earlier attempts saved. Throws DownloadError if the file is refused. */
 export async function receive(
   opened: OpenResponse,
   from: URL,

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { geoNameColumn, indicatorNameColumn, seriesUnitColumn, unitColumn } from '../db/queries/catalogueNames.ts'
+import { currentValues, supersededValues } from '../db/queries/values.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type Measure, measureSql } from '../db/tables/sql/expressions.ts'
@@ -90,7 +91,7 @@ export function createFetchTimes({ kysely }: Reader): LoadTimes {
 
 /** The values or superseded values of a month, one block per series and geo. */
 export async function* valueRows(
-  { engine }: Reader,
+  { kysely }: Reader,
   table: ValueTable,
   timelines: readonly Timeline[],
   month: Month,
@@ -100,9 +101,22 @@ export async function* valueRows(
   for (const { seriesId, geoId, [table]: extent } of timelines) {
     if (!extent || !overlaps(extent, interval)) continue
     const range = { seriesId, geoId, ...interval }
-    const values = table === 'observation' ? await engine.currentValues(range) : await engine.supersededValues(range)
-    const time = await loadTimes(new Set(values.flatMap(([, , , ...fetches]) => fetches)))
-    yield values.map(([at, value, step, ...fetches]) => [seriesId, geoId, at * 1000, value, step, ...fetches.map(time)])
+    const values =
+      table === 'observation'
+        ? (await currentValues.all(kysely, range)).map((row) => ({ ...row, fetches: [row.fetch_id] }))
+        : (await supersededValues.all(kysely, range)).map((row) => ({
+            ...row,
+            fetches: [row.fetch_id, row.superseded_by],
+          }))
+    const time = await loadTimes(new Set(values.flatMap(({ fetches }) => fetches)))
+    yield values.map(({ at, value, step_s, fetches }) => [
+      seriesId,
+      geoId,
+      at * 1000,
+      value,
+      step_s,
+      ...fetches.map(time),
+    ])
   }
 }
 

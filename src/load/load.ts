@@ -137,8 +137,8 @@ export async function leaveUnverified(
 }
 
 /**
- * Records a reply whose values may be sums over several resolutions, without loading its rows: smaller windows replace it. For
- * absences they do so in a later run only, so the window becomes unverified.
+ * Records a reply whose values may be sums over several resolutions, without its rows. Smaller windows are requested instead; for
+ * absences only by a later run, so the window becomes unverified.
  */
 export async function recordCoarse(
   context: LoadContext,

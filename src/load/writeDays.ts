@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Engine } from '../db/engine.ts'
 import { prepared } from '../db/prepared.ts'
+import { currentValues } from '../db/queries/values.ts'
 import { type DayTotals, type GeoDay, geoRanges, type Observations } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Instant } from '../util/time/instant.ts'
@@ -16,17 +17,6 @@ import {
   toCivil,
 } from '../util/time/localDay.ts'
 
-const valuesOfGeo = prepared((db, parameters: Interval & { seriesId: number; geoId: number }) =>
-  db
-    .selectFrom('observation')
-    .select(['at', 'value', 'step_s as step'])
-    .where('series_id', '=', parameters.seriesId)
-    .where('geo_id', '=', parameters.geoId)
-    .where('at', '>=', parameters.from)
-    .where('at', '<', parameters.to)
-    .orderBy('at'),
-)
-
 /** The stored values of a day. */
 async function readDay(
   tx: Transaction<Database>,
@@ -36,9 +26,13 @@ async function readDay(
   day: DayNumber,
 ): Promise<Timeline> {
   const { from, to } = localDay(zone, day)
-  const inside = await valuesOfGeo.all(tx, { seriesId, geoId, from, to })
+  const inside = await currentValues.all(tx, { seriesId, geoId, from, to })
   const rows = inside.filter(({ at }) => dayIntervalAt(zone, at).day === day)
-  return { at: rows.map(({ at }) => at), values: rows.map(({ value }) => value), steps: rows.map(({ step }) => step) }
+  return {
+    at: rows.map(({ at }) => at),
+    values: rows.map(({ value }) => value),
+    steps: rows.map(({ step_s }) => step_s),
+  }
 }
 
 /** The days of a geo in a window that have totals. */

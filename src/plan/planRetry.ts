@@ -19,7 +19,7 @@ interface RetryPart {
 function retryParts({ series, window, geoIds, params }: FailedRequest, requested: Requested): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
-  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.untouched(key, geoId, [window]) }))
+  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.unrequested(key, geoId, [window]) }))
   return groupHoles(missing).flatMap((group) => {
     requested.add(key, group.geoIds, group.holes)
     const filter = series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}

@@ -5,9 +5,9 @@ import { type Interval, merge, subtract } from '../util/time/interval.ts'
 /** The requests that a run has planned, so that no entry or job requests an interval twice. */
 export interface Requested {
   /** The parts of intervals that are not requested yet for a geo. A request for all geos covers each geo. */
-  left(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
-  /** The same. For all geos, only the parts that are requested for no geo. */
-  untouched(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
+  remaining(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
+  /** As `remaining`, but for all geos without the parts that are requested for any geo. */
+  unrequested(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[], requests?: number): void
   /** Adds a path and query; false if it was added before. */
   addTarget(target: string): boolean
@@ -28,17 +28,17 @@ export function createRequested(
   const bySeries = new Map(before)
   const targets = new Set(targetsBefore)
   let requests = 0
-  const left: Requested['left'] = (series, geoId, intervals) => {
+  const remaining: Requested['remaining'] = (series, geoId, intervals) => {
     const requested = bySeries.get(series)
     if (!requested) return [...intervals]
     return subtract(intervals, [...(requested.get(ALL_GEOS) ?? []), ...(requested.get(geoId) ?? [])])
   }
   return {
-    left,
-    untouched: (series, geoId, intervals) =>
+    remaining,
+    unrequested: (series, geoId, intervals) =>
       geoId === ALL_GEOS
         ? subtract(intervals, [...(bySeries.get(series)?.values() ?? [])].flat())
-        : left(series, geoId, intervals),
+        : remaining(series, geoId, intervals),
     add(series, geoIds, intervals, windows = intervals.length) {
       requests += windows
       const requested = bySeries.get(series)

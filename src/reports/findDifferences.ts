@@ -1,5 +1,6 @@
 import type { Blocks, ValueVersion } from '../db/engine.ts'
 import { indicatorNameColumn } from '../db/queries/catalogueNames.ts'
+import { readChangedVersions } from '../db/queries/values.ts'
 import type { Reader } from '../db/store.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
@@ -93,7 +94,7 @@ const findChangedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
 type ChangedSeries = Awaited<ReturnType<typeof findChangedSeries>>
 
 async function* valueDifferences(
-  { engine }: Reader,
+  { kysely }: Reader,
   changedSeries: ChangedSeries,
   question: DiffQuestion,
 ): AsyncGenerator<Difference> {
@@ -101,7 +102,7 @@ async function* valueDifferences(
   for (const { series_id, kind, id, name, zone, ...range } of changedSeries) {
     if (indicators.length > 0 && !indicators.includes(id)) continue
     const window = { from: range.from ?? Number.MIN_SAFE_INTEGER, to: range.to ?? Number.MAX_SAFE_INTEGER }
-    const versions = engine.changedVersions(series_id, window, { from, to })
+    const versions = readChangedVersions(kysely, series_id, window, { from, to })
     for await (const group of groupAdjacent(versions, ({ geo_id, at }) => `${geo_id} ${at}`)) {
       const { before, after, changed_at } = pairVersions(group, question)
       const change = classifyChange(before, after, (a, b) => a.value === b.value && a.step_s === b.step_s)

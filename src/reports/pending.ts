@@ -1,4 +1,5 @@
 import { prepared } from '../db/prepared.ts'
+import { currentValues } from '../db/queries/values.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { quantity } from '../util/text.ts'
@@ -87,19 +88,9 @@ function regularStep({ from, to }: Interval, stored: Stored, before: Stored | un
   return begins || beforePeriods * 2 * step >= BEFORE ? step : null
 }
 
-/** Whether a geo can lack values in a window, whatever it has before. */
+/** Whether a window may lack values of a geo. Ignores what lies before the window. */
 const mayLack = ({ from, to }: Interval, { periods, step }: Stored): boolean =>
   periods === 0 || (step !== null && Math.floor((to - from) / step) > periods)
-
-const valuesOfGeo = prepared((db, { seriesId, geoId, from, to }: GeoInterval) =>
-  db
-    .selectFrom('observation')
-    .select('at')
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
-    .where('at', '>=', from)
-    .where('at', '<', to),
-)
 
 /** Adjacent periods without values in a window that may still be revised. */
 export interface PendingRange extends GeoInterval {
@@ -114,7 +105,7 @@ async function* findPending(
   window: GeoInterval & { readonly step: number },
 ): AsyncGenerator<PendingRange> {
   const { seriesId, geoId, from, to, step } = window
-  const rows = await valuesOfGeo.all(kysely, { seriesId, geoId, from, to })
+  const rows = await currentValues.all(kysely, { seriesId, geoId, from, to })
   const filled = new Set(rows.map(({ at }) => Math.floor((at - from) / step)))
   const count = Math.floor((to - from) / step)
   for (let first = 0; first < count; first++) {

@@ -1,3 +1,4 @@
+import { findDifferentDays, readValuesBeyond } from '../db/queries/values.ts'
 import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
@@ -44,8 +45,8 @@ export const CHECKS: Readonly<Record<string, (db: Reader, now: Instant) => Promi
   geo: async (db) => (await findLackingGeos(db, await storedNamedGeos(db))).map(lackingGeosText),
   stale: async (db, now) => sentences(await staleSeries(db, now)),
   overlap: findOverlaps,
-  'out of range': async ({ engine }) =>
-    (await engine.valuesBeyond(MAX_CREDIBLE)).map(
+  'out of range': async ({ kysely }) =>
+    (await readValuesBeyond(kysely, MAX_CREDIBLE)).map(
       (row) => `${seriesName(row)}, geo ${row.geo_id}: ${row.value} at ${formatUtc(row.at)}`,
     ),
   quarantine: async ({ kysely }) => {
@@ -76,7 +77,7 @@ export async function runChecks(
 const MAX_DATES = 10
 
 /** Finds days whose totals differ from their values; returns a sentence for each series and geo. Reads every value. */
-export async function findDifferingDays({ kysely, engine }: Reader): Promise<string[]> {
+export async function findDifferingDays({ kysely }: Reader): Promise<string[]> {
   const timelines = await kysely
     .selectFrom((eb) =>
       eb
@@ -92,7 +93,7 @@ export async function findDifferingDays({ kysely, engine }: Reader): Promise<str
     .execute()
   const findings: string[] = []
   for (const timeline of timelines) {
-    const dates = await engine.differentDays(timeline.series_id, timeline.geo_id)
+    const dates = await findDifferentDays(kysely, timeline.series_id, timeline.geo_id)
     if (dates.length === 0) continue
     const days =
       dates.length === 1 ? '1 day does not match its values' : `${dates.length} days do not match their values`

@@ -8,11 +8,12 @@ import { absentPart, halveWindow, splitWindow, withWindow } from '../plan/window
 import type { LastResponse, Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
 import { KeyError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
+import { errorFields } from '../util/eventFields.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { readAbsences, readDayIds, readNeighbours } from './neighbours.ts'
 import { readReply } from './readReply.ts'
 import type { RequestContext } from './requestContext.ts'
-import { emitDone, emitFailed, emitRetried, emitSplit } from './requestEvents.ts'
+import { emitDone, eventRequest, eventResponse, eventRows } from './requestEvents.ts'
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
 
 /** The outcome of a request. The parts of a `split` replace it: they go to the head of the queue, in order. */
@@ -39,7 +40,9 @@ export async function processRequest(context: RequestContext, selected: PlannedR
   const reply = await client.get(planned.http, {
     // A window that is too large is split instead.
     mayRetry: ({ error }) => halves.length < 2 || !isTooLarge(error),
-    onRetry: ({ error, response }, attempt) => emitRetried(emit, planned, error, response?.status ?? null, attempt),
+    onRetry({ error: { code, message: reason }, response }, attempt) {
+      emit('request.retried', { ...eventRequest(planned), attempt, status: response?.status ?? null, code, reason })
+    },
   })
   if ('error' in reply) {
     if (reply.endsRun) return recordAndThrow(context, planned, reply)
@@ -102,7 +105,9 @@ async function failOrHalve(
   await recordAbandoned(context, planned, 'too-large', error, last)
   await context.sizes.shrink(planned)
   const outcome = split(planned, halves)
-  emitSplit(context.emit, planned, error, last, outcome.kind === 'split' ? halves.length : 0)
+  const parts = outcome.kind === 'split' ? halves.length : 0
+  const { code, message: reason } = error
+  context.emit('request.split', { ...eventRequest(planned), ...eventResponse(last), parts, code, reason })
   return outcome
 }
 
@@ -115,7 +120,8 @@ async function fail(
   rejected?: Pick<Rows, 'rejects' | 'rejected'>,
 ): Promise<Outcome> {
   const counts = await recordFailure(context, planned, error, last, rejected)
-  emitFailed(context.emit, planned, error, last, counts)
+  const rows = eventRows(counts)
+  context.emit('request.failed', { ...eventRequest(planned), ...eventResponse(last), rows, ...errorFields(error) })
   return { kind: 'failed', planned, error }
 }
 

@@ -1,8 +1,7 @@
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
 import type { LastResponse, Reply } from '../service/request.ts'
-import type { SyncError } from '../util/errors.ts'
-import { type EventFields, type EventRows, errorFields } from '../util/eventFields.ts'
+import type { EventFields, EventRows } from '../util/eventFields.ts'
 import type { EmitEvent } from '../util/events.ts'
 import { formatUtc } from '../util/time/instant.ts'
 
@@ -35,21 +34,11 @@ export const eventRequest = ({
 })
 
 /** The fields that describe the last response; the status is null if there was none. */
-const eventResponse = (last: LastResponse): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
+export const eventResponse = (last: LastResponse): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
   attempt: last.attempts,
   status: last.status || null,
   ms: Math.round(last.ms),
 })
-
-/** Emits that an attempt failed and will be repeated. */
-export const emitRetried = (
-  emit: EmitEvent,
-  planned: PlannedRequest,
-  error: SyncError,
-  status: number | null,
-  attempt: number,
-): void =>
-  emit('request.retried', { ...eventRequest(planned), attempt, status, code: error.code, reason: error.message })
 
 /** Emits that a reply is stored; `loaded`: whether its rows are, too. */
 export const emitDone = (
@@ -61,25 +50,4 @@ export const emitDone = (
 ): void => {
   const { bytes } = reply
   emit('request.done', { ...eventRequest(planned), ...eventResponse(reply), bytes, rows: eventRows(counts), loaded })
-}
-
-/** Emits that a window is too large; `parts`: the number of smaller windows that replace it. */
-export const emitSplit = (
-  emit: EmitEvent,
-  planned: PlannedRequest,
-  { code, message: reason }: SyncError,
-  last: LastResponse,
-  parts: number,
-): void => emit('request.split', { ...eventRequest(planned), ...eventResponse(last), parts, code, reason })
-
-/** Emits that a request failed for good. */
-export const emitFailed = (
-  emit: EmitEvent,
-  planned: PlannedRequest,
-  error: SyncError,
-  last: LastResponse,
-  counts: Counts,
-): void => {
-  const rows = eventRows(counts)
-  emit('request.failed', { ...eventRequest(planned), ...eventResponse(last), rows, ...errorFields(error) })
 }

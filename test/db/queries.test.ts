@@ -45,7 +45,7 @@ test.each([
 const ZONE = 'Europe/Madrid'
 test('a different time zone gives different days for the same values', async () => {
   const store = await tempStore()
-  await rememberZone(store.kysely, store.engine, ZONE)
+  await rememberZone(store.kysely, ZONE)
   store.run('pragma foreign_keys = off', [])
   store.run(`insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 7, ?, '')`, [
     ZONE,
@@ -53,7 +53,7 @@ test('a different time zone gives different days for the same values', async () 
   store.run('insert into series_geo values (1, 3)', [])
   store.run('insert into observation values (1, 3, ?, 5, 3600, 1)', [startOfDate(ZONE, '2025-06-02')! - 3600])
   store.run('update time_zone_offset set offset_s = offset_s + 3600', [])
-  await store.write((tx) => rememberZone(tx, store.engine, ZONE, 'of other clocks'))
+  await store.write((tx) => rememberZone(tx, ZONE, 'of other clocks'))
   expect(store.all('select day from _day')).toEqual([{ day: 1 }])
   expect(store.all('select * from _day')).toEqual(oracleDays(store, ZONE))
 })

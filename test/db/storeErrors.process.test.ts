@@ -45,8 +45,7 @@ test('every database call reports its errors as a StoreError', async () => {
     },
     'the check before something is written': () => store.write(async () => undefined),
     'the check itself': () => store.check(),
-    'an operation that answers at once': () => store.engine.currentValues(range),
-    'an operation': () => store.engine.currentValues(range),
+    'an operation': () => store.engine.extremes(range, [range.from, range.to], null),
     'an operation that answers row by row': () => allRows(store.engine.values(range, null)),
     "a user's statement": () => store.engine.query('select * from _run').then(({ rows }) => allRows(rows)),
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
+import { rebuildDays } from '../../src/db/queries/values.ts'
 import { checkLake } from '../../src/lake/checkLake.ts'
 import { folderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
@@ -86,7 +87,7 @@ const stamp = (second: number): string => new Date(MOMENT + second * 1000).toISO
 async function begin(file: string): Promise<string> {
   const store = await openStore(file, { durability: 'none' })
   await store.write(async (tx) => {
-    for (const zone of ZONES) await rememberZone(tx, store.engine, zone)
+    for (const zone of ZONES) await rememberZone(tx, zone)
   })
   store.run(
     `insert into _run (id, command, job, version, started_at, outcome, requests, failed, bytes, rows_new, rows_unchanged,
@@ -162,7 +163,7 @@ async function act(store: Store, action: Action): Promise<void> {
       const was = store.get(`select time_zone from series where id = ${action.series}`) as string
       store.run('update series set time_zone = ? where id = ?', [action.zone, action.series])
       return store.write(async (tx) => {
-        for (const zone of new Set([was, action.zone])) await store.engine.rebuildDays(tx, zone)
+        for (const zone of new Set([was, action.zone])) await rebuildDays(tx, zone)
       })
     }
     case 'text':

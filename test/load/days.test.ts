@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { planRequest, SHAPES } from '../../bench/responses.ts'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
+import { rebuildDays } from '../../src/db/queries/values.ts'
 import { NO_ROWS, type Observations } from '../../src/db/tables/rows.ts'
 import { applyRows } from '../../src/load/apply.ts'
 import { findDifferingDays } from '../../src/reports/runChecks.ts'
@@ -25,7 +26,7 @@ const EMPTIED = ['observation', 'observation_revision', '_day', 'series_geo', '_
 /** Creates a store with one series, whose days are counted in a zone. */
 async function storeOf(zone: string): Promise<Store> {
   const store = await tempStore()
-  await rememberZone(store.kysely, store.engine, zone)
+  await rememberZone(store.kysely, zone)
   store.run(`insert into indicator (kind, id, payload, first_seen_at) values ('indicator', 600, '{}', '')`, [])
   store.run(`insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 600, ?, '')`, [
     zone,
@@ -119,7 +120,7 @@ describe('daily totals', () => {
           }
           expect(await findDifferingDays(store)).toEqual([])
           const before = stored(store)
-          await store.write((tx) => store.engine.rebuildDays(tx, zone))
+          await store.write((tx) => rebuildDays(tx, zone))
           expect(stored(store)).toEqual(before)
         }),
         { numRuns: 25 },

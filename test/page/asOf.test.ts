@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readKnownValues } from '../../src/db/queries/values.ts'
 import type { Segment } from '../../src/page/client/segments.ts'
 import { readChanges } from '../../src/page/queries/series/chartData.ts'
 import { findAsOf } from '../../src/page/queries/series/seriesQuery.ts'
@@ -49,7 +50,7 @@ test('values as of a moment follow the highest fetch id after a clock was set ba
   const { seriesId, geoId } = { seriesId: 1, geoId: 8741 }
   const read = async (moment: string) => {
     const { fetchId } = await findAsOf(store, seriesId, moment)
-    const known = await store.engine.knownValues({ seriesId, geoId, ...RANGE }, fetchId, 10_000)
+    const known = await readKnownValues(store.kysely, { seriesId, geoId, ...RANGE }, fetchId, 10_000)
     return known.map(({ at: one, value }) => ({ at: one, value }))
   }
   expect(await read(NIGHTS[1])).toEqual(second)
@@ -62,7 +63,7 @@ describe('values as of a moment', () => {
     for (const line of lines)
       for (const moment of moments()) {
         const { fetchId } = await findAsOf(reader, line.seriesId, moment)
-        const known = await reader.engine.knownValues({ ...line, ...RANGE }, fetchId, 100_000)
+        const known = await readKnownValues(reader.kysely, { ...line, ...RANGE }, fetchId, 100_000)
         expect(known, `series ${line.seriesId} at ${moment}`).toEqual(history(line, moment))
         versions += known.length
       }
@@ -93,7 +94,7 @@ describe('values as of a moment', () => {
       const known = moments().map((moment) => JSON.stringify(history(line, moment)))
       const instants = new Set(changes.map((change) => change.at))
       for (const { at: moment, fetchId } of changes) {
-        const after = await reader.engine.knownValues({ ...line, ...RANGE }, fetchId, 100_000)
+        const after = await readKnownValues(reader.kysely, { ...line, ...RANGE }, fetchId, 100_000)
         expect(after).toEqual(history(line, moment))
       }
       expect(new Set(known).size - 1).toBeGreaterThanOrEqual(instants.size)

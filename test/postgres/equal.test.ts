@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { rebuild } from '../../src/cli/commands/replay.ts'
 import { allRows } from '../../src/db/engine.ts'
 import { openReader, openStore, takeOver } from '../../src/db/open.ts'
+import { rebuildDays } from '../../src/db/queries/values.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/db/tables/schema.ts'
 import { checkLake } from '../../src/lake/checkLake.ts'
@@ -220,7 +221,7 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   const days = () => rowsOf(server, '_day', Object.keys(tableOf('_day').columns), true)
   const held = await days()
   expect(await findDifferingDays(server)).toEqual([])
-  await server.write((tx) => server.engine.rebuildDays(tx, 'Europe/Madrid'))
+  await server.write((tx) => rebuildDays(tx, 'Europe/Madrid'))
   expect(await days()).toEqual(held)
 
   // Rebuilds from the stored replies of either are equal.

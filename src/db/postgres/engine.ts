@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely'
 import type { Dangling, Engine } from '../engine.ts'
-import { sharedEngine } from '../sharedEngine.ts'
 import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
@@ -52,7 +51,6 @@ export function createEngine(connection: Connection): Engine {
     deleteOthers,
     search: (text, kinds) => search(kysely, text, kinds),
     values: (range, asOf) => values(kysely, range, asOf),
-    ...sharedEngine(kysely),
     extremes: (...parameters) => readExtremes(kysely, ...parameters),
     query: (sql, parameters) => query(connection, sql, parameters),
     valueTypes: (sql, columns) => valueTypes(connection, sql, columns),

@@ -68,10 +68,10 @@ const takenOver = (address: string): BusyError =>
   })
 
 /** Creates or migrates the tables, and updates reference tables. */
-async function updateSchema({ kysely, engine }: Reader, address: string, unfinished: boolean): Promise<void> {
+async function updateSchema({ kysely }: Reader, address: string, unfinished: boolean): Promise<void> {
   const { version } = await schemaState(address, unfinished)
   if (version < SCHEMA_VERSION) await migrate(kysely)
-  await refreshZones(kysely, engine)
+  await refreshZones(kysely)
   const entry = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
   if (version < SCHEMA_VERSION || !entry) await writeDictionary(kysely)
 }

@@ -3,10 +3,10 @@ import type { Kysely } from 'kysely'
 import type { Magnitude } from '../../service/magnitudes.ts'
 import { InputError } from '../../util/errors.ts'
 import { checkZone, transitions, useTransitions } from '../../util/time/zone.ts'
-import type { Engine } from '../engine.ts'
 import type { Reader, Store } from '../store.ts'
 import { dictionaryRows } from '../tables/dictionary.ts'
 import type { Database } from '../tables/schema.ts'
+import { rebuildDays } from './values.ts'
 
 /** The version of the zone data of this runtime, such as 2025b. */
 const ZONE_DATA = process.versions.tz ?? process.versions.icu ?? 'unknown'
@@ -23,12 +23,7 @@ async function isStored(db: Kysely<Database>, zone: string, version: string): Pr
 }
 
 /** Stores the clock changes of a zone for this version of the zone data. Views use them for local time. */
-export async function rememberZone(
-  db: Kysely<Database>,
-  engine: Engine,
-  zone: string,
-  version = ZONE_DATA,
-): Promise<void> {
+export async function rememberZone(db: Kysely<Database>, zone: string, version = ZONE_DATA): Promise<void> {
   if (await isStored(db, zone, version)) return
   const rows = transitions(zone)
   const before = await zoneChanges(db, zone)
@@ -48,14 +43,14 @@ export async function rememberZone(
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   // With other clock changes, values are in other days.
-  if ((await zoneChanges(db, zone)) !== before) await engine.rebuildDays(db, zone)
+  if ((await zoneChanges(db, zone)) !== before) await rebuildDays(db, zone)
 }
 
 /**
  * Stores the clock changes of a zone in a separate transaction if necessary. Otherwise it uses the stored ones.
  */
-export async function ensureZone(store: Pick<Store, 'kysely' | 'engine' | 'write'>, zone: string): Promise<void> {
-  if (!(await useStored(store.kysely, zone))) await store.write((tx) => rememberZone(tx, store.engine, zone))
+export async function ensureZone(store: Pick<Store, 'kysely' | 'write'>, zone: string): Promise<void> {
+  if (!(await useStored(store.kysely, zone))) await store.write((tx) => rememberZone(tx, zone))
 }
 
 /** Uses the stored clock changes of a zone, if they have the zone data of this runtime. */
@@ -92,7 +87,7 @@ const zoneChanges = async (db: Kysely<Database>, zone: string): Promise<string> 
   )
 
 /** Updates the clock changes of zones with other zone data than this runtime's. */
-export async function refreshZones(db: Kysely<Database>, engine: Engine, version = ZONE_DATA): Promise<void> {
+export async function refreshZones(db: Kysely<Database>, version = ZONE_DATA): Promise<void> {
   const outdated = await db
     .selectFrom('time_zone_offset')
     .select('zone')
@@ -101,7 +96,7 @@ export async function refreshZones(db: Kysely<Database>, engine: Engine, version
     .execute()
   // Unknown zones stay.
   for (const { zone } of outdated.filter((row) => isKnownZone(row.zone)))
-    await db.transaction().execute((tx) => rememberZone(tx, engine, zone, version))
+    await db.transaction().execute((tx) => rememberZone(tx, zone, version))
 }
 
 function isKnownZone(zone: string): boolean {

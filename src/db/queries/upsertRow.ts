@@ -1,4 +1,5 @@
 import { type CompiledQuery, type Expression, type Kysely, type SqlBool, sql } from 'kysely'
+import { TEXT_HISTORIES } from '../tables/ddl.ts'
 import type { RowValues, TableRows } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 
@@ -30,6 +31,8 @@ function compiledUpsert(
   const existing = queries.get(name)
   if (existing) return existing
   const { key, silent } = tableOf(table)
+  const histories: Partial<Record<TableName, { readonly columns: readonly string[] }>> = TEXT_HISTORIES
+  const versionedColumns = histories[table]?.columns
   const updated = columns.filter((column) => !key.includes(column) && column !== INSERTED_COLUMN)
   const compared = updated.filter((column) => !silent.includes(column))
   const row = Object.fromEntries(columns.map((column) => [column, null]))
@@ -51,31 +54,19 @@ function compiledUpsert(
     }
     const differs = (column: string): Expression<SqlBool> =>
       sql<SqlBool>`${sql.ref(`${table}.${column}`)} is distinct from ${next(column)}`
-    const versioned = compared.filter((column) => isVersioned(table, column)).map(differs)
+    const versioned = compared.filter((column) => versionedColumns?.includes(column)).map(differs)
     return target
       .doUpdateSet(({ or }) => {
         const set = Object.fromEntries(updated.map((column) => [column, next(column)]))
         // A version starts with the fetch of the columns in the history.
         const fetchId = sql`case when ${or(versioned)} then excluded.fetch_id else ${sql.ref(`${table}.fetch_id`)} end`
-        return (HISTORIES[table] ? { ...set, fetch_id: fetchId } : set) as never
+        return (versionedColumns ? { ...set, fetch_id: fetchId } : set) as never
       })
       .where(({ or }): Expression<SqlBool> => or(compared.map(differs)))
   })
   const compiledQuery = query.compile()
   queries.set(name, compiledQuery)
   return compiledQuery
-}
-
-/** The tables of earlier versions of texts, which triggers write. */
-const HISTORIES: Partial<Readonly<Record<TableName, TableName>>> = {
-  indicator_text: 'indicator_revision',
-  content_text: 'content_revision',
-}
-
-/** Whether the history of a table has a column. */
-const isVersioned = (table: TableName, column: string): boolean => {
-  const history = HISTORIES[table]
-  return history !== undefined && column in tableOf(history).columns
 }
 
 /** Upserts a row, and returns whether that changed anything. */

@@ -1,5 +1,4 @@
 import type { Dangling, Engine } from '../engine.ts'
-import { sharedEngine } from '../sharedEngine.ts'
 import type { RowValues } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
@@ -41,7 +40,6 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     deleteOthers: async (_tx, ...parameters) => deleteOthers(prepare, ...parameters),
     search: async (text, kinds, limit) => search(prepare, text, kinds, limit),
     values: (range, asOf) => values({ kysely, raw }, range, asOf),
-    ...sharedEngine(kysely),
     extremes: async (series, borders, fetchId) => readExtremes(prepare, series, borders, fetchId),
     query: async (sql, parameters) => query(raw, sql, parameters),
     valueTypes: async (sql, columns) => valueTypes(raw, sql, columns),

@@ -41,7 +41,7 @@ export async function openStore(
 /** Creates or migrates a file, with the reference tables of its views. */
 async function updateSchema(
   connection: Connection,
-  { file, kysely, engine }: SqliteReader,
+  { file, kysely }: SqliteReader,
   {
     durability,
     copies,
@@ -56,7 +56,7 @@ async function updateSchema(
   await retryWhileBusy(() => setPragmas(connection, file, durability), lockTimeout)
   const version = checkOwner(connection, file)
   if (version < SCHEMA_VERSION) await retryWhileBusy(() => migrate(connection, file), lockTimeout)
-  await retryWhileBusy(() => refreshZones(kysely, engine), lockTimeout)
+  await retryWhileBusy(() => refreshZones(kysely), lockTimeout)
   // A process that died after the migration left it empty.
   const hasDictionary = raw.prepare('select 1 from data_dictionary limit 1').get() !== undefined
   if (version < SCHEMA_VERSION || !hasDictionary) await writeDictionary(kysely)

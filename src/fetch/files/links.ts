@@ -36,12 +36,10 @@ export function refuseForeign(address: URL, policy: LinkPolicy): void {
   if (address.origin === service.origin) return
   if (!isAllowed(address, policy))
     throw refusedDownload(`it is on another host; to follow such links, pass --allow-host ${address.host}`)
-  refuseDowngrade(service, address)
+  if (isDowngrade(service, address)) throw refusedDownload('its address is http, but the service uses https')
 }
 
-function refuseDowngrade(from: URL, to: URL): void {
-  if (from.protocol === 'https:' && to.protocol === 'http:') throw refusedDownload('it redirects from https to http')
-}
+const isDowngrade = (from: URL, to: URL): boolean => from.protocol === 'https:' && to.protocol === 'http:'
 
 /** Resolves the target of a redirect. The service may redirect to storage elsewhere, which does not get the key. */
 export function resolveRedirect(location: string, from: URL, policy: LinkPolicy): URL {
@@ -49,7 +47,7 @@ export function resolveRedirect(location: string, from: URL, policy: LinkPolicy)
   if (location.includes(REDACTED)) throw refusedDownload('it redirects to an address that contains the key')
   const next = URL.parse(location, from.href)
   if (!isHttp(next)) throw refusedDownload('it redirects to an invalid address')
-  refuseDowngrade(from, next)
+  if (isDowngrade(from, next)) throw refusedDownload('it redirects from https to http')
   const service = new URL(policy.baseUrl)
   if (next.origin === service.origin) return next
   if (next.username !== '' || next.password !== '') throw refusedDownload('it redirects to an address with a password')

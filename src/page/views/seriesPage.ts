@@ -1,3 +1,4 @@
+import { readKnownValues } from '../../db/queries/values.ts'
 import type { Reader } from '../../db/store.ts'
 import { InputError } from '../../util/errors.ts'
 import { DAY } from '../../util/time/instant.ts'
@@ -39,13 +40,13 @@ const MAX_BUCKET_VALUES = 40_000
 
 /** Computes the mean and the extremes of a range from its values; if it is long, from the buckets of its chart. */
 async function readFigures(
-  { engine }: Reader,
+  { kysely }: Reader,
   dataset: NamedGeoSeries,
   { from, to, now, before }: ChartData,
   fetchId: number | null,
 ) {
   const isLong = to - from > 62 * DAY
-  const values = isLong ? [] : await engine.knownValues({ ...dataset, from, to }, fetchId, MAX_BUCKET_VALUES)
+  const values = isLong ? [] : await readKnownValues(kysely, { ...dataset, from, to }, fetchId, MAX_BUCKET_VALUES)
   const exact = { kind: 'values' as const, segments: joinValues(values) }
   const periods = [...eachPeriod(isLong ? (before ?? now) : exact)].filter(({ mean }) => mean !== null)
   const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
@@ -54,7 +55,7 @@ async function readFigures(
     if (periods.length === 0) return undefined
     const bucket = periods.reduce((best, period) => (sign * (period[key]! - best[key]!) < 0 ? period : best))
     const near = { ...dataset, from: bucket.from - DAY, to: bucket.to }
-    const values = await engine.knownValues(near, fetchId, MAX_BUCKET_VALUES)
+    const values = await readKnownValues(kysely, near, fetchId, MAX_BUCKET_VALUES)
     const extreme = values.find(({ at, step, value }) => value === bucket[key] && at + step > bucket.from)
     return { value: bucket[key], at: extreme?.at ?? bucket.from }
   }

@@ -1,4 +1,5 @@
 import { ensureMagnitudes, rememberZone } from '../../../src/db/queries/referenceTables.ts'
+import { rebuildDays } from '../../../src/db/queries/values.ts'
 import { MAGNITUDES } from '../../../src/service/magnitudes.ts'
 import { tempStore } from '../../kit.ts'
 import type { Store } from '../../store.ts'
@@ -56,7 +57,7 @@ export async function filled(...all: Series[]): Promise<Store> {
   ])
     insert('geo_text', { id: 3, locale, name })
   for (const { id, of = 7, trunc = null, agg = trunc && 'average', zone = 'Europe/Madrid', values } of all) {
-    await rememberZone(store.kysely, store.engine, zone)
+    await rememberZone(store.kysely, zone)
     insert('series', {
       id,
       kind: 'indicator',
@@ -69,7 +70,7 @@ export async function filled(...all: Series[]): Promise<Store> {
     insert('series_geo', { series_id: id, geo_id: 3 })
     for (const [instant, value, step_s] of values)
       insert('observation', { series_id: id, geo_id: 3, at: instant, value, step_s, fetch_id: 1 })
-    await store.engine.rebuildDays(store.kysely, zone)
+    await rebuildDays(store.kysely, zone)
   }
   return store
 }

@@ -36,7 +36,7 @@ test('migrations create exactly the declared tables, all of them STRICT', async 
 
 test('every view has its described columns and can be queried', async () => {
   const store = await tempStore()
-  await rememberZone(store.kysely, store.engine, 'Europe/Madrid')
+  await rememberZone(store.kysely, 'Europe/Madrid')
   const views = store.all(`select name from pragma_table_list where type = 'view'`) as { name: string }[]
   expect(views.map(({ name }) => name).sort()).toEqual(Object.keys(VIEWS).sort())
   for (const [name, { columns }] of Object.entries(VIEWS)) {

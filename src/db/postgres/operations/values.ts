@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../../../util/time/instant.ts'
 import type { Blocks, Extremes, SeriesRange } from '../../engine.ts'
-import { valuesAsOfFetch, valuesQuery } from '../../sharedEngine.ts'
+import { valuesAsOfFetch, valuesQuery } from '../../queries/values.ts'
 import type { Database } from '../../tables/schema.ts'
 
 /** Each block starts after the previous one, so that nothing stays open between them. */

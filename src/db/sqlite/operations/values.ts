@@ -1,6 +1,6 @@
 import type { Instant } from '../../../util/time/instant.ts'
 import { type Blocks, type Extremes, type SeriesRange, toBlocks } from '../../engine.ts'
-import { valuesQuery } from '../../sharedEngine.ts'
+import { valuesQuery } from '../../queries/values.ts'
 import type { Connection, Prepare } from '../connection.ts'
 
 type Value = [at: Instant, value: number | null, step: number]

@@ -1,4 +1,5 @@
 import type { Extremes } from '../../../db/engine.ts'
+import { readKnownValues } from '../../../db/queries/values.ts'
 import type { Reader } from '../../../db/store.ts'
 import type { Measure } from '../../../db/tables/sql/expressions.ts'
 import { DAY, HOUR } from '../../../util/time/instant.ts'
@@ -158,7 +159,7 @@ async function drawByUnit(db: Reader, line: GeoSeries, range: Interval, unit: Un
 
 /** Reads single values: current, or as known after a fetch; undefined if there are too many. */
 async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
-  const values = await db.engine.knownValues({ ...line, ...range }, fetchId, MAX_SINGLE + 1)
+  const values = await readKnownValues(db.kysely, { ...line, ...range }, fetchId, MAX_SINGLE + 1)
   if (values.length > MAX_SINGLE) return undefined
   return values.map(({ at, value, step }): ChartTableRow => {
     const count = value === null ? 0 : 1

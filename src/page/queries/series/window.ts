@@ -1,5 +1,6 @@
 import type { Extremes, SeriesRange, ValueAt } from '../../../db/engine.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
+import { readKnownValues } from '../../../db/queries/values.ts'
 import type { Reader } from '../../../db/store.ts'
 import { DAY, HOUR, type Instant } from '../../../util/time/instant.ts'
 import { type Interval, intersect, merge } from '../../../util/time/interval.ts'
@@ -208,7 +209,7 @@ export async function readWindow(
   fetchId: number | null,
 ): Promise<Drawn> {
   const interval = { ...line, ...range, from: await findBegin(db, { ...line, ...range }) }
-  const values = await db.engine.knownValues(interval, fetchId, 2 * columns + 1)
+  const values = await readKnownValues(db.kysely, interval, fetchId, 2 * columns + 1)
   if (values.length <= 2 * columns) return { kind: 'values', segments: joinValues(values) }
   const read = range.to - range.from >= BY_DAYS * 86_400 ? byDays : byColumns
   return { kind: 'extremes', segments: await read(db, line, range, columns, fetchId) }

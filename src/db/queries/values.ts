@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Engine, LocatedValue, SeriesRange, ValueAt, ValueVersion } from './engine.ts'
-import { prepared } from './prepared.ts'
-import { readGeos } from './queries/seriesLookup.ts'
-import type { Database } from './tables/schema.ts'
-import { dayTotals, differentDaySql } from './tables/sql/daySql.ts'
+import type { Blocks, LocatedValue, SeriesRange, ValueAt, ValueVersion } from '../engine.ts'
+import { prepared } from '../prepared.ts'
+import type { Database } from '../tables/schema.ts'
+import { dayTotals, differentDaySql } from '../tables/sql/daySql.ts'
+import { readGeos } from './seriesLookup.ts'
 
 const isIn = ({ seriesId, geoId, from, to }: SeriesRange): RawBuilder<unknown> =>
   sql`series_id = ${seriesId} and geo_id = ${geoId} and at >= ${from} and at < ${to}`
@@ -42,7 +42,8 @@ export const valuesAsOfFetch = (range: SeriesRange, fetchId: number | null): Raw
         select at, value, step_s from observation_revision
         where ${isIn(range)} and fetch_id <= ${fetchId} and superseded_by > ${fetchId}`
 
-const current = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
+/** All values of a range with their fetches, in order of time. */
+export const currentValues = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
   db
     .selectFrom('observation')
     .select(['at', 'value', 'step_s', 'fetch_id'])
@@ -53,7 +54,8 @@ const current = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
     .orderBy('at'),
 )
 
-const superseded = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
+/** All superseded and withdrawn values of a range, in order of time. */
+export const supersededValues = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
   db
     .selectFrom('observation_revision')
     .select(['at', 'value', 'step_s', 'fetch_id', 'superseded_by'])
@@ -65,13 +67,25 @@ const superseded = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
     .orderBy('fetch_id'),
 )
 
-/** Reads the versions of values that began or ended between two times, one block per geo. */
-async function* readChangedVersions(
+/** The first values of a range in order of time: now, or as of a fetch. */
+export async function readKnownValues(
+  db: Kysely<Database>,
+  range: SeriesRange,
+  fetchId: number | null,
+  limit: number,
+): Promise<ValueAt[]> {
+  const { rows } = await sql<ValueAt>`select at, value, step_s as step from (${valuesAsOfFetch(range, fetchId)}) v
+        order by at limit ${Math.trunc(limit)}`.execute(db)
+  return rows
+}
+
+/** Reads the versions of values of a series that began or ended between two times, one block per geo, in order of time. */
+export async function* readChangedVersions(
   db: Kysely<Database>,
   seriesId: number,
   range: { readonly from: number; readonly to: number },
   { from, to }: { readonly from: string; readonly to: string },
-): AsyncGenerator<ValueVersion[]> {
+): Blocks<ValueVersion> {
   for (const geoId of (await readGeos(db, seriesId)).sort((a, b) => a - b)) {
     const { rows } = await sql<Omit<ValueVersion, 'geo_id'>>`
       select at, value, step_s, valid_from, valid_to from ${versions({ seriesId, geoId, ...range })}
@@ -81,31 +95,8 @@ async function* readChangedVersions(
   }
 }
 
-type Shared =
-  | ('currentValues' | 'supersededValues' | 'knownValues' | 'changedVersions')
-  | ('rebuildDays' | 'differentDays' | 'valuesBeyond')
-
-/** The operations that both databases share. */
-export const sharedEngine = (db: Kysely<Database>): Pick<Engine, Shared> => ({
-  currentValues: async (range) =>
-    (await current.all(db, range)).map(({ at, value, step_s, fetch_id }) => [at, value, step_s, fetch_id]),
-  supersededValues: async (range) =>
-    (await superseded.all(db, range)).map((row) => [row.at, row.value, row.step_s, row.fetch_id, row.superseded_by]),
-  knownValues: async (range, fetchId, limit) =>
-    (
-      await sql<ValueAt>`select at, value, step_s as step from (${valuesAsOfFetch(range, fetchId)}) v
-        order by at limit ${Math.trunc(limit)}`.execute(db)
-    ).rows,
-  changedVersions: (...parameters) => readChangedVersions(db, ...parameters),
-  rebuildDays,
-  differentDays: (seriesId, geoId) => findDifferentDays(db, seriesId, geoId),
-  valuesBeyond: (limit) => readValuesBeyond(db, limit),
-})
-
-/**
- * Recomputes all daily totals of the series of a time zone from their values. Runs inside a transaction.
- */
-async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
+/** Recomputes all daily totals of the series of a time zone from their values. Runs inside a transaction. */
+export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
   const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
   await db.deleteFrom('_day').where('series_id', 'in', series).execute()
   const timelines = await db.selectFrom('series_geo').selectAll().where('series_id', 'in', series).execute()
@@ -113,8 +104,8 @@ async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
     await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
 }
 
-/** Finds the local days of a series and geo whose totals differ from its values, in order. */
-async function findDifferentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
+/** Finds the local days (`YYYY-MM-DD`) of a series and geo whose totals differ from its values, in order. Reads every value. */
+export async function findDifferentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {
   const { rows } = await sql<{ date: string }>`${sql.raw(differentDaySql(series, geo))}`.execute(db)
   return rows.map(({ date }) => date)
 }
@@ -123,7 +114,7 @@ async function findDifferentDays(db: Kysely<Database>, series: number, geo: numb
  * The values larger than a limit, of either sign. Days narrow the search: a value is at most a day and a half from the midnight
  * (UTC) of its day.
  */
-async function readValuesBeyond(db: Kysely<Database>, limit: number): Promise<LocatedValue[]> {
+export async function readValuesBeyond(db: Kysely<Database>, limit: number): Promise<LocatedValue[]> {
   const { rows } = await sql<LocatedValue>`
     select distinct s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.geo_agg, o.geo_id, o.value, o.at
     from (
