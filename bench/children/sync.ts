@@ -17,7 +17,6 @@ const summary = await sync(
     version: '0',
     now: Date.now,
     signal: new AbortController().signal,
-    onFailure: (failure) => process.stderr.write(`${JSON.stringify(failure)}\n`),
   },
   { ...job, pace: { ...job.pace, perSecond: 1e6 } },
 )

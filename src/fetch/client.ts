@@ -20,8 +20,6 @@ export interface ClientOptions extends ThrottleOptions {
   readonly limits?: Partial<Limits> | undefined
   /** Milliseconds before the first retry. */
   readonly retryMs?: number | undefined
-  /** Called for every failed attempt. */
-  readonly onFailure?: ((failure: AttemptFailure, attempt: number) => void) | undefined
 }
 
 /** Called for an attempt that failed and is retried. */
@@ -74,7 +72,7 @@ const MAX_RETRY_MS = 60_000
 
 /** Opens the client of a service. Its functions stand in the order in which a request passes them. */
 export function openClient(options: ClientOptions): Client {
-  const { key, concurrency, signal, onFailure, now = Date.now, retryMs = FIRST_RETRY_MS } = options
+  const { key, concurrency, signal, now = Date.now, retryMs = FIRST_RETRY_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
@@ -132,9 +130,6 @@ export function openClient(options: ClientOptions): Client {
           minTimeout: retryMs,
           maxTimeout: MAX_RETRY_MS,
           randomize: true,
-          onFailedAttempt({ error, attemptNumber }) {
-            if (error instanceof AttemptError) onFailure?.(error.failure, attemptNumber)
-          },
           shouldRetry({ error, attemptNumber }) {
             if (!(error instanceof AttemptError)) return false
             if (attemptNumber >= error.failure.maxAttempts || !mayRetry(error.failure)) return false

@@ -27,14 +27,14 @@ export interface ServiceCaller {
  * Returns the function to call before each call to a host. The first time it records the host, warns of times in the future, and
  * waits for the end of an earlier pause. If that is too far away, throws UnavailableError after an outage, otherwise StoppedError.
  */
-export function createHostOpener(caller: ServiceCaller): (host: string, protocol?: string) => Promise<void> {
+export function createHostOpener(caller: ServiceCaller): (host: string, protocol: string) => Promise<void> {
   const opened = new Map<string, Promise<void>>()
   const open = async (host: string, protocol: string): Promise<void> => {
     await recordSource(host, protocol, caller)
     await reportFutureTimes(host, caller)
     await waitForPause(host, caller)
   }
-  return (host, protocol = 'https:') => {
+  return (host, protocol) => {
     const opening = opened.get(host) ?? open(host, protocol)
     opened.set(host, opening)
     // If the database does not respond, the next call tries again.

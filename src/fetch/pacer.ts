@@ -2,12 +2,12 @@ import PQueue from 'p-queue'
 import type { Pace } from '../job/job.ts'
 import { SignalError, SyncError } from '../util/errors.ts'
 import { recentCalls, spendCall } from './budget.ts'
-import { createHostOpener, parseHost, type ServiceCaller } from './hosts.ts'
+import { parseHost, type ServiceCaller } from './hosts.ts'
 
 /** Decides when the next call to a host may be sent. One process uses `createPacer`, a cluster `createSharedPacer`. */
 export interface Pacer {
   /** Resolves when a call may be sent, and counts it. Throws BudgetError or StoppedError if none may be sent soon. */
-  take(host: string, signal: AbortSignal, protocol?: string): Promise<void>
+  take(host: string, signal: AbortSignal): Promise<void>
   /** Delays all later calls by `ms` milliseconds; a shared pacer delays only those to the host. */
   pause(host: string, ms: number): Promise<void>
   close?(): void
@@ -28,7 +28,7 @@ function paceWindow({ perSecond }: Pick<Pace, 'perSecond'>): { readonly calls: n
  */
 export function createPacer(
   pace: Pick<Pace, 'perSecond'>,
-  account: (host: string, protocol?: string) => Promise<void> = async () => undefined,
+  account: (host: string) => Promise<void> = async () => undefined,
   recent: readonly number[] = [],
 ): Pacer {
   const { calls, ms: interval } = paceWindow(pace)
@@ -48,11 +48,11 @@ export function createPacer(
   if (recent.length >= calls) pauseFor(interval - Math.min(...recent))
   else for (const _ of recent) void starts.add(() => undefined)
   return {
-    async take(host, signal, protocol) {
+    async take(host, signal) {
       try {
         await inOrder.add(
           async () => {
-            await account(host, protocol)
+            await account(host)
             await starts.add(() => undefined, { signal })
           },
           { signal },
@@ -74,12 +74,10 @@ export function createPacer(
 }
 
 /** Opens the pacer of one process, with the budget and the latest calls in the database. */
-export async function openPacer(caller: ServiceCaller, pace: Pace): Promise<Pacer> {
-  const { store, baseUrl, now } = caller
-  const openHost = createHostOpener(caller)
-  const account = async (host: string, protocol?: string): Promise<void> => {
-    await openHost(host, protocol)
-    await spendCall(store, host, pace, now())
-  }
+export async function openPacer(
+  { store, baseUrl, now }: Pick<ServiceCaller, 'store' | 'baseUrl' | 'now'>,
+  pace: Pace,
+): Promise<Pacer> {
+  const account = (host: string): Promise<void> => spendCall(store, host, pace, now())
   return createPacer(pace, account, await recentCalls(store, parseHost(baseUrl), paceWindow(pace), now()))
 }

@@ -20,6 +20,8 @@ export interface ThrottleOptions {
   readonly baseUrl: string
   /** Decides when each call may be sent. */
   readonly pacer: Pacer
+  /** Called before each call to a host: records it, and waits for the end of an earlier pause (`createHostOpener`). */
+  readonly openHost?: ((host: string, protocol: string) => Promise<void>) | undefined
   /** Maximum number of concurrent calls. */
   readonly concurrency: number
   readonly signal: AbortSignal
@@ -45,6 +47,7 @@ export class AttemptError extends Error {
 export function createThrottle({
   baseUrl,
   pacer,
+  openHost,
   concurrency,
   signal,
   breaker: breakerOptions = BREAKER,
@@ -69,7 +72,8 @@ export function createThrottle({
     queue.add(async () => {
       try {
         if (signal.aborted) throw new SignalError()
-        if (!ended) await pacer.take(host, signal, protocol)
+        if (!ended) await openHost?.(host, protocol)
+        if (!ended) await pacer.take(host, signal)
         if (ended) throw ended
         return await send()
       } catch (error) {

@@ -15,24 +15,23 @@ export interface InstantParam {
   readonly kind: 'instant'
   readonly form: DateForm
 }
-/** Several values, sent as `name[]=a&name[]=b`. */
-export interface List {
-  readonly kind: 'list'
+
+/** The values of other parameters by their kind. */
+export interface PlainValues {
+  /** Several values, sent as `name[]=a&name[]=b`. */
+  readonly list: readonly (string | number)[]
+  readonly flag: boolean
+  /** A whole number. */
+  readonly id: number
+  readonly idOrName: number | string
 }
-/** `true` or `false`. */
-export interface Flag {
-  readonly kind: 'flag'
-}
-/** A whole number. */
-export interface Id {
-  readonly kind: 'id'
-}
-/** A whole number or a name. */
-export interface IdOrName {
-  readonly kind: 'idOrName'
+export interface PlainParam<Kind extends keyof PlainValues> {
+  readonly kind: Kind
 }
 
-export type ParameterKind = Choice<string> | InstantParam | List | Flag | Id | IdOrName
+export type ParameterKind =
+  | (Choice<string> | InstantParam)
+  | { readonly [Kind in keyof PlainValues]: PlainParam<Kind> }[keyof PlainValues]
 
 /** The value of a parameter of this kind. */
 export type ValueOf<K> =
@@ -40,22 +39,16 @@ export type ValueOf<K> =
     ? V
     : K extends InstantParam
       ? Instant
-      : K extends List
-        ? readonly (string | number)[]
-        : K extends Flag
-          ? boolean
-          : K extends Id
-            ? number
-            : K extends IdOrName
-              ? number | string
-              : never
+      : K extends PlainParam<infer Kind>
+        ? PlainValues[Kind]
+        : never
 
 export const choice = <const V extends string>(
   values: readonly V[],
   aliases: Readonly<Record<string, NoInfer<V>>> = {},
 ): Choice<V> => ({ kind: 'choice', values, aliases })
 export const instant = (form: DateForm): InstantParam => ({ kind: 'instant', form })
-export const list: List = { kind: 'list' }
-export const flag: Flag = { kind: 'flag' }
-export const id: Id = { kind: 'id' }
-export const idOrName: IdOrName = { kind: 'idOrName' }
+export const list: PlainParam<'list'> = { kind: 'list' }
+export const flag: PlainParam<'flag'> = { kind: 'flag' }
+export const id: PlainParam<'id'> = { kind: 'id' }
+export const idOrName: PlainParam<'idOrName'> = { kind: 'idOrName' }

@@ -15,7 +15,11 @@ import type { RunRecord } from './record.ts'
 export type OnReject = 'quarantine' | 'fail'
 
 /** The environment of a run: database, service, clock, signal, and who is informed of its progress. */
-export interface SyncContext extends Omit<ClientOptions, 'service' | 'pacer' | 'concurrency' | 'onWait'> {
+export interface SyncContext
+  extends Pick<
+    ClientOptions,
+    'baseUrl' | 'key' | 'version' | 'signal' | 'onPause' | 'onGivenUp' | 'limits' | 'retryMs' | 'breaker'
+  > {
   /** The database, opened as its only writer. */
   readonly store: Store
   readonly service: Service

@@ -1,6 +1,6 @@
 import { type Client, openClient } from '../fetch/client.ts'
 import { createHostOpener, recordPause } from '../fetch/hosts.ts'
-import { openPacer, type Pacer } from '../fetch/pacer.ts'
+import { openPacer } from '../fetch/pacer.ts'
 import type { Job } from '../job/job.ts'
 import { createSizes, type Sizes } from '../load/learnedSizes.ts'
 import type { LoadContext } from '../load/load.ts'
@@ -43,12 +43,11 @@ export async function openRequestContext(
     emit('calls.paused', { wait_ms: Math.round(ms), reason })
     context.onPause?.(ms, reason)
   }
-  const caller = { ...context, onPause, emit }
-  const shared = context.shared?.openPacer(pace, onPause)
-  const pacer = shared ? openingHosts(shared, createHostOpener(caller)) : await openPacer(caller, pace)
+  const pacer = context.shared?.openPacer(pace, onPause) ?? (await openPacer(context, pace))
   const client = openClient({
     ...context,
     pacer,
+    openHost: createHostOpener({ ...context, onPause, emit }),
     concurrency: pace.concurrency,
     onPause,
     // If the database cannot be written, the next transaction ends the run.
@@ -72,12 +71,3 @@ export async function openRequestContext(
     },
   }
 }
-
-/** A shared pacer that also checks each host before its first call. */
-const openingHosts = (pacer: Pacer, openHost: (host: string, protocol?: string) => Promise<void>): Pacer => ({
-  ...pacer,
-  async take(host, signal, protocol) {
-    await openHost(host, protocol)
-    await pacer.take(host, signal)
-  },
-})

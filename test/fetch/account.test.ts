@@ -2,8 +2,6 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { createHostOpener } from '../../src/fetch/hosts.ts'
-import { openPacer } from '../../src/fetch/pacer.ts'
-import { normalizeJob } from '../../src/job/normalize.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { tempFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
@@ -21,11 +19,13 @@ test('a call that cannot be recorded fails alone, and the next call to the host 
   const caller = { store, service: SERVICES.generic, baseUrl, now: Date.now, signal }
   const openHost = createHostOpener(caller)
   other.exec('begin immediate')
-  await expect(Promise.all([openHost('127.0.0.1:9'), openHost('127.0.0.1:9')])).rejects.toMatchObject({
-    name: 'BusyError',
-  })
+  await expect(Promise.all([openHost('127.0.0.1:9', 'http:'), openHost('127.0.0.1:9', 'http:')])).rejects.toMatchObject(
+    {
+      name: 'BusyError',
+    },
+  )
   other.exec('rollback')
-  await openHost('127.0.0.1:9')
+  await openHost('127.0.0.1:9', 'http:')
   expect(store.get('select host from _source')).toBe('127.0.0.1:9')
 })
 
@@ -34,7 +34,6 @@ test('a host that is called over http is recorded with its protocol', async () =
   onTestFinished(() => store.close())
   const { signal } = new AbortController()
   const caller = { store, service: SERVICES.generic, baseUrl: 'http://127.0.0.1:9', now: Date.now, signal }
-  const pacer = await openPacer(caller, normalizeJob({ name: 'x', series: [] }, SERVICES.generic).pace)
-  await pacer.take('storage.test:8', signal, 'http:')
+  await createHostOpener(caller)('storage.test:8', 'http:')
   expect(store.get('select base_url from _source')).toBe('http://storage.test:8')
 })

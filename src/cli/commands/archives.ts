@@ -7,7 +7,7 @@ import type { Reader, Store } from '../../db/store.ts'
 import { openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download } from '../../fetch/files/download.ts'
 import { tidyParts } from '../../fetch/files/partialFiles.ts'
-import { recordPause } from '../../fetch/hosts.ts'
+import { createHostOpener, recordPause } from '../../fetch/hosts.ts'
 import { openPacer } from '../../fetch/pacer.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile } from '../../load/archiveFiles.ts'
@@ -207,11 +207,13 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
     const { signal } = signals
     const onPause = (ms: number, reason: string): void =>
       emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
-    const pacer = await openPacer({ store, service, baseUrl, now: Date.now, signal, onPause, emit }, pace)
+    const caller = { store, service, baseUrl, now: Date.now, signal, onPause, emit }
+    const pacer = await openPacer(caller, pace)
     const client = openClient({
       ...access,
       version: version(),
       pacer,
+      openHost: createHostOpener(caller),
       concurrency: 1,
       signal,
       onPause,
