@@ -17,7 +17,7 @@ export interface InstantParam {
 }
 
 /** The values of other parameters by their kind. */
-export interface PlainValues {
+interface PlainValues {
   /** Several values, sent as `name[]=a&name[]=b`. */
   readonly list: readonly (string | number)[]
   readonly flag: boolean

@@ -13,48 +13,45 @@ import { readCatalogue } from './readCatalogue.ts'
 import { readPlannerState } from './readPlannerState.ts'
 import { storeSelectedRanges } from './selectedRanges.ts'
 
-/** Requests that are executed together, before the next step is planned. */
-export interface Step {
+/** Requests that are executed before the next batch is planned. */
+export interface Batch {
   readonly requests: Iterable<PlannedRequest>
   /** The number of requests; null if there are too many to count. */
   readonly total: number | null
-  /** Whether later steps depend on it, so that this process executes it even if workers execute the others. */
+  /** Whether later batches depend on it, so that this process executes it even if workers execute the others. */
   readonly isLocal?: boolean
 }
 
-/** The plan of a run. Its steps are planned while the run executes them. */
+/** The plan of a run. Its batches are planned while the run executes them, which fills the other fields. */
 export interface RunPlan {
-  readonly steps: AsyncIterable<Step>
-  /** The items that the steps so far skip because the service does not know them, by route and id. */
-  readonly skipped: ReadonlyMap<string, SkippedItem>
-  /** The job with the indicators that its selectors match; null until a step has loaded the catalogue. */
-  readonly resolvedJob: () => Job | null
+  readonly batches: AsyncIterable<Batch>
+  /** The items that are skipped because the service does not know them, by route and id. */
+  readonly skipped: Map<string, SkippedItem>
+  /** The job with the indicators that its selectors match; null until the catalogue is loaded. */
+  resolvedJob: Job | null
 }
 
 /** A plan of requests that are known already. */
 export const fixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
-  steps: (async function* () {
+  batches: (async function* () {
     yield { requests, total: null }
   })(),
   skipped: new Map(),
-  resolvedJob: () => null,
+  resolvedJob: null,
 })
 
 /** A job to plan, with the options of the user. */
 type PlanRequest = Pick<PlanContext, 'job' | 'options' | 'requested' | 'onSkipped'>
 
 /**
- * Plans the requests of a job in at most two steps: the catalogue, if the job selects indicators by it and it is missing, then
+ * Plans the requests of a job in at most two batches: the catalogue, if the job selects indicators by it and it is missing, then
  * everything else.
  */
 export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkipped'>): RunPlan {
-  const skipped = new Map<string, SkippedItem>()
+  const skipped: RunPlan['skipped'] = new Map()
   const onSkipped = (item: SkippedItem): void => void skipped.set(`${item.route} ${item.id}`, item)
-  let resolved: Job | null = null
-  const steps = planSteps(context, { ...request, onSkipped }, (job) => {
-    resolved = job
-  })
-  return { steps, skipped, resolvedJob: () => resolved }
+  const filled: Omit<RunPlan, 'batches'> = { skipped, resolvedJob: null }
+  return Object.assign(filled, { batches: planBatches(context, { ...request, onSkipped }, filled) })
 }
 
 /** Reads the current state of the database for the planner. */
@@ -63,11 +60,11 @@ async function readPlanning({ store, service, now: clock }: SyncContext, request
   return { ...request, service, now, plannerState: await readPlannerState(store, now) }
 }
 
-async function* planSteps(
+async function* planBatches(
   context: SyncContext,
   request: PlanRequest,
-  onResolved: (job: Job) => void,
-): AsyncGenerator<Step, void> {
+  plan: Omit<RunPlan, 'batches'>,
+): AsyncGenerator<Batch, void> {
   const { store, signal, later = [] } = context
   const { job, requested } = request
   const jobs = namesGeos(job) ? [job, ...later.map((next) => next.job)] : [job]
@@ -90,7 +87,7 @@ async function* planSteps(
     if (stillDue.length > 0) return
   }
   const resolvedJob = resolveSelectors(job, catalogue)
-  onResolved(resolvedJob)
+  plan.resolvedJob = resolvedJob
   planning = {
     ...planning,
     job: resolvedJob,

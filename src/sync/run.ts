@@ -8,7 +8,7 @@ import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError }
 import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
 import type { Failed, SyncContext } from './context.ts'
-import type { RunPlan, Step } from './planRun.ts'
+import type { Batch, RunPlan } from './planRun.ts'
 import type { Outcome } from './processRequest.ts'
 import { findOutage, openRun, type RunRecord, readCounts, runOutcome } from './record.ts'
 import type { OpenContext } from './requestContext.ts'
@@ -45,12 +45,12 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const { store, now, signal } = context
   const began = now()
   await context.shared?.clearQueue?.()
-  const steps = plan.steps[Symbol.asyncIterator]()
-  // Planning the first step reports mistakes in the job, before there is a run.
-  const first = await steps.next()
+  const batches = plan.batches[Symbol.asyncIterator]()
+  // Planning the first batch reports mistakes in the job, before a run is recorded.
+  const first = await batches.next()
   const record = await openRun(context, command, job, began)
   try {
-    const { failures, earlyEnd, isIdle } = await executeSteps(context, job, record, first, steps)
+    const { failures, earlyEnd, isIdle } = await executeBatches(context, job, record, first, batches)
     await closeQuarantine(store, now())
     const counts = await readCounts(store, record.runId)
     let stop = earlyEnd ?? findOutage(failures, counts)
@@ -73,29 +73,29 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   }
 }
 
-interface ExecutedSteps {
+interface ExecutedBatches {
   readonly failures: readonly Failed[]
   readonly earlyEnd: SyncError | null
   /** Whether there was nothing to request. */
   readonly isIdle: boolean
 }
 
-/** Executes all steps of an open run, or until one of them ends it early. */
-async function executeSteps(
+/** Executes all batches of an open run, or until one of them ends it early. */
+async function executeBatches(
   context: SyncContext,
   job: Job,
   record: RunRecord,
-  first: IteratorResult<Step>,
-  later: AsyncIterator<Step>,
-): Promise<ExecutedSteps> {
+  first: IteratorResult<Batch>,
+  later: AsyncIterator<Batch>,
+): Promise<ExecutedBatches> {
   const distribute = context.shared?.distribute
   const progress = trackProgress(context, job, record)
   let open: OpenContext | null = null
   let earlyEnd: SyncError | null = null
   let isIdle = true
   try {
-    for (let step = first; !step.done && !earlyEnd; step = await later.next()) {
-      const { requests, total, isLocal = false } = step.value
+    for (let batch = first; !batch.done && !earlyEnd; batch = await later.next()) {
+      const { requests, total, isLocal = false } = batch.value
       progress.begin(total)
       isIdle &&= total === 0
       if (distribute && !isLocal) earlyEnd = await distribute(context, job, record, requests, progress.failures)

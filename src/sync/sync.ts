@@ -40,7 +40,7 @@ export async function sync(
   await ensureMagnitudes(store, service.magnitudes)
   const plan = planRun(context, { job, options, requested })
   const executed = await executeRun({ ...context, part }, job, command, plan)
-  const resolvedJob = plan.resolvedJob()
+  const { resolvedJob } = plan
   return {
     ...executed,
     skipped: [...plan.skipped.values()],
