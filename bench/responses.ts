@@ -79,7 +79,7 @@ export function planRequest(n: number, { days }: Shape): PlannedRequest {
     settledBefore: window.to,
     lookbackS: 172_800,
     timeZone: ZONE,
-    complete: false,
+    isUnfiltered: false,
   }
 }
 

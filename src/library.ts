@@ -94,7 +94,7 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
     baseUrl,
     shared: sharedRun?.shared,
     version: version(),
-    now: now ? () => now() * 1000 : Date.now,
+    nowMs: now ? () => now() * 1000 : Date.now,
     signal: rest.signal ?? new AbortController().signal,
   }
   return syncJob(context, job, 'sync', planOptions(options))

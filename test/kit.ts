@@ -53,7 +53,7 @@ export async function replayed({ file }: Pick<TestStore, 'file'>, now: () => num
   const made = await openStore(join(tempFolder(), 'replayed.db'), { durability: 'none' })
   onTestFinished(() => made.close())
   const source = openReader(file)
-  await replay(source, made, { now })
+  await replay(source, made, { nowMs: now })
   await source.close()
   return made
 }
@@ -154,7 +154,7 @@ export function runJob(
       baseUrl: server.url,
       key: server.key ?? 'k'.repeat(64),
       version: 'test',
-      now: () => now,
+      nowMs: () => now,
       signal,
       retryMs: 5,
       ...more,

@@ -22,7 +22,7 @@ export async function fillMarket(file: string): Promise<Store> {
           baseUrl: emulator.url,
           key: emulator.key,
           version: 'test',
-          now: () => now,
+          nowMs: () => now,
           signal: new AbortController().signal,
         },
         readJob(readFileSync('jobs/demo.yaml', 'utf8'), 'jobs/demo.yaml'),

@@ -13,8 +13,8 @@ const bodies = readResponses(file)
 await ensureZone(store, SERVICES.generic.timeZone)
 const began = performance.now()
 const worked = process.cpuUsage()
-const { runId } = await openRun({ store, version: '0', now: Date.now }, 'bench', { name: 'bench' })
-const loading = { store, runId, keep: 'all', now: Date.now } as const
+const { runId } = await openRun({ store, version: '0', nowMs: Date.now }, 'bench', { name: 'bench' })
+const loading = { store, runId, keep: 'all', nowMs: Date.now } as const
 // As in a sync: some responses are read while the rows of another are written.
 const AHEAD = 4
 const begin = (n: number) => readReply(bodies[n]!, planRequest(n, SHAPES[shapeName]))

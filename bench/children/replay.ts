@@ -9,7 +9,7 @@ rmSync(scratch, { force: true })
 const source = openReader(database)
 const store = await openStore(scratch, { durability: 'none' })
 const began = performance.now()
-await replay(source, store, { now: Date.now })
+await replay(source, store, { nowMs: Date.now })
 const seconds = (performance.now() - began) / 1000
 const rows = store.get('select count(*) from observation') as number
 process.stdout.write(`${JSON.stringify({ seconds, rows })}\n`)

@@ -15,7 +15,7 @@ const summary = await sync(
     baseUrl,
     key,
     version: '0',
-    now: Date.now,
+    nowMs: Date.now,
     signal: new AbortController().signal,
   },
   { ...job, pace: { ...job.pace, perSecond: 1e6 } },

@@ -44,11 +44,11 @@ const FAILED_POLLS = 60
 export const distributeTo =
   (queue: Queue): Distribute =>
   async (context, job, run, requests, failed) => {
-    const { store, now, service } = context
-    const sent = await sendAll(queue, job, run.runId, requests, Math.floor(now() / 1000))
+    const { store, nowMs, service } = context
+    const sent = await sendAll(queue, job, run.runId, requests, Math.floor(nowMs() / 1000))
     const stop = await waitUntilDone(context, job, run, sent)
     // A refused key ends the run. It is no failure of a request.
-    const failures = await readFailures(store, service, run.runId, now())
+    const failures = await readFailures(store, service, run.runId, nowMs())
     failed.push(...failures.filter(({ error }) => !(error instanceof KeyError)))
     return stop
   }
@@ -112,7 +112,7 @@ async function waitUntilDone(context: SyncContext, job: Job, run: RunRecord, sen
 
 /** Creates the function that reads the queue, reports progress, and returns the error if no worker can execute the rest. */
 function createPoll(
-  { store, now, baseUrl, onProgress }: SyncContext,
+  { store, nowMs, baseUrl, onProgress }: SyncContext,
   { pace }: Job,
   { runId, emit }: RunRecord,
   { total, last }: Sent,
@@ -125,7 +125,7 @@ function createPoll(
     const { queued, active, dead } = await readQueue(store, host)
     const left = queued + active
     const counts = await readCounts(store, runId)
-    const calls = await callsLeft(store, host, pace, now())
+    const calls = await callsLeft(store, host, pace, nowMs())
     if (last) await onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
     if (left === 0) return dead > 0 ? deadError(dead) : 'done'
     silentPolls = counts.requests - counts.failed === replies ? silentPolls + 1 : 0

@@ -13,7 +13,7 @@ export type Awaitable<T> = T | Promise<T>
 /** The result of an upsert. */
 export interface UpsertCounts {
   /** New rows, and rows in which only NULLs were filled. */
-  readonly fresh: number
+  readonly inserted: number
   readonly unchanged: number
   /** Changed rows. */
   readonly revised: number

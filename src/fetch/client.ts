@@ -16,7 +16,7 @@ export interface ClientOptions extends ThrottleOptions {
   /** The version of this program, for the header `User-Agent`. */
   readonly version: string
   /** The clock of the recorded times, in epoch milliseconds. Default: the system clock. */
-  readonly now?: (() => number) | undefined
+  readonly nowMs?: (() => number) | undefined
   readonly limits?: Partial<Limits> | undefined
   /** Milliseconds before the first retry. */
   readonly retryMs?: number | undefined
@@ -72,7 +72,7 @@ const MAX_RETRY_MS = 60_000
 
 /** Opens the client of a service. Its functions stand in the order in which a request passes them. */
 export function openClient(options: ClientOptions): Client {
-  const { key, concurrency, signal, now = Date.now, retryMs = FIRST_RETRY_MS } = options
+  const { key, concurrency, signal, nowMs = Date.now, retryMs = FIRST_RETRY_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
@@ -87,7 +87,7 @@ export function openClient(options: ClientOptions): Client {
 
   const get: Client['get'] = async (request, retryOptions) => {
     const url = `${baseUrl}${request.target}`
-    const sentAt = now()
+    const sentAt = nowMs()
     const began = performance.now()
     let attempts = 0
     let response: HttpResponse | undefined

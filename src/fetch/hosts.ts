@@ -17,7 +17,7 @@ export interface ServiceCaller {
   readonly store: Store
   readonly service: Service
   readonly baseUrl: string
-  readonly now: () => number
+  readonly nowMs: () => number
   readonly signal: AbortSignal
   readonly onPause?: ((ms: number, reason: string) => void) | undefined
   readonly emit?: EmitEvent | undefined
@@ -47,7 +47,7 @@ export function createHostOpener(caller: ServiceCaller): (host: string, protocol
 async function recordSource(
   host: string,
   protocol: string,
-  { store, service, baseUrl, now }: ServiceCaller,
+  { store, service, baseUrl, nowMs }: ServiceCaller,
 ): Promise<void> {
   const isService = host === parseHost(baseUrl)
   const url = new URL(isService ? baseUrl : `${protocol}//${host}`)
@@ -58,7 +58,7 @@ async function recordSource(
   await store.write(async (tx) => {
     await tx
       .insertInto('_source')
-      .values({ host, ...source, first_called_at: formatMillis(now()) })
+      .values({ host, ...source, first_called_at: formatMillis(nowMs()) })
       .onConflict((conflict) => conflict.column('host').doUpdateSet(source))
       .execute()
   })
@@ -94,10 +94,10 @@ export const recordPause = (
   })
 
 /** Warns once in a run about calls and a pause that a wrong clock recorded in the future. Ignores the calls, deletes the pause. */
-async function reportFutureTimes(host: string, { store, service, now, emit }: ServiceCaller): Promise<void> {
-  const { calls, last } = await futureCalls(store, host, now())
+async function reportFutureTimes(host: string, { store, service, nowMs, emit }: ServiceCaller): Promise<void> {
+  const { calls, last } = await futureCalls(store, host, nowMs())
   const pausedUntil = (await readSource(store, host))?.wait_until ?? 0
-  const isPauseWrong = pausedUntil > latestEnd(now())
+  const isPauseWrong = pausedUntil > latestEnd(nowMs())
   if (isPauseWrong)
     await store.write(async (tx) => {
       await tx.updateTable('_source').set({ wait_until: null, wait_outage: null }).where('host', '=', host).execute()
@@ -113,11 +113,11 @@ async function reportFutureTimes(host: string, { store, service, now, emit }: Se
 }
 
 /** Waits until the end of a pause that a host requested from an earlier process. */
-async function waitForPause(host: string, { store, service, now, signal, onPause }: ServiceCaller): Promise<void> {
+async function waitForPause(host: string, { store, service, nowMs, signal, onPause }: ServiceCaller): Promise<void> {
   const { wait_until: until = null, wait_outage = null } = (await readSource(store, host)) ?? {}
-  const nowMs = now()
-  if (until === null || until <= nowMs || until > latestEnd(nowMs)) return
-  const ms = until - nowMs
+  const beganMs = nowMs()
+  if (until === null || until <= beganMs || until > latestEnd(beganMs)) return
+  const ms = until - beganMs
   const at = formatLocal(service.timeZone, Math.ceil(until / 1000))
   if (ms > MAX_WAIT_MS) {
     const hint = 'Run the same command again after that time. It continues where it stopped.'

@@ -75,9 +75,9 @@ export function createPacer(
 
 /** Opens the pacer of one process, with the budget and the latest calls in the database. */
 export async function openPacer(
-  { store, baseUrl, now }: Pick<ServiceCaller, 'store' | 'baseUrl' | 'now'>,
+  { store, baseUrl, nowMs }: Pick<ServiceCaller, 'store' | 'baseUrl' | 'nowMs'>,
   pace: Pace,
 ): Promise<Pacer> {
-  const account = (host: string): Promise<void> => spendCall(store, host, pace, now())
-  return createPacer(pace, account, await recentCalls(store, parseHost(baseUrl), paceWindow(pace), now()))
+  const account = (host: string): Promise<void> => spendCall(store, host, pace, nowMs())
+  return createPacer(pace, account, await recentCalls(store, parseHost(baseUrl), paceWindow(pace), nowMs()))
 }

@@ -134,9 +134,9 @@ export interface Job {
   /** The path of its file; null if it was not read from a file. */
   readonly file: string | null
   /** The whole job, if `--only` reduced it to some indicators. */
-  readonly whole?: Job
+  readonly fullJob?: Job
   /** Ids of `--only` that only a selector can select, and the selectors of all jobs of the command. */
-  readonly unnamed?: { readonly ids: readonly number[]; readonly selectors: readonly Selector[] }
+  readonly unmatched?: { readonly ids: readonly number[]; readonly selectors: readonly Selector[] }
   /** A cron expression in `timeZone`, or null. */
   readonly schedule: string | null
   /** The IANA time zone of local days and of the schedule. */

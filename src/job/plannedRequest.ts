@@ -64,7 +64,7 @@ export interface PlannedRequest extends RouteCall {
   /** The zone of the service, which decides where days, months and years begin. */
   readonly timeZone: string
   /** Whether the listing is unfiltered, so that items that it lacks are withdrawn. */
-  readonly complete: boolean
+  readonly isUnfiltered: boolean
 }
 
 /** The service's declaration of the requested route. */
@@ -98,7 +98,7 @@ export interface FailedRequest extends Omit<RouteCall, 'service'> {
   /** The longest lookback of the requests of the series, in seconds; null for listings. */
   readonly lookbackS: number | null
   /** As in a planned request; false for listings about dates, which may have passed. */
-  readonly complete: boolean
+  readonly isUnfiltered: boolean
 }
 
 /** The range of a series that an entry of a job selects, stored or not. */

@@ -69,7 +69,7 @@ export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
         code: 'empty-selection',
       },
     )
-  const { ids, selectors } = job.unnamed ?? { ids: [], selectors: [] }
+  const { ids, selectors } = job.unmatched ?? { ids: [], selectors: [] }
   const selected = new Set(selectors.flatMap((selector) => select(selector, catalogue)))
   refuseUnselected(
     ids.filter((id) => needsCatalogue(job) && !selected.has(id)),
@@ -102,8 +102,8 @@ export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): J
     )
   return jobs.map((job) => ({
     ...job,
-    whole: job,
-    unnamed: { ids, selectors },
+    fullJob: job,
+    unmatched: { ids, selectors },
     catalogue: null,
     content: [],
     archives: [],

@@ -15,7 +15,7 @@ import { EMPTY_PART, emptyPart, listParts, type TablePart } from './tableParts.t
 export interface LakeOptions {
   /** The program with its version. */
   readonly program: string
-  readonly now: () => number
+  readonly nowMs: () => number
   /** Whether to read every month again. */
   readonly full?: boolean
   /** Milliseconds for which a replaced snapshot stays, for its readers. */
@@ -127,12 +127,12 @@ const manifestTables = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeMani
  * the lake see the whole old or new snapshot, even if this process is killed.
  */
 export async function syncLake(db: Reader, place: LakePlace, options: LakeOptions): Promise<LakeSummary> {
-  const writer = await place.write(options.now())
+  const writer = await place.write(options.nowMs())
   try {
     await db.engine.beginSnapshot()
     const source = await readSource(db)
     checkDatabase(place.asWritten, writer.before, source)
-    await writer.tidy(writer.before?.snapshot ?? 0, options.graceMs ?? GRACE_MS, options.now())
+    await writer.tidy(writer.before?.snapshot ?? 0, options.graceMs ?? GRACE_MS, options.nowMs())
     return await makeSnapshot(db, place.asWritten, writer, source, options)
   } finally {
     writer.close()
@@ -145,7 +145,7 @@ async function makeSnapshot(
   asWritten: string,
   writer: LakeWriter,
   source: SnapshotSource,
-  { program, now, full = false, graceMs = GRACE_MS, onPart }: LakeOptions,
+  { program, nowMs, full = false, graceMs = GRACE_MS, onPart }: LakeOptions,
 ): Promise<LakeSummary> {
   const { before } = writer
   const last = before?.schema === LAKE_SCHEMA ? before : null
@@ -170,7 +170,7 @@ async function makeSnapshot(
   for (const part of await listParts(db, changed, source)) await add(part)
   // Engines find no table without a file.
   for (const table of LAKE_TABLE_NAMES.filter((name) => !files.has(name))) await add(emptyPart(table))
-  const madeAt = formatMillis(now())
+  const madeAt = formatMillis(nowMs())
   const next: LakeManifest = {
     format: LAKE_FORMAT,
     schema: LAKE_SCHEMA,
@@ -187,7 +187,7 @@ async function makeSnapshot(
   if (isSame) await writer.confirm({ ...last, program, synced_at: madeAt, source })
   else await writer.commit(next)
   const current = isSame ? last : next
-  await writer.tidy(current.snapshot, graceMs, now())
+  await writer.tidy(current.snapshot, graceMs, nowMs())
   return {
     folder: asWritten,
     snapshot: current.snapshot,

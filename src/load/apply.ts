@@ -29,8 +29,8 @@ async function inferStepsFromStored(
   seriesId: number,
   rows: Observations,
 ): Promise<Observations> {
-  const { geoIds, at, steps: guess, guessed } = rows
-  if (!guessed || typeof guess !== 'number' || guess >= LONGEST_FIXED) return rows
+  const { geoIds, at, steps: guess, isStepGuessed } = rows
+  if (!isStepGuessed || typeof guess !== 'number' || guess >= LONGEST_FIXED) return rows
   const firstAt = new Map<number, Instant>()
   for (const [i, geoId] of geoIds.entries()) if (!firstAt.has(geoId)) firstAt.set(geoId, at[i]!)
   const steps = new Map<number, number>()
@@ -78,7 +78,7 @@ export async function applyRows(tx: Transaction<Database>, engine: Engine, reply
   const values = seriesId === null ? null : await applyValues(tx, engine, seriesId, reply, open.rejects)
   const written = values ? addWritten(items.written, values.written) : items.written
   const counts = {
-    rows_new: written.fresh,
+    rows_new: written.inserted,
     rows_unchanged: written.unchanged,
     rows_revised: written.revised,
     rows_withdrawn: items.withdrawn + (values?.withdrawn ?? 0),
@@ -144,7 +144,7 @@ async function applyValues(
   const withdrawn = window
     ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, written.surplus)
     : 0
-  if (written.fresh + written.revised + withdrawn > 0) {
+  if (written.inserted + written.revised + withdrawn > 0) {
     const change = { seriesId, zone: stored.timeZone, rows: observations, window, withdrawn: withdrawn > 0 }
     await writeDays(tx, engine, change)
   }
@@ -173,7 +173,7 @@ async function writeTables(
   for (const table of tables) {
     written = addWritten(written, await upsertRows(tx, table, stamps, mainLocale))
   }
-  if (key && written.fresh + written.revised === 0) unchanged?.set(key, written)
+  if (key && written.inserted + written.revised === 0) unchanged?.set(key, written)
   else unchanged?.clear()
   return written
 }
@@ -181,7 +181,7 @@ async function writeTables(
 const insertGeo = prepared((db, row: Insertable<Database['series_geo']>) => db.insertInto('series_geo').values(row))
 
 /** The recorded outcome of a parsed reply. */
-export const replyOutcome = ({ empty }: Rows): 'ok' | 'empty' => (empty ? 'empty' : 'ok')
+export const replyOutcome = ({ isEmpty }: Rows): 'ok' | 'empty' => (isEmpty ? 'empty' : 'ok')
 
 /** Separate from the other columns, because indexes contain the outcome and it seldom changes. */
 const updateOutcome = prepared((db, { fetchId, outcome }: { fetchId: number; outcome: FetchOutcome }) =>

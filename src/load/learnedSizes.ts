@@ -25,7 +25,7 @@ const BY_BUCKET: Readonly<Record<string, { readonly slack: number; readonly enou
 const NO_BUCKET = { slack: DAY, enough: 366 * DAY }
 
 /** Keeps sizes in memory during a run, and in `series.window_s` for later runs. */
-export function createSizes({ store, now }: LoadContext): Sizes {
+export function createSizes({ store, nowMs }: LoadContext): Sizes {
   const sizes = new Map<string, number | undefined>()
   const tooLarge = new Map<string, number>()
   const get = async (planned: PlannedRequest): Promise<number | undefined> => {
@@ -42,7 +42,7 @@ export function createSizes({ store, now }: LoadContext): Sizes {
     if (!planned.series) return
     sizes.set(seriesKey(planned.series), seconds)
     await store.write(async (tx) => {
-      const id = await findOrInsertSeries(tx, planned, now())
+      const id = await findOrInsertSeries(tx, planned, nowMs())
       await tx
         .updateTable('series')
         .set({ window_s: seconds ?? null })

@@ -6,7 +6,7 @@ import type { Database } from '../db/tables/schema.ts'
 /** Marks the items of a listing as seen. If the listing is complete, marks all other items as withdrawn; nothing is deleted. */
 export async function markListing(
   tx: Transaction<Database>,
-  { item, text, kind, locale, ids, complete }: Listing,
+  { item, text, kind, locale, ids, isComplete }: Listing,
   now: string,
 ): Promise<number> {
   // All of these tables have the columns used here; only some have `kind`.
@@ -17,7 +17,7 @@ export async function markListing(
   const items = tx.updateTable(item as 'indicator').$if(kind !== null, (query) => query.where('kind', '=', kind!))
   await texts.set({ last_seen_at: now, withdrawn_at: null }).where('id', 'in', ids).execute()
   await items.set({ last_seen_at: now, withdrawn_at: null }).where('id', 'in', ids).execute()
-  if (!complete) return 0
+  if (!isComplete) return 0
   await texts
     .set({ withdrawn_at: now })
     .where('last_seen_at', 'is not', null)

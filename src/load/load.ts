@@ -50,7 +50,7 @@ export interface LoadContext {
   /** Which bodies of replies stay in the database. */
   readonly keep: 'all' | 'latest' | 'none'
   /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly nowMs: () => number
   /** Removes the key from derived texts; bodies are redacted as they arrive. */
   readonly redactor?: Redactor
   /** Called at the end of every transaction that records a request. */
@@ -82,14 +82,14 @@ type RecordedRequest = Pick<FetchRecord, 'seriesId' | 'recordedMs' | 'hash'> & {
  * `write` returns the counters that differ from those of a request without rows.
  */
 function recordRequest(
-  { store, runId, now, onRecord }: LoadContext,
+  { store, runId, nowMs, onRecord }: LoadContext,
   planned: PlannedRequest,
   { storedBody = null, ...ended }: EndedRequest & { readonly storedBody?: StoredBody | null },
   write: (tx: Transaction<Database>, recorded: RecordedRequest) => Promise<Partial<Counts>> = async () => ({}),
 ): Promise<Counts> {
   const { last, outcome } = ended
   return store.write(async (tx) => {
-    const recordedMs = now()
+    const recordedMs = nowMs()
     const seriesId = await findOrInsertSeries(tx, planned, recordedMs)
     if (storedBody) await keepReply(tx, store.engine, storedBody, last.bytes, recordedMs)
     const hash = storedBody?.hash ?? null

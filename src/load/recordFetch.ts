@@ -71,7 +71,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     settled_before: planned.settledBefore,
     lookback_s: planned.lookbackS,
     time_zone: planned.timeZone,
-    complete: planned.complete ? 1 : 0,
+    complete: planned.isUnfiltered ? 1 : 0,
     started_at: formatMillis(last.sentAt),
     finished_at: formatMillis(recordedMs),
     outcome: record.outcome,

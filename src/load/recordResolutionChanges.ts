@@ -40,7 +40,7 @@ export async function recordChanges(
   seriesId: number | null,
 ): Promise<void> {
   if (!window || !series || seriesId === null || series.timeTrunc !== null || service.steps.coarse === null) return
-  if (!observations?.at.length || observations.guessed) return
+  if (!observations?.at.length || observations.isStepGuessed) return
   for (const at of [window.from, window.to]) {
     const changed = (await readStepsAround(tx, { seriesId, at })).filter(
       ({ before, after }) =>

@@ -45,30 +45,34 @@ async function mergePayload(
   table: TableName,
   row: RowValues,
   before: RowValues,
-  { locale, first = '' }: Languages,
+  { locale, mainLocale = '' }: Languages,
 ): Promise<RowValues> {
   const [stored, now] = [JSON.parse(String(before.payload)), JSON.parse(String(row.payload))] as [object, object]
-  const texts = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
-  const keepsStored = texts !== undefined && (await hasText(tx, texts, row, first))
+  const texts = locale === undefined || locale === mainLocale ? undefined : TEXT_TABLES[table]
+  const keepsStored = texts !== undefined && (await hasText(tx, texts, row, mainLocale))
   return { ...row, payload: canonical(keepsStored ? { ...now, ...stored } : { ...stored, ...now }) }
 }
 
-/** Drops the rows of items that have a text in the first language, unless the rows are in that language. */
-export async function onlyUndescribed(tx: Transaction<Database>, owned: OwnedRows, first: string): Promise<OwnedRows> {
+/** Drops the rows of items that have a text in the main language, unless the rows are in that language. */
+export async function onlyUndescribed(
+  tx: Transaction<Database>,
+  owned: OwnedRows,
+  mainLocale: string,
+): Promise<OwnedRows> {
   const { table, locale, owners, rows, ...rest } = owned
-  const texts = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
+  const texts = locale === undefined || locale === mainLocale ? undefined : TEXT_TABLES[table]
   if (texts === undefined) return { table, owners, rows, ...rest }
   const undescribed = async (all: readonly RowValues[]): Promise<RowValues[]> => {
     const withoutText: RowValues[] = []
-    for (const row of all) if (!(await hasText(tx, texts, row, first))) withoutText.push(row)
+    for (const row of all) if (!(await hasText(tx, texts, row, mainLocale))) withoutText.push(row)
     return withoutText
   }
   return { ...rest, table, owners: await undescribed(owners), rows: await undescribed(rows) }
 }
 
-export const NOTHING_WRITTEN: UpsertCounts = { fresh: 0, unchanged: 0, revised: 0 }
+export const NOTHING_WRITTEN: UpsertCounts = { inserted: 0, unchanged: 0, revised: 0 }
 export const addWritten = (a: UpsertCounts, b: UpsertCounts): UpsertCounts => ({
-  fresh: a.fresh + b.fresh,
+  inserted: a.inserted + b.inserted,
   unchanged: a.unchanged + b.unchanged,
   revised: a.revised + b.revised,
 })
@@ -163,35 +167,37 @@ const indicatorText = prepared((db, { kind, id }: { kind: string; id: number }) 
 )
 
 /**
- * Upserts the rows of one table. `stamps`: columns that only the loader knows, for tables that have them. `first`: the first language
+ * Upserts the rows of one table. `stamps`: columns that only the loader knows, for tables that have them. `mainLocale`: the first language
  * of the service.
  */
 export async function upsertRows(
   tx: Transaction<Database>,
   { table, rows: sent, when, locale }: TableRows,
   stamps: RowValues & { readonly fetch_id: number },
-  first: string,
+  mainLocale: string,
 ): Promise<UpsertCounts> {
   const { columns, silent } = tableOf(table)
   // The last of several rows with equal keys counts.
   const rows = [...new Map(sent.map((row) => [rowKey(table, row), row])).values()]
   const extra = Object.fromEntries(Object.entries(stamps).filter(([column]) => column in columns))
   const befores = await readStoredRows(tx, table, rows)
-  let [fresh, revised] = [0, 0]
+  let [inserted, revised] = [0, 0]
   for (const sentRow of rows) {
     const before = befores.get(rowKey(table, sentRow))
     const row =
-      sentRow.payload && before?.payload ? await mergePayload(tx, table, sentRow, before, { locale, first }) : sentRow
+      sentRow.payload && before?.payload
+        ? await mergePayload(tx, table, sentRow, before, { locale, mainLocale })
+        : sentRow
     const compared = Object.keys(row).filter((column) => !silent.includes(column))
     if (before && compared.every((column) => before[column] === row[column])) {
-      if (table === 'indicator' && (await isFirstReply(tx, before, stamps.fetch_id))) fresh++
+      if (table === 'indicator' && (await isFirstReply(tx, before, stamps.fetch_id))) inserted++
       continue
     }
-    if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, first }))) continue
+    if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, mainLocale }))) continue
     const after = before && (await readStoredRows(tx, table, [row])).get(rowKey(table, row))
     const isNew = !before || compared.every((name) => isCompleted(name, before[name], after![name]))
-    if (isNew) fresh++
+    if (isNew) inserted++
     else revised++
   }
-  return { fresh, unchanged: rows.length - fresh - revised, revised }
+  return { inserted, unchanged: rows.length - inserted - revised, revised }
 }

@@ -111,7 +111,7 @@ export async function writeDays(
 ): Promise<void> {
   const { at } = rows
   // Guessed steps do not replace stored ones, so the totals also depend on stored values.
-  const wholeWindow = rows.guessed ? null : window
+  const wholeWindow = rows.isStepGuessed ? null : window
   const calendar = createCalendar(zone)
   const days: GeoDay[] = []
   const toRecompute: (readonly [geoId: number, day: DayNumber])[] = []

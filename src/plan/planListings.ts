@@ -21,7 +21,7 @@ export function* planCatalogue(
   for (const locale of entry?.locales ?? []) {
     const { taxonomyTerms } = entry!
     const params = { locale, taxonomy_terms: unlessEmpty(taxonomyTerms) }
-    yield* planIfDue(planning, entry!, ENTRY_ROUTES.catalogue, params, { complete: taxonomyTerms.length === 0 })
+    yield* planIfDue(planning, entry!, ENTRY_ROUTES.catalogue, params, { isUnfiltered: taxonomyTerms.length === 0 })
   }
 }
 
@@ -52,14 +52,14 @@ function* planContent(planning: PlanContext, entry: ContentEntry): Generator<Pla
     vocabulary_ids: unlessEmpty(entry.vocabularyIds),
     sticky: entry.sticky ?? undefined,
   }
-  const complete = Object.values(filters).every((value) => value === undefined)
+  const isUnfiltered = Object.values(filters).every((value) => value === undefined)
   for (const route of entry.routes) {
     // The language in the path is the first one that the route allows. Only `locale` selects a language.
     const slot = service.routes[route]?.slots.language
     const language = slot?.kind === 'choice' ? slot.values[0]! : service.locales[0]
     for (const locale of entry.locales) {
       const params = { language, locale, ...filters, order: entry.order ?? undefined }
-      yield* planIfDue(planning, entry, route, params, { complete })
+      yield* planIfDue(planning, entry, route, params, { isUnfiltered })
     }
   }
 }
@@ -95,25 +95,25 @@ function* planWidgets(planning: PlanContext, entry: WidgetsEntry): Generator<Pla
   for (const locale of entry.locales) {
     const params = { locale, datetime, ...range }
     if (entry.list) {
-      const complete = widgetType === undefined
-      yield* planIfDue(planning, entry, ENTRY_ROUTES.widgets, { ...params, widget_type: widgetType }, { complete })
+      const isUnfiltered = widgetType === undefined
+      yield* planIfDue(planning, entry, ENTRY_ROUTES.widgets, { ...params, widget_type: widgetType }, { isUnfiltered })
     }
     for (const id of entry.names) yield* planIfDue(planning, entry, ENTRY_ROUTES.widget, { id, ...params }, {})
   }
 }
 
-/** Plans a listing if it is due. `complete`: whether it is unfiltered. */
+/** Plans a listing if it is due. `isUnfiltered`: whether it has no filters. */
 function* planIfDue(
   planning: PlanContext,
   entry: { readonly path: string; readonly refresh: Span; readonly lookback?: Span },
   route: string,
   params: AnyParams,
-  { window = null, complete = false }: { readonly window?: Interval | null; readonly complete?: boolean },
+  { window = null, isUnfiltered = false }: { readonly window?: Interval | null; readonly isUnfiltered?: boolean },
 ): Generator<PlannedRequest> {
   const { plannerState, options, requested } = planning
   // A command for a range skips listings without window and date.
   if (window === null && options.range && (options.restate || options.range.how === 'replace')) return
-  const planned = planRequest(planning, entry.path, route, params, { window, complete })
+  const planned = planRequest(planning, entry.path, route, params, { window, isUnfiltered })
   const { target } = planned.http
   const last = plannerState.lastReplyAt(target)
   if (!options.restate && !isDue(last, window, toFreshness(planning, entry))) return

@@ -34,14 +34,14 @@ export function* planRetry(
 ): Generator<PlannedRequest> {
   const requested = createRequested()
   for (const request of failed) {
-    const { entry, route, series, lookbackS, complete } = request
+    const { entry, route, series, lookbackS, isUnfiltered } = request
     const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)
     for (const { geoIds, window, params } of retryParts(request, requested)) {
       const planned = planRequest({ service, now }, entry, route, params, {
         series,
         geoIds,
         window,
-        complete,
+        isUnfiltered,
         reason: 'retry',
         settledBefore: floorTo(service.timeZone, pastRevision, borderUnit(series?.timeTrunc ?? null)),
       })

@@ -70,7 +70,7 @@ export function planRequest(
     window = null,
     ...extra
   }: Partial<
-    Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'complete' | 'reason'>
+    Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'isUnfiltered' | 'reason'>
   > = {},
 ): PlannedRequest {
   const params: { [name: string]: AnyParams[string] } = {}
@@ -89,7 +89,7 @@ export function planRequest(
     lookbackS: null,
     timeZone: service.timeZone,
     service,
-    complete: false,
+    isUnfiltered: false,
     ...extra,
   }
 }

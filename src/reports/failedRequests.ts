@@ -80,7 +80,7 @@ async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
       geoIds,
       window: { from: row.from, to: row.to },
       lookbackS: row.lookback_s,
-      complete: false,
+      isUnfiltered: false,
     }
   })
 }
@@ -96,7 +96,7 @@ function splitFailure(failure: Failure): FailedRequest[] {
     route,
     series,
     lookbackS: failure.lookback_s,
-    complete: failure.complete === 1 && !isDated,
+    isUnfiltered: failure.complete === 1 && !isDated,
   }
   if (!series || !window) return [{ ...request, params, geoIds, window }]
   return [...Map.groupBy(failure.left, ({ intervals }) => JSON.stringify(intervals)).values()].flatMap((group) => {

@@ -34,7 +34,7 @@ export interface OpenFailure {
 }
 
 /** Reads the last failure of every request that has not fully succeeded since, with its job and next request. */
-export async function unansweredRequests(db: Reader) {
+export async function readFailures(db: Reader) {
   const unknown = await readUnknown(db)
   return (await findFailures(db)).map((failure) => {
     const item = unknown.get(`${failure.route} ${(JSON.parse(failure.params) as AnyParams).id}`)
@@ -44,7 +44,7 @@ export async function unansweredRequests(db: Reader) {
 
 /** Reads the same for `status`. */
 export const openFailures = async (db: Reader): Promise<OpenFailure[]> =>
-  (await unansweredRequests(db)).map((request) => {
+  (await readFailures(db)).map((request) => {
     const { entry, route, target, outcome, failed_at, message, hint, next_at } = request
     return { entry, route, target, outcome, failed_at, message, hint, next_at }
   })

@@ -71,7 +71,7 @@ function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
     lookbackS: row.lookback,
     timeZone: row.zone ?? service.timeZone,
     service,
-    complete: row.complete === 1,
+    isUnfiltered: row.complete === 1,
   }
 }
 

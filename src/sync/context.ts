@@ -26,7 +26,7 @@ export interface SyncContext
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp?: boolean | undefined
   /** The clock, in epoch milliseconds. */
-  readonly now: () => number
+  readonly nowMs: () => number
   readonly onReject?: OnReject
   /** Called synchronously for every event of `EVENTS`. It must return soon and never throw. */
   readonly onEvent?: OnEvent | undefined

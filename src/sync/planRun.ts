@@ -55,8 +55,8 @@ export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkip
 }
 
 /** Reads the current state of the database for the planner. */
-async function readPlanning({ store, service, now: clock }: SyncContext, request: PlanRequest): Promise<PlanContext> {
-  const now = Math.floor(clock() / 1000)
+async function readPlanning({ store, service, nowMs }: SyncContext, request: PlanRequest): Promise<PlanContext> {
+  const now = Math.floor(nowMs() / 1000)
   return { ...request, service, now, plannerState: await readPlannerState(store, now) }
 }
 
@@ -104,14 +104,14 @@ async function* planBatches(
  * never requested. While the catalogue is missing, the stored ranges of selectors stay.
  */
 async function rememberSelected(
-  { store, now }: SyncContext,
+  { store, nowMs }: SyncContext,
   planning: PlanContext,
   catalogue: readonly Listed[],
 ): Promise<void> {
-  const { whole = planning.job } = planning.job
-  const isCatalogueMissing = needsCatalogue(whole) && catalogue.length === 0
-  const job = applySelectors(whole, catalogue)
-  await storeSelectedRanges(store, planning, now(), selectedRanges({ ...planning, job }), isCatalogueMissing)
+  const { fullJob = planning.job } = planning.job
+  const isCatalogueMissing = needsCatalogue(fullJob) && catalogue.length === 0
+  const job = applySelectors(fullJob, catalogue)
+  await storeSelectedRanges(store, planning, nowMs(), selectedRanges({ ...planning, job }), isCatalogueMissing)
 }
 
 /** Counting stops here. */

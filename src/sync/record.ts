@@ -15,7 +15,7 @@ interface RunContext {
   readonly store: Store
   readonly version: string
   /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly nowMs: () => number
   readonly onEvent?: OnEvent | undefined
   /** The API key, which is removed from messages. */
   readonly key?: string
@@ -53,10 +53,10 @@ export interface RunRecord {
 
 /** Starts a run of a job: records it and emits `run.started`. `began`: when planning began (epoch milliseconds). */
 export async function openRun(
-  { store, version, now, onEvent, key = '', part }: RunContext,
+  { store, version, nowMs, onEvent, key = '', part }: RunContext,
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
-  began = now(),
+  began = nowMs(),
 ): Promise<RunRecord> {
   const { file = null, schedule = null, timeZone = null } = job
   const runId = await store.write(async (tx) => {
@@ -90,7 +90,7 @@ export async function openRun(
     store.write((tx) =>
       tx
         .updateTable('_run')
-        .set({ outcome, message: error && redactor.text(error.message), finished_at: formatMillis(now()) })
+        .set({ outcome, message: error && redactor.text(error.message), finished_at: formatMillis(nowMs()) })
         .where('id', '=', runId)
         .execute(),
     )
@@ -98,7 +98,16 @@ export async function openRun(
     const { requests, failed, bytes, ...rows } = counts
     const fields = errorFields(error)
     const reason = fields.reason && redactor.text(fields.reason)
-    emit('run.ended', { outcome, ms: now() - began, requests, failed, bytes, rows: eventRows(rows), ...fields, reason })
+    emit('run.ended', {
+      outcome,
+      ms: nowMs() - began,
+      requests,
+      failed,
+      bytes,
+      rows: eventRows(rows),
+      ...fields,
+      reason,
+    })
   }
   emit('run.started', {})
   return {

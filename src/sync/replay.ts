@@ -58,9 +58,9 @@ export async function replay(
   store: Store,
   {
     service = SERVICES.generic,
-    now,
+    nowMs,
     onProgress,
-  }: { service?: Service; now: () => number; onProgress?: (replies: number) => void },
+  }: { service?: Service; nowMs: () => number; onProgress?: (replies: number) => void },
 ): Promise<Replayed> {
   // The bodies of the next batch are decompressed on other threads while this one is written.
   const replies = batches(readReplies(source, service))
@@ -89,7 +89,7 @@ export async function replay(
       const reply = { fetchId, seriesId, planned, rows, recordedMs, outcome, unchanged }
       const { counts, rejects } = await applyRows(tx, store.engine, reply)
       done = { ...done, rows: done.rows + counts.rows_new + counts.rows_revised }
-      await requarantine(tx, { fetchId, runId, recordedMs }, rejects, now())
+      await requarantine(tx, { fetchId, runId, recordedMs }, rejects, nowMs())
     }
     done = { ...done, replies: done.replies + 1, unread: done.unread + (rows || outcome === 'coarse' ? 0 : 1) }
   }

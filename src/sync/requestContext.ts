@@ -38,7 +38,7 @@ export async function openRequestContext(
   { pace, keep }: Pick<Job, 'pace' | 'keep'>,
   { runId, emit }: Pick<RunRecord, 'runId' | 'emit'>,
 ): Promise<OpenContext> {
-  const { store, now, signal, onReject = 'quarantine' } = context
+  const { store, nowMs, signal, onReject = 'quarantine' } = context
   const onPause = (ms: number, reason: string): void => {
     emit('calls.paused', { wait_ms: Math.round(ms), reason })
     context.onPause?.(ms, reason)
@@ -51,9 +51,9 @@ export async function openRequestContext(
     concurrency: pace.concurrency,
     onPause,
     // If the database cannot be written, the next transaction ends the run.
-    onWait: (ms, host, isOutage) => void recordPause(store, host, { ms, isOutage }, now()).catch(() => undefined),
+    onWait: (ms, host, isOutage) => void recordPause(store, host, { ms, isOutage }, nowMs()).catch(() => undefined),
   })
-  const loadContext = { store, runId, keep, now, redactor: createRedactor(context.key) }
+  const loadContext = { store, runId, keep, nowMs, redactor: createRedactor(context.key) }
   return {
     context: {
       ...loadContext,

@@ -42,8 +42,8 @@ export interface Executed {
  * or a signal comes.
  */
 export async function executeRun(context: SyncContext, job: Job, command: string, plan: RunPlan): Promise<Executed> {
-  const { store, now, signal } = context
-  const began = now()
+  const { store, nowMs, signal } = context
+  const began = nowMs()
   await context.shared?.clearQueue?.()
   const batches = plan.batches[Symbol.asyncIterator]()
   // Planning the first batch reports mistakes in the job, before a run is recorded.
@@ -51,7 +51,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const record = await openRun(context, command, job, began)
   try {
     const { failures, earlyEnd, isIdle } = await executeBatches(context, job, record, first, batches)
-    await closeQuarantine(store, now())
+    await closeQuarantine(store, nowMs())
     const counts = await readCounts(store, record.runId)
     let stop = earlyEnd ?? findOutage(failures, counts)
     let outcome = runOutcome(stop, failures.length + counts.rows_rejected + plan.skipped.size)
@@ -64,7 +64,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
     }
     const gaps = await countJobGaps(store, job.name)
     await record.end(outcome, stop)
-    const seconds = (now() - began) / 1000
+    const seconds = (nowMs() - began) / 1000
     const isPart = context.part !== undefined
     return { runId: record.runId, job: job.name, command, isPart, outcome, counts, gaps, failures, seconds, stop }
   } catch (error) {
@@ -126,7 +126,7 @@ const endsInOrder = (error: unknown): error is SyncError =>
   error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
 
 /** Counts the completed requests of a run, and lists the failed ones. */
-function trackProgress({ store, baseUrl, now, onProgress }: SyncContext, job: Job, { runId }: RunRecord) {
+function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: Job, { runId }: RunRecord) {
   const failures: Failed[] = []
   let done = 0
   let total: number | null = 0
@@ -144,7 +144,7 @@ function trackProgress({ store, baseUrl, now, onProgress }: SyncContext, job: Jo
       if (kind === 'failed') failures.push({ planned, error: outcome.error })
       const counts = await readCounts(store, runId)
       if (onProgress) {
-        const left = await callsLeft(store, parseHost(baseUrl), job.pace, now())
+        const left = await callsLeft(store, parseHost(baseUrl), job.pace, nowMs())
         await onProgress({ planned, counts, done, total, callsLeft: left })
       }
       return counts

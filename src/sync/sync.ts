@@ -46,12 +46,12 @@ export async function sync(
     skipped: [...plan.skipped.values()],
     lackingGeos: resolvedJob ? await findLackingGeos(store, namedGeos(resolvedJob)) : [],
     selected: resolvedJob === null || namesAnything(resolvedJob),
-    windowHints: options.range ? [] : emptyWindowHints(job, Math.floor(context.now() / 1000)),
+    windowHints: options.range ? [] : emptyWindowHints(job, Math.floor(context.nowMs() / 1000)),
   }
 }
 
 /** The selected part of a job; undefined if it is the whole job. */
 function describePart(job: Job, command: string, { range }: PlanOptions): string | undefined {
   if (range) return `${command} ${formatUtc(range.interval.from)} to ${formatUtc(range.interval.to)}`
-  return job.whole && `${command} of ${job.series.flatMap(({ indicators }) => indicators).join(', ')}`
+  return job.fullJob && `${command} of ${job.series.flatMap(({ indicators }) => indicators).join(', ')}`
 }

@@ -100,7 +100,7 @@ export function readItems(
 /** The listing of items, to mark withdrawn ones. */
 export const toListing = (
   { items, whole }: Items,
-  { locale, complete }: PlannedRequest,
+  { locale, isUnfiltered }: PlannedRequest,
   item: Listing['item'],
   kind: string | null,
 ): Listing => ({
@@ -109,5 +109,5 @@ export const toListing = (
   kind,
   locale,
   ids: items.map(({ id }) => id),
-  complete: whole && complete,
+  isComplete: whole && isUnfiltered,
 })

@@ -76,6 +76,6 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
     ],
     owned,
     ...rejects.done(),
-    empty: items.length === 0,
+    isEmpty: items.length === 0,
   }
 }

@@ -35,6 +35,6 @@ export function transformCatalogue(body: JsonObject, planned: PlannedRequest): R
     ],
     listing: toListing(listed, planned, 'indicator', kind),
     ...rejects.done(),
-    empty: items.length === 0,
+    isEmpty: items.length === 0,
   }
 }

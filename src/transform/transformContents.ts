@@ -100,6 +100,6 @@ export function transformContents(body: JsonObject, planned: PlannedRequest): Ro
     ],
     listing: toListing(listed, planned, 'content', kind),
     ...rejects.done(),
-    empty: items.length === 0,
+    isEmpty: items.length === 0,
   }
 }

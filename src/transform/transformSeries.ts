@@ -103,7 +103,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const hasValues = observations.at.length > 0
   return limitRows({
     observations: guessed
-      ? { ...observations, steps: guessStep(timeZone, observations, steps), guessed }
+      ? { ...observations, steps: guessStep(timeZone, observations, steps), isStepGuessed: guessed }
       : { ...observations, steps: eachStep },
     tables: [
       ...indicatorRows(part, requested, planned, otherRejects),
@@ -117,6 +117,6 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
     resolutionId: hasValues ? claimedId(indicator.tiempo) : null,
     sourceUpdatedAt: typeof updated === 'string' ? updated : null,
     outside,
-    empty: rows === 0,
+    isEmpty: rows === 0,
   })
 }

@@ -58,6 +58,6 @@ export function transformWidgets(body: JsonObject, planned: PlannedRequest): Row
     ],
     listing: isListing ? toListing(listed, planned, 'widget', null) : null,
     ...rejects.done(),
-    empty: items.length === 0,
+    isEmpty: items.length === 0,
   }
 }

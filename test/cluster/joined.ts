@@ -36,7 +36,7 @@ export async function joined(file: string, baseUrl: string, key: string): Promis
     key,
     version: 'test',
     retryMs: 5,
-    now: () => NOW * 1000,
+    nowMs: () => NOW * 1000,
     signal: new AbortController().signal,
     onReject: 'quarantine',
   }

@@ -21,7 +21,7 @@ const JOB = readJob(
   'program.yaml',
 )
 /** Context that only callers within this project set. */
-const INTERNAL = { version: 'test', now: Date.now, signal: new AbortController().signal }
+const INTERNAL = { version: 'test', nowMs: Date.now, signal: new AbortController().signal }
 const context = { service: SERVICES.generic }
 
 test('a library caller shares the pace of a database, and workers execute its plan', async () => {

@@ -126,7 +126,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
         for (const hours of [3, 2]) {
           const reader = openReader(database(folder))
           const now = () => Date.now() - hours * 3_600_000
-          await syncLake(reader, folderPlace(lake(folder)), { program: 'test', now })
+          await syncLake(reader, folderPlace(lake(folder)), { program: 'test', nowMs: now })
           await reader.close()
           const { raw } = connect(database(folder))
           // Different values each time, because one fetch revises a value once.

@@ -16,7 +16,7 @@ test('a call that cannot be recorded fails alone, and the next call to the host 
   })
   const baseUrl = 'http://127.0.0.1:9'
   const { signal } = new AbortController()
-  const caller = { store, service: SERVICES.generic, baseUrl, now: Date.now, signal }
+  const caller = { store, service: SERVICES.generic, baseUrl, nowMs: Date.now, signal }
   const openHost = createHostOpener(caller)
   other.exec('begin immediate')
   await expect(Promise.all([openHost('127.0.0.1:9', 'http:'), openHost('127.0.0.1:9', 'http:')])).rejects.toMatchObject(
@@ -33,7 +33,7 @@ test('a host that is called over http is recorded with its protocol', async () =
   const store = await openStore(join(tempFolder(), 'test.db'))
   onTestFinished(() => store.close())
   const { signal } = new AbortController()
-  const caller = { store, service: SERVICES.generic, baseUrl: 'http://127.0.0.1:9', now: Date.now, signal }
+  const caller = { store, service: SERVICES.generic, baseUrl: 'http://127.0.0.1:9', nowMs: Date.now, signal }
   await createHostOpener(caller)('storage.test:8', 'http:')
   expect(store.get('select base_url from _source')).toBe('http://storage.test:8')
 })

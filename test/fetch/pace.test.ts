@@ -96,7 +96,7 @@ test.each([
         baseUrl: emulator.url,
         key: emulator.key,
         version: 'test',
-        now: Date.now,
+        nowMs: Date.now,
         signal: new AbortController().signal,
       },
       job,

@@ -23,7 +23,7 @@ let dir: string
 async function sync(place: LakePlace, options: { full?: boolean; graceMs?: number; now?: number } = {}) {
   const reader = openReader(join(dir, 'own.db'))
   try {
-    return await syncLake(reader, place, { program: 'test', ...options, now: () => options.now ?? Date.now() })
+    return await syncLake(reader, place, { program: 'test', ...options, nowMs: () => options.now ?? Date.now() })
   } finally {
     await reader.close()
   }

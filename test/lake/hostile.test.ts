@@ -30,7 +30,7 @@ const lake = (): string => join(dir, 'lake')
 async function sync(graceMs = 0) {
   const reader = openReader(join(dir, 'own.db'))
   try {
-    return await syncLake(reader, folderPlace(lake()), { program: 'test', graceMs, now: Date.now })
+    return await syncLake(reader, folderPlace(lake()), { program: 'test', graceMs, nowMs: Date.now })
   } finally {
     await reader.close()
   }

@@ -35,7 +35,7 @@ async function sync(options: { full?: boolean; graceMs?: number; now?: number } 
     return await syncLake(reader, folderPlace(lake()), {
       program: 'test',
       ...options,
-      now: () => options.now ?? Date.now(),
+      nowMs: () => options.now ?? Date.now(),
     })
   } finally {
     await reader.close()

@@ -141,7 +141,7 @@ async function load(
          values (?, 1, 'series[0]', 'indicator', '/', '{}', ?, ?, ?, ?, ?, 'ok', 1, 1, 1, 0, 0, 0, 0, 0, 0)`,
         [id, series, window.from, window.to, stamp(id), stamp(id)],
       )
-    const { fresh, revised, surplus } = await store.engine.upsertObservations(tx, series, id, window, rows)
+    const { inserted, revised, surplus } = await store.engine.upsertObservations(tx, series, id, window, rows)
     for (const geo of new Set(rows.geoIds))
       store.run('insert into series_geo values (?, ?) on conflict do nothing', [series, geo])
     const gone = await store.engine.withdrawObservations(tx, series, id, window, rows, surplus)
@@ -149,7 +149,7 @@ async function load(
     await writeDays(tx, store.engine, { seriesId: series, zone, rows, window, withdrawn: gone > 0 })
     store.run(
       'update _fetch set rows_new = rows_new + ?, rows_revised = rows_revised + ?, rows_withdrawn = rows_withdrawn + ? where id = ?',
-      [fresh, revised, gone, id],
+      [inserted, revised, gone, id],
     )
   })
 }
@@ -195,7 +195,7 @@ async function attack(template: string, actions: readonly Action[]): Promise<str
     if (i % 3 === 1) continue
     const reader = openReader(file)
     try {
-      await syncLake(reader, folderPlace(lake), { program: 'test', now: Date.now, graceMs: 0, full: i % 5 === 4 })
+      await syncLake(reader, folderPlace(lake), { program: 'test', nowMs: Date.now, graceMs: 0, full: i % 5 === 4 })
       const { found } = await differences(lake, reader)
       const { findings } = await checkLake(folderPlace(lake))
       if (found.length + findings.length > 0)

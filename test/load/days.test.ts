@@ -60,7 +60,7 @@ async function answer(store: Store, zone: string, begin: number, said: Answer, n
     at: rows.map(({ at }) => at),
     values: rows.map(({ value }) => value),
     steps: said.step,
-    ...(said.guessed ? { guessed: true } : {}),
+    ...(said.guessed ? { isStepGuessed: true } : {}),
   }
   const planned = { ...planRequest(0, SHAPES.small), window: said.window && { from, to }, timeZone: zone }
   const rejects = said.sound ? [] : [{ path: '$', reason: 'x', fragment: null }]

@@ -99,7 +99,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     baseUrl: emulator.url,
     key: emulator.key,
     version: 'model',
-    now: () => now * 1000,
+    nowMs: () => now * 1000,
     signal: new AbortController().signal,
     retryMs: 1,
     breaker: { failures: 1000, pauseMs: 1, openings: 3, giveUpMs: 60_000 },
@@ -138,7 +138,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-model-'))
       const source = openReader(file)
       const made = await openStore(join(folder, 'rebuilt.db'), { durability: 'none' })
-      await replay(source, made, { now: () => now * 1000 })
+      await replay(source, made, { nowMs: () => now * 1000 })
       const after = dump(made)
       await source.close()
       await store.replaceTables(made, REBUILT_TABLES)

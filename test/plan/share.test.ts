@@ -114,7 +114,7 @@ test.each([
   expect(await gaps()).toContain('unverified')
   const replayed = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
   onTestFinished(() => replayed.close())
-  await replay(store, replayed, { now: () => night(1) })
+  await replay(store, replayed, { nowMs: () => night(1) })
   expect(dump(replayed)).toEqual(dump(store))
   await market.run(store, yaml, night(2))
   expect(await gaps()).toEqual(new Set(['absent']))

@@ -116,7 +116,7 @@ async function lakeOf(db: Reader): Promise<ReadonlyMap<string, string>> {
   const sync = async () => {
     const reader = openReader(db.file)
     try {
-      return await syncLake(reader, place, { program: 'test', now: Date.now })
+      return await syncLake(reader, place, { program: 'test', nowMs: Date.now })
     } finally {
       await reader.close()
     }
@@ -231,6 +231,6 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
     return store
   }
   const rebuilt = [await empty(), await empty()] as const
-  for (const [i, source] of [file, copied].entries()) await replay(source, rebuilt[i]!, { now: () => NOW })
+  for (const [i, source] of [file, copied].entries()) await replay(source, rebuilt[i]!, { nowMs: () => NOW })
   await expectEqual(rebuilt[0], rebuilt[1])
 })

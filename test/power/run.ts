@@ -101,7 +101,7 @@ async function resume(file: string, emulator: Emulator): Promise<void> {
       version: 'test',
       signal,
     }
-    const { outcome } = await sync({ ...context, now: () => NIGHT, retryMs: 5 }, readJob(JOB, 'power.yaml'))
+    const { outcome } = await sync({ ...context, nowMs: () => NIGHT, retryMs: 5 }, readJob(JOB, 'power.yaml'))
     if (outcome !== 'done') throw new Error(`the next run was ${outcome}`)
   } finally {
     await store.close()

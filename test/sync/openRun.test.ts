@@ -15,7 +15,7 @@ import { openStore } from '../store.ts'
 test('a run whose database is gone emits its end with the reason', async () => {
   const store = await tempStore()
   const events: SyncEvent[] = []
-  const context = { store, version: 'test', now: () => 0, onEvent: (event: SyncEvent) => void events.push(event) }
+  const context = { store, version: 'test', nowMs: () => 0, onEvent: (event: SyncEvent) => void events.push(event) }
   const run = await openRun(context, 'sync', { name: 'nightly' })
   await store.close()
   await run.fail(new StoreError('The server is gone.', { code: 'no-server' }))
@@ -60,7 +60,7 @@ test('a run whose end cannot be recorded reports its failure once', async () => 
     baseUrl: 'http://127.0.0.1:9',
     key: 'k'.repeat(64),
     version: 'test',
-    now: () => 0,
+    nowMs: () => 0,
     signal: new AbortController().signal,
     onEvent: (event) => void events.push(event),
   }

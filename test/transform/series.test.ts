@@ -30,7 +30,7 @@ const planned = (series: Partial<SeriesIdentity> = {}, params: AnyParams = { id:
   lookbackS: null,
   timeZone: 'Europe/Madrid',
   service: SERVICES.generic,
-  complete: false,
+  isUnfiltered: false,
 })
 const value = (over: object = {}) => ({
   value: 10,
@@ -80,7 +80,11 @@ describe('observations from values', () => {
   })
 
   test('an empty reply is not an error', () => {
-    expect(read([], { values_updated_at: null })).toMatchObject({ empty: true, rejects: [], observations: { at: [] } })
+    expect(read([], { values_updated_at: null })).toMatchObject({
+      isEmpty: true,
+      rejects: [],
+      observations: { at: [] },
+    })
   })
 })
 

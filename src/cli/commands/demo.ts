@@ -78,8 +78,8 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   // A new database also gets the data of yesterday, so that it has revisions.
   const runs = (await databaseExists(file)) ? [{ name: 'demo', age: 0 }] : FIRST_RUNS
   let age = 0
-  const now = (): number => Date.now() - age
-  const emulator = await startEmulator({ now: () => Math.floor(now() / 1000) })
+  const nowMs = (): number => Date.now() - age
+  const emulator = await startEmulator({ now: () => Math.floor(nowMs() / 1000) })
   try {
     const log = logFor(args, [emulator.key])
     log.info(`The emulated service listens on ${emulator.url}.`)
@@ -91,7 +91,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
         key: emulator.key,
         file,
         command: 'demo',
-        now,
+        nowMs,
         log,
         quiet: args.quiet,
       })

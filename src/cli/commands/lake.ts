@@ -33,7 +33,7 @@ const updateLake = (args: LakeArgs): Promise<number> =>
     const summary = await withLake(args.folder, (place) =>
       syncLake(reader, place, {
         program: `indicator-sync ${version()}`,
-        now: Date.now,
+        nowMs: Date.now,
         full: args.full,
         ...(args.verbose ? { onPart } : {}),
       }),

@@ -57,7 +57,7 @@ function build(file: string, scratch: string, service: Service, onProgress: OnPr
     await removeDatabase(scratch)
     const store = await openStore(scratch, { durability: 'none', encoding: source.copying?.encoding() })
     try {
-      const replayed = await replay(source, store, { service, now: Date.now, onProgress })
+      const replayed = await replay(source, store, { service, nowMs: Date.now, onProgress })
       if ((await store.engine.dangling()).length > 0)
         throw new StoreError(`The stored responses of ${file} lack rows that others refer to.`, {
           hint: 'Check the database with `indicator-sync doctor`. It was not changed.',
@@ -93,7 +93,7 @@ export async function rebuild(file: string, service: Service, onProgress: OnProg
       } finally {
         await rebuilt.close()
       }
-      const run = await openRun({ store, version: version(), now: Date.now }, 'replay', { name: 'replay' })
+      const run = await openRun({ store, version: version(), nowMs: Date.now }, 'replay', { name: 'replay' })
       await run.end('done', null)
       await store.tidy()
       return replayed

@@ -60,7 +60,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     heardAt = performance.now()
   }
   try {
-    const context = { ...service, store, version: version(), now: Date.now, signal, onEvent, onReject: args.onReject }
+    const context = { ...service, store, version: version(), nowMs: Date.now, signal, onEvent, onReject: args.onReject }
     const { done, failed, stop } = await runWorker(context, { ...args, onHeard })
     if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
     if (stop) {

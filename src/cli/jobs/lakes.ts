@@ -37,7 +37,7 @@ export async function syncJobLake({ name, lake }: Job, { file, command, log }: L
   const reader = openReader(file)
   try {
     const program = `indicator-sync ${version()}`
-    const summary = await withLake(lake, (place) => syncLake(reader, place, { program, now: Date.now }))
+    const summary = await withLake(lake, (place) => syncLake(reader, place, { program, nowMs: Date.now }))
     const ms = performance.now() - began
     emit('lake.synced', { job: name, ms, bytes: summary.bytes, reason: lakeText(summary) })
     return null

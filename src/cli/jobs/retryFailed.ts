@@ -20,8 +20,8 @@ export function retryJob(args: SettingFlags & { readonly job?: string | undefine
 
 /** Fetches failed requests unchanged, including those for unknown ids (404), which `sync` skips for a while. */
 export async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
-  const { store, service, now } = context
-  const requests = planRetry({ service, now: Math.floor(now() / 1000) }, await failedRequests(store))
+  const { store, service, nowMs } = context
+  const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await failedRequests(store))
   const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', fixedPlan(requests))
   return { ...run, skipped: [], lackingGeos: [], selected: true, windowHints: [] }
 }

@@ -30,7 +30,7 @@ import { createNotifier, type Notifier } from './notify.ts'
 export interface RunOptions
   extends RangeArgs,
     Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'onReject'>,
-    Partial<Pick<SyncContext, 'now'>> {
+    Partial<Pick<SyncContext, 'nowMs'>> {
   /** The database: a path or an address. */
   readonly file: string
   readonly command: string
@@ -139,7 +139,7 @@ async function runJob(command: Command, job: Job, later: readonly Job[]): Promis
     key,
     allowHttp,
     version: version(),
-    now: options.now ?? Date.now,
+    nowMs: options.nowMs ?? Date.now,
     signal,
     ...(onReject && { onReject }),
     shared: sharedRun?.shared,
@@ -165,7 +165,7 @@ async function recordUnreached({ options, store, emitLog }: Command, job: Job, s
     code: 'not-reached',
   })
   const part = partText(options)
-  const context = { store, version: version(), now: Date.now, onEvent: emitLog, part }
+  const context = { store, version: version(), nowMs: Date.now, onEvent: emitLog, part }
   const run = await openRun(context, options.command, job)
   await run.end('stopped', stop)
   return {

@@ -21,10 +21,10 @@ function compiledUpsert(
   table: TableName,
   columns: readonly string[],
   when: TableRows['when'],
-  { locale, first }: Languages,
+  { locale, mainLocale }: Languages,
 ): CompiledQuery {
-  const second = locale === undefined || locale === first ? undefined : TEXT_TABLES[table]
-  const name = `${table} ${columns} ${when} ${second && first}`
+  const second = locale === undefined || locale === mainLocale ? undefined : TEXT_TABLES[table]
+  const name = `${table} ${columns} ${when} ${second && mainLocale}`
   const { adapter } = db.getExecutor()
   const queries = compiled.get(adapter) ?? new Map<string, CompiledQuery>()
   compiled.set(adapter, queries)
@@ -46,7 +46,7 @@ function compiledUpsert(
         ? sql<SqlBool>`${sql.ref(`${table}.last_seen_at`)} is not null`
         : second === undefined
           ? null
-          : hasFirst(table, second, first)
+          : hasMainText(table, second, mainLocale)
     const next = (column: string): Expression<unknown> => {
       const [stored, sent] = [sql.ref(`${table}.${column}`), sql.ref(`excluded.${column}`)]
       if (isDescribed === null || silent.includes(column) || column === MERGED_COLUMN) return sent
@@ -85,7 +85,7 @@ export async function upsertRow(
 /** The language of rows, and the language that takes precedence in columns that all languages share. */
 export interface Languages {
   readonly locale?: string | undefined
-  readonly first?: string | undefined
+  readonly mainLocale?: string | undefined
 }
 
 /** The tables of the texts of items. */
@@ -107,10 +107,10 @@ export const TEXT_TABLES: Partial<Readonly<Record<TableName, TableName>>> = {
  */
 export const isListedOnly = (texts: TableName): boolean => texts === 'content_text'
 
-/** Whether the item of a row has texts in the first language. */
-const hasFirst = (table: TableName, texts: TableName, first = ''): Expression<SqlBool> => {
+/** Whether the item of a row has texts in the main language. */
+const hasMainText = (table: TableName, texts: TableName, mainLocale = ''): Expression<SqlBool> => {
   const keys = ['kind', 'id'].filter((column) => column in tableOf(texts).columns)
   const same = keys.map((column) => sql`t.${sql.ref(column)} = ${sql.ref(`${table}.${column}`)}`)
   const stored = isListedOnly(texts) ? sql` and t.withdrawn_at is null` : sql``
-  return sql<SqlBool>`exists (select 1 from ${sql.table(texts)} t where ${sql.join(same, sql` and `)} and t.locale = ${sql.lit(first)}${stored})`
+  return sql<SqlBool>`exists (select 1 from ${sql.table(texts)} t where ${sql.join(same, sql` and `)} and t.locale = ${sql.lit(mainLocale)}${stored})`
 }

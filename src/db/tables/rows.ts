@@ -9,7 +9,7 @@ export interface Observations {
   /** Seconds of every period, or of each if they differ. */
   readonly steps: number | readonly number[]
   /** Whether the steps are estimates, which do not revise stored steps. */
-  readonly guessed?: boolean
+  readonly isStepGuessed?: boolean
 }
 
 /** The values of a geo in a response: from index `first` to `end` (exclusive). */
@@ -69,7 +69,7 @@ export interface Listing {
   readonly locale: string
   readonly ids: readonly number[]
   /** Whether the listing was complete and unfiltered. */
-  readonly complete: boolean
+  readonly isComplete: boolean
 }
 
 /** The key of a value within its series. */
@@ -109,7 +109,7 @@ export interface Rows {
   /** The number of ignored rows outside the requested window. */
   readonly outside: number
   /** Whether the response is valid and has no rows. */
-  readonly empty: boolean
+  readonly isEmpty: boolean
 }
 
 export const NO_ROWS: Rows = {
@@ -123,7 +123,7 @@ export const NO_ROWS: Rows = {
   resolutionId: null,
   sourceUpdatedAt: null,
   outside: 0,
-  empty: false,
+  isEmpty: false,
 }
 
 /** The totals of a series and geo in a local day: a row of `_day` without its key. */

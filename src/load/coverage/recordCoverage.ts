@@ -49,7 +49,7 @@ export function toSeriesReply(
   fetchedAt: Instant,
   state: Pick<SeriesReply, 'isIncomplete' | 'newGeos' | 'dismissed'>,
 ): SeriesReply {
-  const { at, steps, guessed: stepsGuessed = false } = observations
+  const { at, steps, isStepGuessed: stepsGuessed = false } = observations
   const values = geoRanges(observations).map(({ geoId, first, end }): [Geo, Values] => [
     geoId,
     { at: at.slice(first, end), steps: typeof steps === 'number' ? steps : steps.slice(first, end) },

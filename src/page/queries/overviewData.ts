@@ -3,7 +3,7 @@ import { isMissed } from '../../reports/findGaps.ts'
 import { findLackingGeos, type LackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
 import { findReaches, type Reach } from '../../reports/lag.ts'
 import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
-import { unansweredRequests } from '../../reports/readStatus.ts'
+import { readFailures } from '../../reports/readStatus.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
 import { readUnknown } from '../../reports/unknownItems.ts'
 import { formatUtc } from '../../util/time/instant.ts'
@@ -153,7 +153,7 @@ export async function readOverview(request: PageRequest) {
   const all = stored.sort((a, b) => rank(a) - rank(b))
   const filter = (query.get('q') ?? '').slice(0, 100)
   const { page, pages, shown } = paginate(request, await matchingSeries(request, all, filter), LINES_A_PAGE)
-  const failures = await unansweredRequests(store)
+  const failures = await readFailures(store)
   const listed = failures.slice(0, FAILURES)
   const name = await requestNames(request, listed)
   const quarantine = store.kysely.selectFrom('_quarantine').where('resolved_at', 'is', null)

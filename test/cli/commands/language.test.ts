@@ -35,7 +35,7 @@ test('names appear in English or in the language of `migrate --language` in all 
           locale: language,
         })
       const lake = join(folder, `lake-${language}`)
-      await syncLake(reader, folderPlace(lake), { program: 'test', now: Date.now })
+      await syncLake(reader, folderPlace(lake), { program: 'test', nowMs: Date.now })
       expect((await rowsOf(lake, 'series')).map(({ row }) => row.name)).toContain(name)
     } finally {
       await reader.close()

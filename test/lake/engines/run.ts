@@ -58,7 +58,7 @@ try {
   )
   await store.close()
   const reader = openReader(file)
-  await syncLake(reader, folderPlace(lake), { program: 'test', now: Date.now })
+  await syncLake(reader, folderPlace(lake), { program: 'test', nowMs: Date.now })
   const totals = reader.all(
     `select series_id, cast(strftime('%Y', at, 'unixepoch') as integer) as year, count(*) as n, sum(value) as total, min(value) as least
      from observation group by 1, 2`,

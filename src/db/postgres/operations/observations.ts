@@ -106,8 +106,8 @@ export async function upsertObservations(
   window: Interval | null,
   rows: Observations,
 ): Promise<Upserted> {
-  const { geoIds, at, values, steps, guessed } = rows
-  if (at.length === 0) return { fresh: 0, unchanged: 0, revised: 0, surplus: new Set() }
+  const { geoIds, at, values, steps, isStepGuessed } = rows
+  if (at.length === 0) return { inserted: 0, unchanged: 0, revised: 0, surplus: new Set() }
   const stored = await readStoredValues(tx, seriesId, [...new Set(geoIds)], window ?? rowsInterval(at))
   const [fresh, before, after] = [new ColumnArrays(), new ColumnArrays(), new ColumnArrays()]
   for (let i = 0; i < at.length; i++) {
@@ -116,9 +116,9 @@ export async function upsertObservations(
     const old = stored.get(geoId)!.get(instant)
     if (old === undefined) fresh.add(geoId, instant, value, step)
     // Guessed steps do not replace stored ones.
-    else if (old.value !== value || (!guessed && old.step_s !== step)) {
+    else if (old.value !== value || (!isStepGuessed && old.step_s !== step)) {
       before.add(geoId, instant, old.value, old.step_s, old.fetch_id)
-      after.add(geoId, instant, value, guessed ? old.step_s : step)
+      after.add(geoId, instant, value, isStepGuessed ? old.step_s : step)
     }
   }
   if (fresh.at.length > 0) await sendSql(tx, INSERT, [seriesId, fetchId, ...fresh.binary()])
@@ -128,7 +128,7 @@ export async function upsertObservations(
     await sendSql(tx, REPLACE, [seriesId, fetchId, ...after.binary(), range.from, range.to - 1])
   }
   return {
-    fresh: fresh.at.length,
+    inserted: fresh.at.length,
     unchanged: at.length - fresh.at.length - after.at.length,
     revised: after.at.length,
     surplus: findSurplus(stored, window, rows),

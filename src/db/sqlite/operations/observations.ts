@@ -88,7 +88,7 @@ export function upsertObservations(
   rows: Observations,
 ): Upserted {
   const { at, values, steps } = rows
-  const upsert = rows.guessed ? GUESSED : STATED
+  const upsert = rows.isStepGuessed ? GUESSED : STATED
   const stepAt = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
   const surplus = new Set<number>()
   let changed = 0
@@ -117,7 +117,7 @@ export function upsertObservations(
     changed += written
     revised += superseded
   }
-  return { fresh: changed - revised, unchanged: at.length - changed, revised, surplus }
+  return { inserted: changed - revised, unchanged: at.length - changed, revised, surplus }
 }
 
 export function withdrawObservations(
