@@ -18,12 +18,12 @@ export function resolveTime(flag: string, text: string, zone: string, now: numbe
   return resolveMoment(moment, zone, now)
 }
 
-/** The same, to a timestamp in UTC with milliseconds. `now` is in milliseconds. */
-export function resolveTimestamp(flag: string, text: string, zone: string, now: number): string {
-  if (text.trim() === 'now') return formatMillis(now)
+/** Resolves a day, an instant or an offset in a time zone to a timestamp in UTC with milliseconds. */
+export function resolveTimestamp(flag: string, text: string, zone: string, nowMs: number): string {
+  if (text.trim() === 'now') return formatMillis(nowMs)
   const [, second, fraction = '', offset = ''] =
     /^\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d+)(Z|[+-]\d{2}:\d{2})?\s*$/.exec(text) ?? []
-  const whole = resolveTime(flag, second === undefined ? text : second + offset, zone, Math.floor(now / 1000)) * 1000
+  const whole = resolveTime(flag, second === undefined ? text : second + offset, zone, Math.floor(nowMs / 1000)) * 1000
   // The database does not distinguish smaller differences.
   return formatMillis(whole + Number(fraction.padEnd(3, '0').slice(0, 3)))
 }
@@ -36,6 +36,8 @@ export function resolveRange({ from, to }: RangeArgs, zone: string, now: number)
     to: to === undefined ? LATEST : resolveTime('to', to, zone, now),
   }
   if (range.from >= range.to)
-    throw new InputError('--from must be earlier than --to, because --to is exclusive.', { code: 'empty-range' })
+    throw new InputError(`--from ${from} must be earlier than --to ${to}, because --to is exclusive.`, {
+      code: 'empty-range',
+    })
   return range
 }

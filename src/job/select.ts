@@ -53,8 +53,8 @@ export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => (
 })
 
 /**
- * The same, but throws InputError if a selector without `--only` selects nothing, or no job of the command selects an id of
- * `--only`.
+ * Replaces selectors as `applySelectors` does. Throws InputError if a selector without `--only` selects nothing, or no job of the
+ * command selects an id of `--only`.
  */
 export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
   const resolved = applySelectors(job, catalogue)

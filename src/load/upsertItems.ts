@@ -172,7 +172,7 @@ const indicatorText = prepared((db, { kind, id }: { kind: string; id: number }) 
  */
 export async function upsertRows(
   tx: Transaction<Database>,
-  { table, rows: sent, when, locale }: TableRows,
+  { table, rows: sent, keepsListed = false, locale }: TableRows,
   stamps: RowValues & { readonly fetch_id: number },
   mainLocale: string,
 ): Promise<UpsertCounts> {
@@ -193,7 +193,7 @@ export async function upsertRows(
       if (table === 'indicator' && (await isFirstReply(tx, before, stamps.fetch_id))) inserted++
       continue
     }
-    if (!(await upsertRow(tx, table, { ...row, ...extra }, when, { locale, mainLocale }))) continue
+    if (!(await upsertRow(tx, table, { ...row, ...extra }, keepsListed, { locale, mainLocale }))) continue
     const after = before && (await readStoredRows(tx, table, [row])).get(rowKey(table, row))
     const isNew = !before || compared.every((name) => isCompleted(name, before[name], after![name]))
     if (isNew) inserted++

@@ -98,7 +98,7 @@ ${after !== null && html`<a href="${link(path, after)}" rel="next">${common.next
 </nav>`
 }
 
-/** The same for pages with numbers. `pages` is their count, or whether there is a next one. */
+/** Links between pages with numbers. `pages` is their count, or whether there is a next one. */
 export function numberedPager(request: PageRequest, page: number, pages: number | boolean): HtmlPart {
   const rest = Object.fromEntries([...request.query].filter(([name]) => name !== 'page'))
   const to = (number: number): Query => ({ ...rest, page: number === 1 ? undefined : number })
@@ -109,7 +109,7 @@ export function numberedPager(request: PageRequest, page: number, pages: number 
   })
 }
 
-/** The same for a list that goes back in time: its next page begins at `older`. */
+/** Links between the pages of a list that goes back in time. The next page begins at `older`. */
 export const olderPager = (request: PageRequest, older: string | number | null): HtmlPart =>
   pager(request, { before: request.query.has('before') ? {} : null, after: older === null ? null : { before: older } })
 
@@ -127,6 +127,6 @@ export const seriesLinks = (
 export const outcomeMark = (outcome: RecordedOutcome, { words }: PageRequest): Html =>
   html`<span class="${outcomeStyle(outcome)}">${words.runs.outcomes[outcome]}</span>`
 
-/** The same as an element; nothing for null. */
+/** A moment (UTC, ISO 8601) in the zone of the service, as an element; nothing for null. */
 export const timeElement = (request: Pick<PageRequest, 'service'>, moment: string | null | undefined): HtmlPart =>
   moment ? html`<time datetime="${moment}">${localText(request, moment)}</time>` : null

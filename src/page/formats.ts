@@ -41,7 +41,7 @@ export function timeText(zone: string, at: Instant): string {
 /** A moment (UTC, ISO 8601) in local time. */
 export const momentText = (zone: string, moment: string): string => timeText(zone, floorToSecond(moment))
 
-/** The same in the zone of the service. */
+/** A moment (UTC, ISO 8601) in the zone of the service; any other text as it is. */
 export const localText = ({ service }: Pick<PageRequest, 'service'>, moment: string): string =>
   Number.isNaN(Date.parse(moment)) ? moment : momentText(service.timeZone, moment)
 

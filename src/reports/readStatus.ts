@@ -42,7 +42,7 @@ export async function readFailures(db: Reader) {
   })
 }
 
-/** Reads the same for `status`. */
+/** Reads open failures without their job and series. */
 export const openFailures = async (db: Reader): Promise<OpenFailure[]> =>
   (await readFailures(db)).map((request) => {
     const { entry, route, target, outcome, failed_at, message, hint, next_at } = request

@@ -47,7 +47,7 @@ export interface RunRecord {
   readonly emit: EmitEvent
   /** Records the end of the run and emits `run.ended`. */
   end(outcome: RunOutcome, error: SyncError | null): Promise<void>
-  /** Does the same for an unexpected error; emits it even if the database cannot be written. */
+  /** Records that the run failed with an unexpected error, and emits `run.ended` even if the database cannot be written. */
   fail(error: unknown): Promise<void>
 }
 

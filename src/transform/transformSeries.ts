@@ -66,7 +66,7 @@ function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedReque
       table: 'indicator_text',
       // No row without texts, because it would be a version that the first name revises.
       rows: Object.keys(text).length === 0 ? [] : [{ kind, id, locale: planned.locale, ...text }],
-      when: 'unlisted',
+      keepsListed: true,
     },
   ]
 }

@@ -368,7 +368,12 @@ describe('series selection', () => {
     ['a text in place of a number', 'daily-average', { indicator: 'x' }, /indicator must be a number/],
     ['an invalid list', 'monthly-energy', { indicators: '551,x' }, /indicators must be a list of indicator ids/],
     ['an invalid date', 'daily-average', { from: '2025-02-30' }, /--from "2025-02-30" is/],
-    ['a reversed range', 'daily-average', { from: '2025-10-02', to: '2025-10-01' }, /--from must be earlier than --to/],
+    [
+      'a reversed range',
+      'daily-average',
+      { from: '2025-10-02', to: '2025-10-01' },
+      /--from 2025-10-02 must be earlier than --to 2025-10-01/,
+    ],
   ])('%s is reported', async (_, name, given, message) => {
     expect(await answerOf(store, name, given)).toMatch(message)
   })

@@ -18,7 +18,7 @@ export async function withReader<T>(name: string, read: (reader: Reader) => T | 
   }
 }
 
-/** The same for writing, as the only writer. `command` names the lock holder in the messages of other processes. */
+/** Opens a database as its only writer, passes it to a function, and closes it. `command` names this process to others. */
 export async function withWriter<T>(name: string, command: string, write: (store: Store) => Promise<T>): Promise<T> {
   const store = await openWriter(name, command)
   try {

@@ -1,6 +1,6 @@
 import { type CompiledQuery, type Expression, type Kysely, type SqlBool, sql } from 'kysely'
 import { TEXT_HISTORIES } from '../tables/ddl.ts'
-import type { RowValues, TableRows } from '../tables/rows.ts'
+import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 
 /** Compiled statements by kind of database, because each has its own SQL. */
@@ -20,11 +20,11 @@ function compiledUpsert(
   db: Kysely<Database>,
   table: TableName,
   columns: readonly string[],
-  when: TableRows['when'],
+  keepsListed: boolean,
   { locale, mainLocale }: Languages,
 ): CompiledQuery {
   const second = locale === undefined || locale === mainLocale ? undefined : TEXT_TABLES[table]
-  const name = `${table} ${columns} ${when} ${second && mainLocale}`
+  const name = `${table} ${columns} ${keepsListed} ${second && mainLocale}`
   const { adapter } = db.getExecutor()
   const queries = compiled.get(adapter) ?? new Map<string, CompiledQuery>()
   compiled.set(adapter, queries)
@@ -41,12 +41,11 @@ function compiledUpsert(
     const target = conflict.columns(key as never)
     if (compared.length === 0) return target.doNothing()
     // If another reply describes the item better, only NULLs are filled.
-    const isDescribed =
-      when === 'unlisted'
-        ? sql<SqlBool>`${sql.ref(`${table}.last_seen_at`)} is not null`
-        : second === undefined
-          ? null
-          : hasMainText(table, second, mainLocale)
+    const isDescribed = keepsListed
+      ? sql<SqlBool>`${sql.ref(`${table}.last_seen_at`)} is not null`
+      : second === undefined
+        ? null
+        : hasMainText(table, second, mainLocale)
     const next = (column: string): Expression<unknown> => {
       const [stored, sent] = [sql.ref(`${table}.${column}`), sql.ref(`excluded.${column}`)]
       if (isDescribed === null || silent.includes(column) || column === MERGED_COLUMN) return sent
@@ -74,10 +73,10 @@ export async function upsertRow(
   db: Kysely<Database>,
   table: TableName,
   row: RowValues,
-  when: TableRows['when'],
+  keepsListed: boolean,
   languages: Languages,
 ): Promise<boolean> {
-  const query = compiledUpsert(db, table, Object.keys(row), when, languages)
+  const query = compiledUpsert(db, table, Object.keys(row), keepsListed, languages)
   const { numAffectedRows } = await db.executeQuery({ ...query, parameters: Object.values(row) })
   return numAffectedRows !== 0n
 }

@@ -40,11 +40,12 @@ export function geoRanges({ geoIds }: Pick<Observations, 'geoIds'>): GeoRange[] 
 
 export type RowValues = Readonly<Record<string, string | number | null>>
 
-/** Rows of a table, which update stored rows. With `unlisted`, they only replace NULLs in rows that a listing describes better. */
+/** Rows of a table, which update stored rows. */
 export interface TableRows {
   readonly table: TableName
   readonly rows: readonly RowValues[]
-  readonly when?: 'unlisted'
+  /** Whether rows that a listing describes keep their values, so that these only replace NULLs. */
+  readonly keepsListed?: boolean
   /** The language of the response, for rows that all languages share: the first language of the service takes precedence, others replace NULLs. */
   readonly locale?: string
 }

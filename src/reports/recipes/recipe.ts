@@ -48,10 +48,10 @@ export interface Recipe {
 export const DAY_RANGE = `(:from is null or iif(length(:from) > 10, at >= unixepoch(:from), local_date >= :from))
   and (:to is null or iif(length(:to) > 10, at < unixepoch(:to), local_date < :to))`
 
-/** The same for values. Its first line repeats the range in instants and a day more at both ends, to read only values near it. */
+/** The condition for values in the range. Its first line has a day more at both ends, as instants, to read only values near it. */
 export const IN_RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)
   and ${DAY_RANGE}`
-/** The same for hours, which count if they lie in the range. */
+/** The condition for hours that lie in the range. */
 export const HOURS_IN_RANGE = `${IN_RANGE}
   and (:to is null or length(:to) = 10 or at + 3600 <= unixepoch(:to))`
 export const ANY_RANGE = { from: null, to: null } as const

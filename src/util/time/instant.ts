@@ -4,9 +4,8 @@ export type Instant = number
 /** The seconds of an hour, and of a day of 24 hours. */
 export const HOUR = 3_600
 export const DAY = 86_400
-/** Seconds by which two clocks may differ without one of them being wrong. */
+/** Seconds, and milliseconds, by which two clocks may differ without one of them being wrong. */
 export const CLOCK_ERROR = 300
-/** The same in milliseconds. */
 export const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
 /** Whether a stored time is in the future, because a clock was wrong. */
 export const isFuture = (at: Instant, now: Instant): boolean => at > now + CLOCK_ERROR

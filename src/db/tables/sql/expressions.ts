@@ -59,8 +59,8 @@ export const unitSql = (row: string): string =>
 export type Measure = 'power' | 'energy'
 
 /**
- * The same as SQL; NULL if its values are no energy. Sums of powers over time are not powers: twelve values of five minutes add
- * up to twelve times the power of their hour. Averages of energies do not add up.
+ * The `Measure` of a series; NULL if its values are no energy. Sums of powers over time are not powers: twelve values of five
+ * minutes add up to twelve times the power of their hour. Averages of energies do not add up.
  */
 export const measureSql = (row: string): string =>
   `(select m.measure from indicator i join magnitude m on m.id = i.magnitude_id where i.kind = ${row}.kind and i.id = ${row}.indicator_id
