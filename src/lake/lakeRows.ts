@@ -101,22 +101,11 @@ export async function* valueRows(
   for (const { seriesId, geoId, [table]: extent } of timelines) {
     if (!extent || !overlaps(extent, interval)) continue
     const range = { seriesId, geoId, ...interval }
-    const values =
-      table === 'observation'
-        ? (await currentValues.all(kysely, range)).map((row) => ({ ...row, fetches: [row.fetch_id] }))
-        : (await supersededValues.all(kysely, range)).map((row) => ({
-            ...row,
-            fetches: [row.fetch_id, row.superseded_by],
-          }))
-    const time = await loadTimes(new Set(values.flatMap(({ fetches }) => fetches)))
-    yield values.map(({ at, value, step_s, fetches }) => [
-      seriesId,
-      geoId,
-      at * 1000,
-      value,
-      step_s,
-      ...fetches.map(time),
-    ])
+    const rows = await (table === 'observation' ? currentValues : supersededValues).all(kysely, range)
+    const fetches = (row: { readonly fetch_id: number; readonly superseded_by?: number }): number[] =>
+      row.superseded_by === undefined ? [row.fetch_id] : [row.fetch_id, row.superseded_by]
+    const time = await loadTimes(new Set(rows.flatMap(fetches)))
+    yield rows.map((row) => [seriesId, geoId, row.at * 1000, row.value, row.step_s, ...fetches(row).map(time)])
   }
 }
 
