@@ -18,7 +18,8 @@ export { type OpenFailure, readStatus, type Status, type StatusSeries } from './
 export { type Finding, runChecks } from './reports/runChecks.ts'
 export { buildRequest } from './service/request.ts'
 export { type Params, ROUTES, type RouteName } from './service/routes.ts'
-export { SERVICES, type Service } from './service/services.ts'
+export type { Service } from './service/service.ts'
+export { SERVICES } from './service/services.ts'
 export type { Failed, Progress } from './sync/context.ts'
 export type { Summary } from './sync/sync.ts'
 export {

@@ -1,6 +1,7 @@
 import type { Store } from '../src/db/store.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
-import { SERVICES, type Service } from '../src/service/services.ts'
+import type { Service } from '../src/service/service.ts'
+import { SERVICES } from '../src/service/services.ts'
 import { formatUtc } from '../src/util/time/instant.ts'
 import { askedWindow, json, ms, runJob, serve, valueAt } from './kit.ts'
 

@@ -12,7 +12,7 @@ import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedR
 import { recordedError } from '../load/recordFetch.ts'
 import { planRequest } from '../plan/planning.ts'
 import { findFailures } from '../reports/failedRequests.ts'
-import type { Service } from '../service/services.ts'
+import type { Service } from '../service/service.ts'
 import type { Distribute, Failed, SyncContext } from '../sync/context.ts'
 import { type RunRecord, readCounts } from '../sync/record.ts'
 import {

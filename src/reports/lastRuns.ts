@@ -76,6 +76,9 @@ export const failedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
     .filter(({ outcome }) => outcome === 'failed')
     .map((run) => describeRun(run, `failed: ${run.message ?? 'failed'}`))
 
+/** The message of a run whose process died. */
+export const DIED = 'its process died before the run finished'
+
 /** Marks runs as failed that are recorded as running and whose process has died. */
 export async function withDeadRuns<Run extends { readonly outcome: RecordedOutcome; readonly message: string | null }>(
   db: Reader,
@@ -84,8 +87,7 @@ export async function withDeadRuns<Run extends { readonly outcome: RecordedOutco
   const isOpen = runs.some(({ outcome }) => outcome === 'running')
   // Undefined: the lock cannot be checked, so the run may be alive.
   if (!isOpen || (await isLocked(db.file)) !== false) return [...runs]
-  const message = 'its process died before the run finished'
-  return runs.map((run) => (run.outcome === 'running' ? { ...run, outcome: 'failed', message } : run))
+  return runs.map((run) => (run.outcome === 'running' ? { ...run, outcome: 'failed', message: DIED } : run))
 }
 
 /** Finds the jobs whose last run was stopped by its budget or by a signal. */

@@ -5,7 +5,7 @@ import type { Interval } from '../util/time/interval.ts'
 import { formatOffset, localClock, offsetAt } from '../util/time/zone.ts'
 import type { DateForm, ParameterKind } from './kinds.ts'
 import type { AnyParams, ParamsOf } from './routes.ts'
-import type { Service } from './services.ts'
+import type { Service } from './service.ts'
 
 /** A GET request without the key. */
 export interface ApiRequest {

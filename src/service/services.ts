@@ -36,4 +36,3 @@ export type ServiceName = keyof typeof SERVICES
 /** The live service, for messages and examples. */
 export const LIVE: ServiceName = 'esios'
 export const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[]
-export type { Service } from './service.ts'

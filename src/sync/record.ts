@@ -2,6 +2,7 @@ import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
 import { COUNTS, type Counts, NO_COUNTS } from '../load/counts.ts'
+import { DIED } from '../reports/lastRuns.ts'
 import { isOutage, KeyError, NoReplyError, RejectLimitError, type SyncError, UnavailableError } from '../util/errors.ts'
 import { errorFields, type RunOutcome } from '../util/eventFields.ts'
 import { createEmitter, type EmitEvent, type OnEvent } from '../util/events.ts'
@@ -61,11 +62,7 @@ export async function openRun(
   const { file = null, schedule = null, timeZone = null } = job
   const runId = await store.write(async (tx) => {
     // Runs that a crash left open: there is only one writer.
-    await tx
-      .updateTable('_run')
-      .set({ outcome: 'failed', message: 'its process died before the run finished' })
-      .where('outcome', '=', 'running')
-      .execute()
+    await tx.updateTable('_run').set({ outcome: 'failed', message: DIED }).where('outcome', '=', 'running').execute()
     const { id } = await tx
       .insertInto('_run')
       .values({

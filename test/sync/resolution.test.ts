@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Rows } from '../../src/db/tables/rows.ts'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
-import { SERVICES, type Service } from '../../src/service/services.ts'
+import type { Service } from '../../src/service/service.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { isNative } from '../../src/sync/resolution.ts'
 
 /** A service whose sums have the id 9 and a step in seconds; null: never sums. */

@@ -1,7 +1,7 @@
 import { allRows } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
 import { isNeeded, type Need, type Recipe } from '../../reports/recipes/recipe.ts'
-import type { Service } from '../../service/services.ts'
+import type { Service } from '../../service/service.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { EARLIEST, formatUtc, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
