@@ -88,7 +88,7 @@ describe('missing values', () => {
         expected_in_day: 23,
         next_at: '2025-11-05T11:00:00Z',
       },
-      { reason: 'never requested', from: '2025-03-31T22:00:00+02:00', to: '2025-04-02T00:00:00+02:00' },
+      { reason: 'never requested', from: '2025-03-31T22:00:00+02:00', to: '2025-04-01T00:00:00+02:00' },
     ])
     expect((await runChecks(store)).map(({ check }) => check)).toEqual([
       'gap (failed)',

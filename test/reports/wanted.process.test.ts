@@ -49,7 +49,7 @@ describe('a selected range that was never requested', () => {
     expect(await gapsOf(store)).toEqual([])
     expect(await run('gaps', '--fail')).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/^No gaps: every/),
+      out: expect.stringMatching(/^No gaps: no final value/),
     })
   })
 
@@ -100,5 +100,21 @@ describe('a selected range that was never requested', () => {
     expect(await gapsOf(store)).toEqual([3, 4].map((geo) => `1 ${geo} never requested 10-03..10-05`))
     await market.run(store, `name: some\n${some}`, NOW)
     expect(await gapsOf(store)).toEqual([])
+  })
+
+  test.each([
+    ['all geos', ''],
+    ['a geo', ', geoIds: [3]'],
+  ])('what lies between a backfill and the windows of jobs is no gap, for %s', async (_name, geos) => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const yaml = `series: [{ indicators: [1]${geos}, window: { from: 2025-10-20, to: 2025-11-01 }, lookback: 2d }]`
+    const run = (from: string, to: string, how: 'narrow' | 'replace') =>
+      runJob(store, market, yaml, {
+        now: NOW,
+        options: { range: { interval: { from: ms(from) / 1000, to: ms(to) / 1000 }, how } },
+      })
+    await run('2025-10-25T22:00:00Z', '2025-10-31T23:00:00Z', 'narrow')
+    await run('2025-01-01T00:00:00Z', '2025-01-31T23:00:00Z', 'replace')
+    expect(await gapsOf(store)).toEqual([`1 ${geos === '' ? 0 : 3} never requested 10-20..10-26`])
   })
 })

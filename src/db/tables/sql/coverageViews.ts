@@ -121,25 +121,27 @@ const SINGLE = `select series_id, geo_id, iif(state <> 'unverified' or not exist
             union select w.series_id, g.value, 0 from _job_range w, json_each('[' || w.geo_ids || ']') g`
 
 /** Failed requests for all geos and for single geos; those for all geos also appear for each geo that they concern. */
-const failedRequests = (condition: string): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 1
+const failedRequests = (
+  condition: string,
+): string => `select ${SERIES_SELECT}, ${ALL_GEOS}, f.from_at, f.to_at, 0, 1, 0, 1
           from series s cross join _fetch f on f.series_id = s.id where ${condition} and f.geo_ids is null
           union all
-          select ${SERIES_SELECT}, g.value, f.from_at, f.to_at, 0, 1, 1
+          select ${SERIES_SELECT}, g.value, f.from_at, f.to_at, 0, 1, 0, 1
           from series s cross join _fetch f on f.series_id = s.id, json_each('[' || f.geo_ids || ']') g where ${condition}
           union all
-          select ${SERIES_SELECT}, g.geo_id, f.from_at, f.to_at, 0, 1, g.single
+          select ${SERIES_SELECT}, g.geo_id, f.from_at, f.to_at, 0, 1, 0, g.single
           from series s
           join (${SINGLE}) g on g.series_id = s.id
           cross join _fetch f on f.series_id = s.id where ${condition} and f.geo_ids is null`
 
 /**
- * The rows that decide about gaps: covered ranges (`covered`), failed requests (`failed`) and ranges of jobs, for all geos and for
- * each geo with rows of its own. A geo has the range in which it was requested or selected (`own`), alone or with all.
+ * The rows that decide about gaps: covered ranges (`covered`), failed requests (`failed`) and ranges of jobs (`selected`), for all
+ * geos and for each geo with rows of its own. A geo has the range in which it was requested or selected (`own`), alone or with all.
  */
-const GAP_ROWS = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 1 as own
+const GAP_ROWS = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as covered, 0 as failed, 0 as selected, 1 as own
           from series s join _coverage c on c.series_id = s.id
           union all
-          select ${SERIES_SELECT}, g.geo_id, c.from_at, c.to_at, 1, 0, g.single
+          select ${SERIES_SELECT}, g.geo_id, c.from_at, c.to_at, 1, 0, 0, g.single
           from series s
           join (${SINGLE}) g on g.series_id = s.id
           join _coverage c on c.series_id = s.id and c.geo_id = ${ALL_GEOS}
@@ -148,34 +150,45 @@ const GAP_ROWS = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as co
           union all
           ${failedRequests(COARSE)}
           union all
-          select ${SERIES_SELECT}, ${ALL_GEOS}, w.from_at, w.to_at, 0, 0, 1
+          select ${SERIES_SELECT}, ${ALL_GEOS}, w.from_at, w.to_at, 0, 0, 1, 1
           from series s join _job_range w on w.series_id = s.id where w.geo_ids is null
           union all
-          select ${SERIES_SELECT}, g.value, w.from_at, w.to_at, 0, 0, 1
+          select ${SERIES_SELECT}, g.geo_id, w.from_at, w.to_at, 0, 0, 1, 0
+          from series s
+          join (${SINGLE}) g on g.series_id = s.id
+          join _job_range w on w.series_id = s.id where w.geo_ids is null
+          union all
+          select ${SERIES_SELECT}, g.value, w.from_at, w.to_at, 0, 0, 1, 1
           from series s join _job_range w on w.series_id = s.id, json_each('[' || w.geo_ids || ']') g`
 
-/** The uncovered intervals of a range, each between two instants at which something starts or ends. */
+/** The uncovered intervals of a range. What jobs select is apart from what they do not. */
 const HOLES = islands(
-  `select ${TIMELINE_COLUMNS}, from_at, to_at, iif(failing > 0, 'failed', 'never requested') as reason, null as fetched_at
+  `select ${TIMELINE_COLUMNS}, from_at, to_at, iif(failing > 0, 'failed', 'never requested') as reason,
+              iif(failing > 0, 'failed', iif(selecting > 0, 'selected', 'never requested')) as part, null as fetched_at
             from (
               select e.*, lead(e.from_at) over line as to_at, sum(e.covers) over line as covering, sum(e.fails) over line as failing,
+                sum(e.selects) over line as selecting,
                 min(e.first_at) over whole as range_from, max(e.last_at) over whole as range_to
               from (
                 select ${TIMELINE_COLUMNS}, iif(n.value = 1, b.from_at, b.to_at) as from_at, b.covered * n.value as covers, b.failed * n.value as fails,
+                  b.selected * n.value as selects,
                   iif(b.own, b.from_at, null) as first_at, iif(b.own, b.to_at, null) as last_at
                 from (${GAP_ROWS}) b, json_each('[1, -1]') n
               ) e
               window line as (partition by ${TIMELINE_COLUMNS} order by e.from_at), whole as (partition by ${TIMELINE_COLUMNS})
             ) p
             where covering = 0 and from_at < to_at and to_at > range_from and from_at < range_to`,
-  'reason',
+  'part',
 )
 
 const HALF_YEAR = 182 * DAY
+/** Whether the range of a job, as `w`, is about the series and geo of an interval. */
+export const selectsGeo = (row: string): string =>
+  `w.series_id = ${row}.series_id
+          and (w.geo_ids is null or ${row}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
 /** Whether the range of a job, as `w`, selects part of an interval. */
 export const selectsPart = (row: string): string =>
-  `w.series_id = ${row}.series_id and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at
-          and (w.geo_ids is null or ${row}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
+  `${selectsGeo(row)} and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at`
 /** A value of the first job that selects part of the interval; null without such a job, because nothing requests it then. */
 const ifSelected = (row: string, value: string, order = 'w.job'): string => `(select ${value} from _job_range w
         where ${selectsPart(row)} order by ${order} limit 1)`
