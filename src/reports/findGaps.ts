@@ -3,10 +3,11 @@ import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { selectsPart } from '../db/tables/sql/coverageViews.ts'
+import { selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 import { addUnits, floorTo, formatLocal } from '../util/time/zone.ts'
 import { pendingRanges } from './pending.ts'
 import { seriesName } from './seriesName.ts'
@@ -127,16 +128,24 @@ export async function findGaps(db: Reader): Promise<Gap[]> {
   return (await listGaps(db, rows)) as Gap[]
 }
 
-/** The gaps in what a job selects. */
+/** The gaps in what a job selects, or in a range for which it was run. */
 export interface JobGaps {
+  /** Where they were counted. */
+  readonly within: 'job' | 'range'
   /** The number of missing ranges. */
   readonly ranges: number
   /** The earliest time (UTC) at which a sync requests one of them again; null if no sync waits for such a time. */
   readonly nextAt: string | null
 }
 
-/** Counts the gaps in what a job selects: after a sync, what the service did not deliver. */
-export async function countJobGaps({ kysely }: Reader, job: string): Promise<JobGaps> {
+/** The range of the user, which cuts the windows of a job or replaces them. */
+interface Range {
+  readonly interval: Interval
+  readonly how: 'narrow' | 'replace'
+}
+
+/** Counts the gaps in what a job selects: after a sync, what the service did not deliver. `range`: that of the user, if any. */
+export async function countJobGaps({ kysely }: Reader, job: string, range?: Range): Promise<JobGaps> {
   const { ranges, nextAt } = await kysely
     .selectFrom('gaps')
     .where(({ exists, selectFrom }) =>
@@ -144,19 +153,22 @@ export async function countJobGaps({ kysely }: Reader, job: string): Promise<Job
         selectFrom('_job_range as w')
           .select('w.job')
           .where('w.job', '=', job)
-          .where(sql.raw<boolean>(selectsPart('gaps'))),
+          .where(sql.raw<boolean>(range?.how === 'replace' ? selectsGeo('gaps') : selectsPart('gaps'))),
       ),
+    )
+    .$if(range !== undefined, (gaps) =>
+      gaps.where('from_at', '<', range!.interval.to).where('to_at', '>', range!.interval.from),
     )
     .select(({ fn }) => [fn.countAll<number>().as('ranges'), fn.min('next_at').as('nextAt')])
     .executeTakeFirstOrThrow()
-  return { ranges: Number(ranges), nextAt }
+  return { within: range ? 'range' : 'job', ranges: Number(ranges), nextAt }
 }
 
 /** Describes the gaps of a job; empty without any. */
-export const jobGapsText = ({ ranges, nextAt }: JobGaps): string =>
+export const jobGapsText = ({ within, ranges, nextAt }: JobGaps): string =>
   ranges === 0
     ? ''
-    : `${quantity(ranges, 'range')} of the job ${ranges === 1 ? 'has' : 'have'} missing data${nextAt === null ? '' : `; the next request is after ${nextAt}`} (list: indicator-sync gaps)`
+    : `${within === 'job' ? `${quantity(ranges, 'range')} of the job` : `${quantity(ranges, 'part')} of the range`} ${ranges === 1 ? 'has' : 'have'} missing data${nextAt === null ? '' : `; the next request is after ${nextAt}`} (list: indicator-sync gaps)`
 
 /** Finds missing data in responses that may still be revised. */
 export async function findProvisional(db: Reader): Promise<ListedGap[]> {

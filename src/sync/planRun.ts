@@ -6,7 +6,7 @@ import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '.
 import { namesGeos, selectedRanges } from '../plan/entries.ts'
 import { planJob } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
-import type { PlanContext } from '../plan/planning.ts'
+import type { PlanContext, PlanOptions } from '../plan/planning.ts'
 import { createRequested } from '../plan/requested.ts'
 import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
@@ -25,6 +25,8 @@ export interface Batch {
 /** The plan of a run. Its batches are planned while the run executes them, which fills the other fields. */
 export interface RunPlan {
   readonly batches: AsyncIterable<Batch>
+  /** The range of the user, if any. */
+  readonly range?: PlanOptions['range']
   /** The items that are skipped because the service does not know them, by route and id. */
   readonly skipped: Map<string, SkippedItem>
   /** The job with the indicators that its selectors match; null until the catalogue is loaded. */
@@ -50,7 +52,8 @@ type PlanRequest = Pick<PlanContext, 'job' | 'options' | 'requested' | 'onSkippe
 export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkipped'>): RunPlan {
   const skipped: RunPlan['skipped'] = new Map()
   const onSkipped = (item: SkippedItem): void => void skipped.set(`${item.route} ${item.id}`, item)
-  const filled: Omit<RunPlan, 'batches'> = { skipped, resolvedJob: null }
+  const { range } = request.options
+  const filled: Omit<RunPlan, 'batches'> = { skipped, resolvedJob: null, ...(range && { range }) }
   return Object.assign(filled, { batches: planBatches(context, { ...request, onSkipped }, filled) })
 }
 

@@ -62,7 +62,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
       stop = publishError
       outcome = 'failed'
     }
-    const gaps = await countJobGaps(store, job.name)
+    const gaps = await countJobGaps(store, job.name, plan.range)
     await record.end(outcome, stop)
     const seconds = (nowMs() - began) / 1000
     const isPart = context.part !== undefined

@@ -134,7 +134,7 @@ export class UnavailableError extends StoppedError {
   /** `hint` says when to try again. */
   constructor(
     cause: SyncError,
-    hint = 'Check the network and the base URL with `indicator-sync doctor`. Then run the same command again: it continues where this one stopped.',
+    hint = 'Check the network and the base URL with `indicator-sync doctor --online`. Then run the same command again: it continues where this one stopped.',
   ) {
     super(`The service is unavailable. Last error: ${cause.message}`, {
       hint,

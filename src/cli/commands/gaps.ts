@@ -34,7 +34,7 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
     )
     const isComplete = incomplete.length + lacking.length === 0
     const noGaps = isComplete
-      ? 'No gaps: every final value that the jobs select is stored.'
+      ? 'No gaps: no final value that the jobs select is known to be missing.'
       : 'No known gaps, but data may be missing:'
     printResult(args, gaps, rows.length > 0 ? tableText({ columns: COLUMNS, rows }) : noGaps)
     if (!args.json) {

@@ -6,10 +6,9 @@ import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import type { DISTRIBUTED_FLAG, JSON_FLAG, ON_REJECT_FLAG, RANGE_FLAGS, RUN_FLAGS } from '../flags.ts'
 import { readSettings, requireService, type Settings } from '../settings/config.ts'
-import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { logFor } from '../terminal/progress.ts'
-import { summaryJson, summaryText } from '../text/summary.ts'
+import { needsAttention, summaryJson, summaryText } from '../text/summary.ts'
 import { notifyTargets } from './notify.ts'
 import { readSelectedJobs } from './readJobs.ts'
 import { type RunOptions, runJobs } from './runJobs.ts'
@@ -44,9 +43,10 @@ export async function runAndPrint(
     file: settings.database.value,
     log: logFor(args, listSecrets(service.key)),
   })
+  // Cron mails all output, so a quiet command prints only what needs attention.
+  const shown = args.quiet ? summaries.filter(needsAttention) : summaries
   if (args.json) print(JSON.stringify(summaries.map(summaryJson), null, 2))
-  // A quiet, successful run prints nothing, because cron mails all output.
-  else if (!args.quiet || code !== EXIT.done) print(summaries.map(summaryText).join('\n\n'))
+  else if (shown.length > 0) print(shown.map(summaryText).join('\n\n'))
   return code
 }
 

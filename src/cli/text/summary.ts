@@ -47,6 +47,10 @@ function idleText({ command, selected, skipped, isPart, windowHints, gaps }: Sum
   return NOTHING_REQUESTED[command] ?? isUpToDate
 }
 
+/** Whether a run lacks anything that its job selects. */
+export const needsAttention = ({ outcome, skipped, gaps, lackingGeos, windowHints }: Summary): boolean =>
+  outcome !== 'done' || gaps.ranges + skipped.length + lackingGeos.length + windowHints.length > 0
+
 /** Formats the summary of a run for people. */
 export function summaryText(summary: Summary): string {
   const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos, windowHints, gaps } = summary

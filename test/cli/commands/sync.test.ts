@@ -160,3 +160,34 @@ test('retry requests exactly the failed windows', async () => {
     /^# HELP indicator_sync_requests_total/m,
   )
 })
+
+test('a quiet run prints nothing if the job is complete, else what is missing', async () => {
+  const emulator = await emulate()
+  const dir = jobFolder({ 'whole.yaml': SERIES, 'geo.yaml': SERIES.replace('[1739]', '[1739], geoIds: [3, 424242]') })
+  const sync = (job: string) => runCommand(dir, ['sync', job, '--quiet'], serviceAt(emulator.url, emulator.key))
+  expect(await sync('whole.yaml')).toEqual({ code: 0, out: '', err: '' })
+  for (const _run of [1, 2]) {
+    const { code, out } = await sync('geo.yaml')
+    expect(code).toBe(0)
+    expect(out).toMatch(/Warning: indicator 1739 has no values for geo 424242/)
+  }
+  const empty = await serve((_request, response) => json(response, { indicator: { id: 1739, geos: [], values: [] } }))
+  const { code, out } = await runCommand(
+    jobFolder({ 'job.yaml': SERIES }),
+    ['sync', 'job.yaml', '--quiet'],
+    serviceAt(empty.url),
+  )
+  expect(code).toBe(0)
+  expect(out).toMatch(/1 range of the job has missing data/)
+})
+
+test('a backfill counts what is missing in its range, also when it has nothing to request', async () => {
+  const empty = await serve((_request, response) => json(response, { indicator: { id: 1739, geos: [], values: [] } }))
+  const [dir, service] = [jobFolder({ 'job.yaml': SERIES }), serviceAt(empty.url)]
+  const backfill = () =>
+    runCommand(dir, ['backfill', 'job.yaml', '--from', '2018-01-01', '--to', '2018-02-01'], service)
+  expect((await backfill()).out).toMatch(/1 part of the range has missing data/)
+  const { out } = await backfill()
+  expect(out).toMatch(/nothing to do now/)
+  expect(out).toMatch(/1 part of the range has missing data/)
+})
