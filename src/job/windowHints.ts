@@ -1,8 +1,9 @@
 import type { Service } from '../service/service.ts'
 import type { Instant } from '../util/time/instant.ts'
+import { type Interval, overlaps } from '../util/time/interval.ts'
 import { formatLocal } from '../util/time/zone.ts'
 import type { Job, Moment } from './job.ts'
-import { resolveMoment, spanText } from './moment.ts'
+import { resolveMoment, resolveWindow, spanText } from './moment.ts'
 
 /** Whether a window ends now, or at the start or end of today. */
 const endsToday = (to: Moment): boolean =>
@@ -36,3 +37,10 @@ export const emptyWindowHints = ({ series, archives, widgets, timeZone }: Job, n
       return [`${path}.window begins in the future, at ${text(from)}`]
     return from >= to ? [`${path}.window ends at ${text(to)}, before it begins at ${text(from)}`] : []
   })
+
+/** A warning if no window of a job overlaps the range to which the user limits them. */
+export function outsideHints({ series, archives, timeZone }: Job, range: Interval, now: Instant): string[] {
+  const windows = [...series, ...archives].flatMap(({ window }) => (window ? resolveWindow(window, timeZone, now) : []))
+  if (windows.length === 0 || windows.some((window) => overlaps(window, range))) return []
+  return ['no window of the job is in the given range']
+}

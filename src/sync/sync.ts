@@ -2,12 +2,12 @@ import { ensureMagnitudes, ensureZone } from '../db/queries/referenceTables.ts'
 import type { Job } from '../job/job.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { namesAnything } from '../job/select.ts'
-import { emptyWindowHints } from '../job/windowHints.ts'
+import { emptyWindowHints, outsideHints } from '../job/windowHints.ts'
 import type { PlanOptions } from '../plan/planning.ts'
 import { createRequested } from '../plan/requested.ts'
 import { findLackingGeos, type LackingGeos, namedGeos } from '../reports/lackingGeos.ts'
 import { refuseExposed } from '../service/key.ts'
-import { formatUtc } from '../util/time/instant.ts'
+import { formatUtc, type Instant } from '../util/time/instant.ts'
 import type { SyncContext } from './context.ts'
 import { planRun } from './planRun.ts'
 import { type Executed, executeRun } from './run.ts'
@@ -46,8 +46,13 @@ export async function sync(
     skipped: [...plan.skipped.values()],
     lackingGeos: resolvedJob ? await findLackingGeos(store, namedGeos(resolvedJob)) : [],
     selected: resolvedJob === null || namesAnything(resolvedJob),
-    windowHints: options.range ? [] : emptyWindowHints(job, Math.floor(context.nowMs() / 1000)),
+    windowHints: findWindowHints(job, options, Math.floor(context.nowMs() / 1000)),
   }
+}
+
+function findWindowHints(job: Job, { range }: PlanOptions, now: Instant): string[] {
+  if (!range) return emptyWindowHints(job, now)
+  return range.how === 'narrow' ? outsideHints(job, range.interval, now) : []
 }
 
 /** The selected part of a job; undefined if it is the whole job. */

@@ -191,3 +191,15 @@ test('a backfill counts what is missing in its range, also when it has nothing t
   expect(out).toMatch(/nothing to do now/)
   expect(out).toMatch(/1 part of the range has missing data/)
 })
+
+test('a range that no window overlaps is no success without a word', async () => {
+  const emulator = await emulate()
+  const [dir, service] = [jobFolder({ 'job.yaml': SERIES }), serviceAt(emulator.url, emulator.key)]
+  const range = ['job.yaml', '--from', '2020-01-01', '--to', '2020-02-01']
+  for (const command of ['sync', 'restate']) {
+    const { code, out } = await runCommand(dir, [command, ...range], service)
+    expect(code).toBe(0)
+    expect(out).toMatch(/nothing to do\.\nWarning: no window of the job is in the given range\./)
+  }
+  expect(emulator.requests).toHaveLength(0)
+})
