@@ -151,7 +151,7 @@ export function lackingGeosText({ kind, indicatorId, geoIds, stored }: LackingGe
   if (geoIds.length === 0) return `${indicator} has no values: the service responded without any.`
   const lacks = `${indicator} has no values for geo ${geoIds.join(', ')}`
   if (stored.length === 0)
-    return `${lacks}; no values are stored for any geo. Remove geoIds from the job to fetch all geos.`
+    return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
   const listed = stored.slice(0, MAX_GEOS).map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`))
   const more = stored.length > MAX_GEOS ? ` and ${stored.length - MAX_GEOS} more` : ''
   return `${lacks}; values are stored for ${listed.join(', ')}${more}.`

@@ -393,6 +393,7 @@ describe('a series for comparison', () => {
     expect(answer.status).toBe(400)
     const page = await answer.text()
     expect(page).toContain('Several series match')
+    expect(page, 'the other series stays').toMatch(/<li class="with-0"><a href="\/series\/1293">/)
     expect(page).toMatch(/role="alert">[^\n]*with=1293%2C544&amp;from=2025-10-26&amp;to=2025-10-27"/)
     const failed = await compare('demand', '/api/series/600/3')
     expect([failed.status, await error(failed)]).toEqual([400, expect.stringContaining('1293')])

@@ -61,7 +61,9 @@ test.each([
   [
     'only missing geos',
     `[{ indicators: [5], geoIds: [7, 8], ${REST} }]`,
-    [`${lacks} 7, 8; no values are stored for any geo. Remove geoIds from the job to fetch all geos.`],
+    [
+      `${lacks} 7, 8; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`,
+    ],
   ],
   ['some missing geos', `[{ indicators: [5], geoIds: [3, 7], ${REST} }]`, [`${lacks} 7; values are stored for 3.`]],
   [

@@ -83,7 +83,10 @@ export function summaryText(summary: Summary): string {
     ...windowHints.map((hint) => `Warning: ${hint}.`),
   )
   if (failures.length > 0) {
-    lines.push(`${quantity(failures.length, 'request')} failed; all other responses are stored:`)
+    const { length } = failures
+    const all = length === 1 ? 'The only request failed:' : `All ${length} requests failed:`
+    const some = `${quantity(length, 'request')} failed; all other responses are stored:`
+    lines.push(counts.requests === counts.failed ? all : some)
     for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
       lines.push(
         `  ${planned.entry}  ${planned.http.target}`,

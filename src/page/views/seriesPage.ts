@@ -77,7 +77,7 @@ function describeProblem(error: unknown, names: readonly string[]) {
   return { code, message: (error as Error).message, offered: [] } as const
 }
 
-/** Reads the form. After a mistake in the comparison its other fields count, after any other the defaults. */
+/** Reads the form. After a mistake in the comparison, its other fields and names count; after any other, the defaults. */
 async function readForm(request: PageRequest, dataset: NamedGeoSeries) {
   const read = async (query: URLSearchParams) => {
     const chartQuery = await readRangeAndMoment({ ...request, query }, dataset)
@@ -88,8 +88,11 @@ async function readForm(request: PageRequest, dataset: NamedGeoSeries) {
   } catch (error) {
     const problem = describeProblem(error, comparedNames(request.query))
     const isTime = problem.code === 'bad-time' || problem.code === 'bad-range'
-    const query = new URLSearchParams([...request.query].filter(([name]) => !isTime && name !== 'with'))
-    return { ...(await read(query)), problem }
+    const rest = new URLSearchParams([...request.query].filter(([name]) => !isTime && name !== 'with'))
+    if (!(error instanceof AmbiguousSeries)) return { ...(await read(rest)), problem }
+    const others = comparedNames(request.query).filter((name) => name.replace(/:\d+$/, '') !== error.cause.text)
+    const query = new URLSearchParams([...rest, ['with', others.join(',')]])
+    return { ...(await read(query).catch(() => read(rest))), problem }
   }
 }
 
