@@ -15,6 +15,8 @@ export interface IncompleteRun {
   readonly part: string | null
   /** A sentence with the reason. */
   readonly what: string
+  /** The reason alone. */
+  readonly message: string | null
   readonly startedAt: string
   /** True if its process died before the run ended. */
   readonly isDead: boolean
@@ -25,8 +27,12 @@ type LastRun = Pick<
   'id' | 'job' | 'command' | 'part' | 'started_at' | 'finished_at' | 'outcome' | 'message'
 >
 
-const describeRun = ({ id, job, command, part, started_at, finished_at }: LastRun, state: string): IncompleteRun => ({
+const describeRun = (
+  { id, job, command, part, started_at, finished_at, message }: LastRun,
+  state: string,
+): IncompleteRun => ({
   run: id,
+  message,
   job,
   command,
   part,

@@ -134,6 +134,7 @@ describe('the overview', () => {
     expect(await health()).toMatch(
       /Needs attention[\s\S]*: 48 h not requested yet, 1\s?–\s?2 Oct[\s\S]*sync test\.yaml/,
     )
+    expect(await health()).toMatch(/The last run of test did not finish\.[\s\S]*budget of 1 call a day is spent/)
     const failing = { now: ms('2025-11-06T12:00:00Z'), onProgress: () => Promise.reject(new StoreError('Disk full.')) }
     await expect(runJob(store, market, job, failing)).rejects.toThrow('Disk full.')
     expect(await health()).toMatch(/Needs attention[\s\S]*The last run of test failed\./)

@@ -56,7 +56,10 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
     count > 0 ? [{ text: text(count), command }] : []
   return [
     ...health.failedRuns.map((run) => runProblem(run, home.failedRun(run.job))),
-    ...health.unfinishedRuns.map((run) => runProblem(run, home.unfinishedRun(run.job))),
+    ...health.unfinishedRuns.map((run) => {
+      const problem = runProblem(run, home.unfinishedRun(run.job))
+      return { ...problem, text: html`${problem.text}${request.live && messageText(run.message, request)}` }
+    }),
     ...counted(health.failures, home.failures, 'retry'),
     // A published page has no requests and messages of the service.
     ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job, code }) => ({
