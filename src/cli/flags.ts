@@ -80,7 +80,7 @@ export const ON_REJECT_FLAG = {
   'on-reject': {
     choices: ['quarantine', 'fail'],
     default: 'quarantine',
-    describe: 'On invalid rows: quarantine them, or reject the whole response',
+    describe: 'On invalid rows: quarantine them, or end the run',
   },
 } as const satisfies Flags
 

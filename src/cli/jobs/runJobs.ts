@@ -62,7 +62,7 @@ interface Command {
   readonly onStarted: Notifier['started']
 }
 
-/** Runs jobs one after the other as the only writer of the database. A job that ends early ends the command, except in an outage. */
+/** Runs jobs one after the other as the only writer of the database. A job that ends early ends the command, unless it got no reply at all. */
 export async function runJobs(
   jobs: readonly Job[],
   options: RunOptions,
