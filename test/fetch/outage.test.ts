@@ -40,7 +40,10 @@ describe('an unavailable service', () => {
     const summary = await runJob(store, await start(), job, { now: NOW, breaker: BREAKER })
     expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
     expect(exitCodeFor(summary.stop)).toBe(8)
-    expect(summaryText(summary)).toContain('The service is unavailable.')
+    const [text, { failed }] = [summaryText(summary), summary.counts]
+    expect(text).toContain('The service is unavailable.')
+    if (summary.failures.length > 0)
+      expect(text).toContain(failed === 1 ? 'The only request failed:' : `All ${failed} requests failed:`)
     expect(store.all('select outcome, message from _run')).toEqual([
       { outcome: 'failed', message: summary.stop?.message },
     ])

@@ -47,7 +47,7 @@ function idleText({ command, selected, skipped, isPart, windowHints, gaps }: Sum
   return NOTHING_REQUESTED[command] ?? isUpToDate
 }
 
-/** Whether a run lacks anything that its job selects. */
+/** Whether a run failed in part, or data of its job is missing. */
 export const needsAttention = ({ outcome, skipped, gaps, lackingGeos, windowHints }: Summary): boolean =>
   outcome !== 'done' || gaps.ranges + skipped.length + lackingGeos.length + windowHints.length > 0
 
@@ -83,18 +83,18 @@ export function summaryText(summary: Summary): string {
     ...windowHints.map((hint) => `Warning: ${hint}.`),
   )
   if (failures.length > 0) {
-    const { length } = failures
-    const all = length === 1 ? 'The only request failed:' : `All ${length} requests failed:`
-    const some = `${quantity(length, 'request')} failed; all other responses are stored:`
-    lines.push(counts.requests === counts.failed ? all : some)
+    // The list lacks requests that failed when the run ended early.
+    const { requests, failed } = counts
+    const all = failed === 1 ? 'The only request failed:' : `All ${failed} requests failed:`
+    lines.push(requests === failed ? all : `${quantity(failed, 'request')} failed; all other responses are stored:`)
     for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
       lines.push(
         `  ${planned.entry}  ${planned.http.target}`,
         `    ${error.message}`,
         ...(error.hint ? [`    → ${error.hint}`] : []),
       )
-    if (failures.length > SHOWN_FAILURES)
-      lines.push(`  … and ${failures.length - SHOWN_FAILURES} more: indicator-sync status`)
+    const more = failed - Math.min(failures.length, SHOWN_FAILURES)
+    if (more > 0) lines.push(`  … and ${more} more: indicator-sync status`)
   }
   return lines.join('\n')
 }
