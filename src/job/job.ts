@@ -1,5 +1,6 @@
 import type { Locale } from '../service/routes.ts'
 import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 import type { LocalDate } from '../util/time/zone.ts'
 import type { Notify } from './notification.ts'
 
@@ -125,6 +126,12 @@ export interface Pace {
   readonly callsPerHour: number | null
   /** Maximum calls per day. */
   readonly callsPerDay: number | null
+}
+
+/** The range of the user: `narrow` cuts the windows of a job down to it, `replace` replaces them by it. */
+export interface UserRange {
+  readonly interval: Interval
+  readonly how: 'narrow' | 'replace'
 }
 
 /** A normalized job, with defaults and without aliases; every value is legal. */

@@ -1,5 +1,5 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import type { Job, Window } from '../job/job.ts'
+import type { Job, UserRange, Window } from '../job/job.ts'
 import { resolveWindow } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { PlannerState, SkippedItem } from '../job/plannerState.ts'
@@ -14,8 +14,8 @@ import { widen } from './windows.ts'
 
 /** Options of the user in addition to the job. */
 export interface PlanOptions {
-  /** `narrow` cuts the job's windows down to the range; `replace` replaces them by the range. */
-  readonly range?: { readonly interval: Interval; readonly how: 'narrow' | 'replace' }
+  /** Default: the windows of the job. */
+  readonly range?: UserRange
   /** Whether stored ranges are requested again. */
   readonly restate?: boolean
 }

@@ -4,10 +4,10 @@ import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
+import type { UserRange } from '../job/job.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
-import type { Interval } from '../util/time/interval.ts'
 import { addUnits, floorTo, formatLocal } from '../util/time/zone.ts'
 import { pendingRanges } from './pending.ts'
 import { seriesName } from './seriesName.ts'
@@ -130,7 +130,7 @@ export async function findGaps(db: Reader): Promise<Gap[]> {
 
 /** The gaps in what a job selects, or in a range for which it was run. */
 export interface JobGaps {
-  /** Where they were counted. */
+  /** Whether the windows of the job were searched, or the range of the user. */
   readonly within: 'job' | 'range'
   /** The number of missing ranges. */
   readonly ranges: number
@@ -138,14 +138,8 @@ export interface JobGaps {
   readonly nextAt: string | null
 }
 
-/** The range of the user, which cuts the windows of a job or replaces them. */
-interface Range {
-  readonly interval: Interval
-  readonly how: 'narrow' | 'replace'
-}
-
-/** Counts the gaps in what a job selects: after a sync, what the service did not deliver. `range`: that of the user, if any. */
-export async function countJobGaps({ kysely }: Reader, job: string, range?: Range): Promise<JobGaps> {
+/** Counts the gaps in what a job selects, or in the range of the user: after a sync, what the service did not deliver. */
+export async function countJobGaps({ kysely }: Reader, job: string, range?: UserRange): Promise<JobGaps> {
   const { ranges, nextAt } = await kysely
     .selectFrom('gaps')
     .where(({ exists, selectFrom }) =>
@@ -165,10 +159,12 @@ export async function countJobGaps({ kysely }: Reader, job: string, range?: Rang
 }
 
 /** Describes the gaps of a job; empty without any. */
-export const jobGapsText = ({ within, ranges, nextAt }: JobGaps): string =>
-  ranges === 0
-    ? ''
-    : `${within === 'job' ? `${quantity(ranges, 'range')} of the job` : `${quantity(ranges, 'part')} of the range`} ${ranges === 1 ? 'has' : 'have'} missing data${nextAt === null ? '' : `; the next request is after ${nextAt}`} (list: indicator-sync gaps)`
+export function jobGapsText({ within, ranges, nextAt }: JobGaps): string {
+  if (ranges === 0) return ''
+  const parts = quantity(ranges, within === 'job' ? 'range' : 'part')
+  const next = nextAt === null ? '' : `; the next request is after ${nextAt}`
+  return `${parts} of the ${within} ${ranges === 1 ? 'has' : 'have'} missing data${next} (list: indicator-sync gaps)`
+}
 
 /** Finds missing data in responses that may still be revised. */
 export async function findProvisional(db: Reader): Promise<ListedGap[]> {

@@ -88,7 +88,7 @@ function regularStep({ from, to }: Interval, stored: Stored, before: Stored | un
   return begins || beforePeriods * 2 * step >= BEFORE ? step : null
 }
 
-/** Whether a window may lack values of a geo. Ignores what lies before the window. */
+/** Whether a window has fewer values of a geo than periods. */
 const mayLack = ({ from, to }: Interval, { periods, step }: Stored): boolean =>
   periods === 0 || (step !== null && Math.floor((to - from) / step) > periods)
 

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Job } from '../job/job.ts'
+import type { Job, UserRange } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../job/select.ts'
 import { namesGeos, selectedRanges } from '../plan/entries.ts'
 import { planJob } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
-import type { PlanContext, PlanOptions } from '../plan/planning.ts'
+import type { PlanContext } from '../plan/planning.ts'
 import { createRequested } from '../plan/requested.ts'
 import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
@@ -26,7 +26,7 @@ export interface Batch {
 export interface RunPlan {
   readonly batches: AsyncIterable<Batch>
   /** The range of the user, if any. */
-  readonly range?: PlanOptions['range']
+  readonly range?: UserRange
   /** The items that are skipped because the service does not know them, by route and id. */
   readonly skipped: Map<string, SkippedItem>
   /** The job with the indicators that its selectors match; null until the catalogue is loaded. */

@@ -85,7 +85,7 @@ export function prepare(
     ...{
       window,
       values: rows,
-      stepsGuessed: false,
+      isStepGuessed: false,
       newGeos,
       isIncomplete: rejects > 0,
       dismissed,

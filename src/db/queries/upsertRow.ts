@@ -106,7 +106,7 @@ export const TEXT_TABLES: Partial<Readonly<Record<TableName, TableName>>> = {
  */
 export const isListedOnly = (texts: TableName): boolean => texts === 'content_text'
 
-/** Whether the item of a row has texts in the main language. */
+/** A condition: the item of the row has a text in the main language. */
 const hasMainText = (table: TableName, texts: TableName, mainLocale = ''): Expression<SqlBool> => {
   const keys = ['kind', 'id'].filter((column) => column in tableOf(texts).columns)
   const same = keys.map((column) => sql`t.${sql.ref(column)} = ${sql.ref(`${table}.${column}`)}`)

@@ -44,7 +44,7 @@ export type RowValues = Readonly<Record<string, string | number | null>>
 export interface TableRows {
   readonly table: TableName
   readonly rows: readonly RowValues[]
-  /** Whether rows that a listing describes keep their values, so that these only replace NULLs. */
+  /** Whether a stored row that came with a listing keeps its values. Then these rows only replace its NULLs. */
   readonly keepsListed?: boolean
   /** The language of the response, for rows that all languages share: the first language of the service takes precedence, others replace NULLs. */
   readonly locale?: string

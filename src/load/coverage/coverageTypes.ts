@@ -28,7 +28,7 @@ export interface SeriesReply {
   readonly geos: readonly Geo[]
   readonly values: ReadonlyMap<Geo, Values>
   /** Whether the steps are guessed from distances between values. */
-  readonly stepsGuessed: boolean
+  readonly isStepGuessed: boolean
   /** Geos whose first values are in this reply. */
   readonly newGeos: readonly Geo[]
   /** Whether values could not be read: it has open rejects, or sums over several resolutions. */

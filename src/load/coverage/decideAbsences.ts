@@ -152,7 +152,7 @@ function decideAround(windowCase: WindowCase, absences: readonly Absence[]): rea
     const values = windowCase.values.get(geo)
     const near = stored.near.get(geo)
     if (!values || !near || !provesAbsence(geo)) continue
-    if (reply.stepsGuessed && !isStepped(concat(near.before, values, near.after)))
+    if (reply.isStepGuessed && !isStepped(concat(near.before, values, near.after)))
       for (const reach of intersect([findReach(near, values)], [stored.reach])) remove(reach, geo, ALL_GEOS)
     for (const { missing, fetchedAt, lacking } of missingAround(windowCase, geo, values)) {
       if (stored.rejectedWindows.some((window) => overlaps(window, missing))) continue

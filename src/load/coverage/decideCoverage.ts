@@ -92,7 +92,7 @@ function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCovera
   return dismissalMayExplain(geo, reply) ? 'kept' : 'unverified'
 }
 
-/** Whether a reply shows what the service has. */
+/** Whether a reply can be trusted, with or without values. */
 const isVerified = (state: ReplyState): state is 'values' | 'empty' => state === 'values' || state === 'empty'
 
 /** Rule 6: the unverified part of a row inside a window was requested at `fetchedAt`. */

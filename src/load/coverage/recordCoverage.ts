@@ -49,12 +49,12 @@ export function toSeriesReply(
   fetchedAt: Instant,
   state: Pick<SeriesReply, 'isIncomplete' | 'newGeos' | 'dismissed'>,
 ): SeriesReply {
-  const { at, steps, isStepGuessed: stepsGuessed = false } = observations
+  const { at, steps, isStepGuessed = false } = observations
   const values = geoRanges(observations).map(({ geoId, first, end }): [Geo, Values] => [
     geoId,
     { at: at.slice(first, end), steps: typeof steps === 'number' ? steps : steps.slice(first, end) },
   ])
-  return { ...state, window, geos, values: new Map(values), stepsGuessed, fetchedAt, settledBefore }
+  return { ...state, window, geos, values: new Map(values), isStepGuessed, fetchedAt, settledBefore }
 }
 
 /** Reads the properties of a series. `values` are those of the reply, `lookbackS` is the lookback of the request. */

@@ -62,7 +62,7 @@ async function acceptReply(tx: Transaction<Database>, dismissed: DismissedReply)
         window,
         geos: [geo],
         values,
-        stepsGuessed: false,
+        isStepGuessed: false,
         newGeos: [],
         isIncomplete: false,
         dismissed: areAllKeysKnown ? keys.filter(({ at }) => at >= window.from && at < window.to) : [null],

@@ -182,11 +182,11 @@ const HOLES = islands(
 )
 
 const HALF_YEAR = 182 * DAY
-/** Whether the range of a job, as `w`, is about the series and geo of an interval. */
+/** A condition: the row `w` of `_job_range` selects the series and geo of an interval. */
 export const selectsGeo = (row: string): string =>
   `w.series_id = ${row}.series_id
           and (w.geo_ids is null or ${row}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
-/** Whether the range of a job, as `w`, selects part of an interval. */
+/** A condition: the row `w` of `_job_range` overlaps an interval of a series and geo that it selects. */
 export const selectsPart = (row: string): string =>
   `${selectsGeo(row)} and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at`
 /** A value of the first job that selects part of the interval; null without such a job, because nothing requests it then. */
