@@ -139,6 +139,25 @@ test('values as of an earlier moment are shown beside current ones, with differe
   expect(table.rows.map(({ before }: { before: number }) => before)).toEqual(shown.map(({ value }) => value))
 })
 
+test('the means of a day of which only a part was known have no difference', async () => {
+  const query = `geo=8741&from=2025-10-20&to=2025-10-27&asof=${NIGHTS[0]}`
+  const { rows } = (await data(`/series/1293.json?${query}`)).table
+  const page = await text(`/series/1293?${query}&lang=en`)
+  const cells = page
+    .match(/<table class="values">.*?<\/table>/s)![0]
+    .split('<tr>')
+    .slice(2)
+  const differences = cells.map((row) => row.split('</td>').at(-2)!.replace(/.*>/s, ''))
+  const isEmpty = rows.map(
+    ({ seconds, secondsBefore }: Record<string, number>) => seconds === 0 || seconds !== secondsBefore,
+  )
+  expect(differences.map((cell) => cell === '')).toEqual(isEmpty)
+  const known = rows.filter(({ secondsBefore }: Record<string, number>) => secondsBefore! > 0)
+  expect(known.map(({ seconds, secondsBefore }: Record<string, number>) => seconds === secondsBefore)).toEqual(
+    expect.arrayContaining([true, false]),
+  )
+})
+
 test('the figures of a past moment are those of the values known then', async () => {
   const query = `from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`
   const { figures, table } = await data(`/series/544.json?${query}`)

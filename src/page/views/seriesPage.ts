@@ -391,7 +391,15 @@ function rowsTable(
   ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
   const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
-    typeof value === 'number' && typeof other === 'number' ? value - other : null
+    // Without the digits that doubles do not have.
+    typeof value === 'number' && typeof other === 'number' ? Number((value - other).toFixed(9)) + 0 : null
+  // Means have no difference if they cover other hours, as on a day of which only a part was known.
+  const difference = ({ mean, before, seconds, secondsBefore }: ChartTableRow): number | null =>
+    seconds === secondsBefore ? subtract(mean, before) : null
+  const differenceToFirst = ({ compared, comparedSeconds, ...row }: ChartTableRow): number | null => {
+    const [own, seconds] = asKnown ? [row.before, row.secondsBefore] : [row.mean, row.seconds]
+    return seconds === comparedSeconds?.[withFirstUnit] ? subtract(own, compared?.[withFirstUnit]) : null
+  }
   const withFirstUnit = chart.compared.findIndex((other) => other.unit === unit)
   const columns: (Column<ChartTableRow> | false)[] = [
     [
@@ -405,12 +413,10 @@ function rowsTable(
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
     !isSingle && measure !== null && number(html`${labels.energy} (MWh)`, ({ energy }) => energy),
     asKnown !== null && number(asKnown, ({ before }) => before),
-    asOf !== null && number(labels.difference, ({ mean, before }) => subtract(mean, before)),
+    asOf !== null && number(labels.difference, difference),
     ...chart.compared.map(({ name, unit, line }, i) =>
-      number(
-        html`${serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
-        ({ mean, before, compared }) =>
-          line === null ? subtract(asKnown ? before : mean, compared?.[withFirstUnit]) : compared?.[i],
+      number(html`${serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`, (row) =>
+        line === null ? differenceToFirst(row) : row.compared?.[i],
       ),
     ),
   ]

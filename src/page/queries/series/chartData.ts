@@ -106,13 +106,15 @@ export async function readChart(
 export type ChartData = Awaited<ReturnType<typeof readChart>>
 
 /** A row of the table beside a chart. */
-export interface ChartTableRow extends Interval, Omit<Extremes, 'seconds' | 'sum'> {
+export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
   /** MWh; only for a period with several values of energy. */
   readonly energy?: number | null
-  /** The mean as known at a past moment, if there is one. */
+  /** The mean as known at a past moment, and the seconds with values then. */
   readonly before?: number | null
-  /** The means of the compared series, if any. */
+  readonly secondsBefore?: number
+  /** The means of the compared series, if any, and their seconds with values. */
   readonly compared?: readonly (number | null)[]
+  readonly comparedSeconds?: readonly number[]
 }
 
 /** The most single values that are listed. */
@@ -122,14 +124,10 @@ type MeasuredSeries = GeoSeries & { readonly measure?: Measure | null }
 /** The longest interval of each step of the table, in days. */
 const LONGEST = { hour: 3, day: 62, month: 5 * 366, year: Number.POSITIVE_INFINITY }
 
-function summaryRow(
-  { from, to }: Interval,
-  { sum, seconds, ...extremes }: Extremes,
-  measure: Measure | null,
-): ChartTableRow {
+function summaryRow({ from, to }: Interval, { sum, ...extremes }: Extremes, measure: Measure | null): ChartTableRow {
   const row = { from, to, ...extremes }
   if (measure === null) return row
-  return { ...row, energy: measure === 'energy' ? sum : row.mean === null ? null : (row.mean * seconds) / 3600 }
+  return { ...row, energy: measure === 'energy' ? sum : row.mean === null ? null : (row.mean * row.seconds) / 3600 }
 }
 
 /** Summarizes a range by local steps: current, or as known after a fetch. */
@@ -163,7 +161,7 @@ async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchI
   if (values.length > MAX_SINGLE) return undefined
   return values.map(({ at, value, step }): ChartTableRow => {
     const count = value === null ? 0 : 1
-    return { from: at, to: at + step, count, min: value, max: value, mean: value }
+    return { from: at, to: at + step, count, seconds: count * step, min: value, max: value, mean: value }
   })
 }
 
@@ -185,11 +183,11 @@ export async function readRows(
   const current = new Set(now.map(({ from }) => from))
   const withdrawn = then
     .filter(({ from }) => !current.has(from))
-    .map(({ from, to }): ChartTableRow => ({ from, to, count: 0, min: null, max: null, mean: null }))
-  const before = new Map(then.map(({ from, mean }) => [from, mean]))
+    .map(({ from, to }): ChartTableRow => ({ from, to, count: 0, seconds: 0, min: null, max: null, mean: null }))
+  const before = new Map(then.map((row) => [row.from, row]))
   // Another series may have shorter periods: its means over those of the first one.
   const borders = [...new Set(now.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
-  const beside: ReadonlyMap<number, number | null>[] = []
+  const beside: ReadonlyMap<number, Pick<Extremes, 'mean' | 'seconds'> | undefined>[] = []
   for (const other of others) {
     const moved = (at: number): number => (other.shift ? shiftBack(other.zone, at, other.shift) : at)
     // As in the chart, all values are moved alike, even beyond a clock change.
@@ -202,12 +200,18 @@ export async function readRows(
         )
       : await byUnit(db, other, { from: moved(range.from), to: moved(range.to) }, unit, other.fetchId)
     const begins = isSingle ? borders : now.map(({ from }) => from)
-    beside.push(new Map(begins.map((from, i) => [from, theirs[i]?.mean ?? null])))
+    beside.push(new Map(begins.map((from, i) => [from, theirs[i]])))
   }
   const rows = [...now, ...withdrawn].map((row) => ({
     ...row,
-    ...(fetchId === null ? {} : { before: before.get(row.from) ?? null }),
-    ...(others.length === 0 ? {} : { compared: beside.map((means) => means.get(row.from) ?? null) }),
+    ...(fetchId !== null && {
+      before: before.get(row.from)?.mean ?? null,
+      secondsBefore: before.get(row.from)?.seconds ?? 0,
+    }),
+    ...(others.length > 0 && {
+      compared: beside.map((means) => means.get(row.from)?.mean ?? null),
+      comparedSeconds: beside.map((means) => means.get(row.from)?.seconds ?? 0),
+    }),
   }))
   return { level: isSingle ? ('values' as const) : unit, rows: rows.sort((a, b) => a.from - b.from) }
 }
