@@ -23,8 +23,8 @@ export async function window(
   options: BrowserContextOptions = {},
 ): Promise<Page & { readonly wrong: readonly string[] }> {
   const context = await (await browser()).newContext({ locale: 'en-GB', timezoneId: 'America/New_York', ...options })
-  context.setDefaultTimeout(0)
-  context.setDefaultNavigationTimeout(0)
+  // A browser that no longer answers fails at the action that waits for it.
+  context.setDefaultTimeout(100_000)
   const page = await context.newPage()
   const wrong: string[] = []
   page.on('pageerror', (error) => wrong.push(String(error)))
