@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { assets } from '../../src/page/assets.ts'
 import { differing } from '../../src/page/client/segments.ts'
 import type { RunningServer } from '../../src/page/pageServer.ts'
-import { fileFolder } from '../kit.ts'
+import { localClock } from '../../src/util/time/zone.ts'
+import { fileFolder, ms } from '../kit.ts'
 import { openReader, openStore, type Reader } from '../store.ts'
 import { NIGHTS, serveNights } from './nights.ts'
 import { scansOf } from './plans.ts'
@@ -299,6 +300,31 @@ describe('lines beside the first one', () => {
     const begins = [...means(chart.compared[0].drawn).keys()]
     expect(begins[0], 'both begin with the local day').toBe(chart.from)
     expect(begins).toEqual([...new Set(begins)].sort((a, b) => a - b))
+  })
+
+  test.each([
+    ['after the clocks went back', '2025-10-20', '2025-10-29', 'week'],
+    ['on the day itself', '2025-10-26', '2025-10-27', 'day'],
+    ['over the day itself', '2025-10-27', '2025-10-28', 'day'],
+  ])('%s, an earlier value is at its local time, in the chart and the table', async (_name, from, to, shift) => {
+    const { chart, table } = await data(`/series/600.json?from=${from}&to=${to}&shift=${shift}&px=1000`)
+    const days = { day: 1, week: 7 }[shift]!
+    const values = means((await data('/series/600.json?from=2025-10-19&to=2025-10-30&px=1000')).chart.now)
+    const shifted = new Map([...means(chart.compared[0].drawn)].filter(([, value]) => value !== null))
+    expect(shifted.size).toBeGreaterThan(90)
+    const earlierAt = (at: number): number | undefined => {
+      const [date, clock] = localClock('Europe/Madrid', at).split('T') as [string, string]
+      const day = new Date(Date.parse(date) - days * 86_400_000).toISOString().slice(0, 10)
+      return values.get(
+        ms(`${day}T${clock}${day < '2025-10-26' || (day === '2025-10-26' && clock < '03') ? '+02:00' : '+01:00'}`) /
+          1000,
+      )
+    }
+    for (const [at, value] of shifted) expect(value, localClock('Europe/Madrid', at)).toBe(earlierAt(at))
+    if (table.level === 'values')
+      for (const { from, compared } of table.rows)
+        if (shifted.has(from)) expect(compared[0], localClock('Europe/Madrid', from)).toBeCloseTo(earlierAt(from)!, 6)
+        else expect(compared[0]).toBeNull()
   })
 
   test('the difference of two series of one unit, by the axis at the right', async () => {

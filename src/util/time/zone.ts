@@ -189,17 +189,24 @@ export function addUnits(zone: string, border: Instant, unit: Unit, count: numbe
 }
 
 /**
- * Moves an instant by local days, months or years, at the same time after midnight. The day of the month stays, unless the
- * month is shorter.
+ * Moves an instant by local days, months or years, to the same time on the clock; the beginning of a day to that of another. The day
+ * of the month stays, unless the month is shorter.
  */
 export function addLocal(zone: string, at: Instant, unit: 'day' | 'month' | 'year', count: number): Instant {
   const day = floorTo(zone, at, 'day')
-  if (unit === 'day') return addUnits(zone, day, 'day', count) + (at - day)
+  const moved = moveDays(zone, day, unit, count)
+  if (at === day || count === 0) return moved + (at - day)
+  return atLocal(zone, localDate(zone, moved), (at + offsetAt(zone, at)) % DAY)!
+}
+
+/** Moves the beginning of a day. */
+function moveDays(zone: string, day: Instant, unit: 'day' | 'month' | 'year', count: number): Instant {
+  if (unit === 'day') return addUnits(zone, day, 'day', count)
   const month = floorTo(zone, day, 'month')
   const target = addUnits(zone, month, 'month', unit === 'year' ? 12 * count : count)
   const last = addUnits(zone, addUnits(zone, target, 'month', 1), 'day', -1)
   const moved = addUnits(zone, target, 'day', Math.round((day - month) / DAY))
-  return Math.min(moved, last) + (at - day)
+  return Math.min(moved, last)
 }
 
 /** The first border of a local unit at or after an instant. */

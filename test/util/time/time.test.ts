@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { floorToSecond, formatUtc, parseInstant } from '../../../src/util/time/instant.ts'
-import { formatLocal, localDate, startOfDate, transitions } from '../../../src/util/time/zone.ts'
+import { addLocal, formatLocal, localDate, startOfDate, transitions } from '../../../src/util/time/zone.ts'
 
 const ZONES = ['Europe/Madrid', 'Atlantic/Canary', 'America/New_York', 'Pacific/Chatham', 'UTC'] as const
 const instants = fc.integer({ min: Date.UTC(1990, 0) / 1000, max: Date.UTC(2040, 0) / 1000 })
@@ -64,6 +64,17 @@ describe('local calendars', () => {
     const year = transitions('Europe/Madrid').filter(({ at }) => localDate('UTC', at).startsWith('2025'))
     expect(year.map(({ at }) => formatUtc(at))).toEqual(['2025-03-30T01:00:00Z', '2025-10-26T01:00:00Z'])
   })
+
+  test.each([
+    ['2025-10-26T14:00:00+01:00', 'day', -1, '2025-10-25T14:00:00+02:00'],
+    ['2025-10-25T14:00:00+02:00', 'day', 1, '2025-10-26T14:00:00+01:00'],
+    ['2025-10-26T02:30:00+01:00', 'day', -1, '2025-10-25T02:30:00+02:00'],
+    ['2025-03-29T02:30:00+01:00', 'day', 1, '2025-03-30T03:30:00+02:00'],
+    ['2025-10-26T14:00:00+01:00', 'year', -1, '2024-10-26T14:00:00+02:00'],
+    ['2024-02-29T10:00:00+01:00', 'year', -1, '2023-02-28T10:00:00+01:00'],
+  ] as const)('%s moved by a %s and %i is at the same time on the clock', (text, unit, count, moved) =>
+    expect(formatLocal('Europe/Madrid', addLocal('Europe/Madrid', parseInstant(text), unit, count))).toBe(moved),
+  )
 
   test('a date that does not exist has no start', () => {
     expect(startOfDate('Europe/Madrid', '2023-02-30')).toBeUndefined()

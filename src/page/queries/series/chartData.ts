@@ -9,7 +9,7 @@ import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
-import { type ChartLine, type ChartQuery, readChoices, type Shift, shiftBack } from './seriesQuery.ts'
+import { type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
 import {
   type GeoSeries,
   includesGeo,
@@ -185,22 +185,20 @@ export async function readRows(
     .filter(({ from }) => !current.has(from))
     .map(({ from, to }): ChartTableRow => ({ from, to, count: 0, seconds: 0, min: null, max: null, mean: null }))
   const before = new Map(then.map((row) => [row.from, row]))
-  // Another series may have shorter periods: its means over those of the first one.
-  const borders = [...new Set(now.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b)
-  const beside: ReadonlyMap<number, Pick<Extremes, 'mean' | 'seconds'> | undefined>[] = []
+  const beside: ((at: number) => Pick<Extremes, 'mean' | 'seconds'> | undefined)[] = []
   for (const other of others) {
-    const moved = (at: number): number => (other.shift ? shiftBack(other.zone, at, other.shift) : at)
-    // As in the chart, all values are moved alike, even beyond a clock change.
-    const back = range.from - moved(range.from)
+    const { shift, zone } = other
+    const moved = (at: number): number => (shift ? moveByShift(zone, at, shift) : at)
+    // Another series may have shorter periods: its means over those of the first one.
+    const periods = now.flatMap(({ from, to }) => [moved(from), moved(from) + to - from])
+    const borders = [...new Set(periods)].sort((a, b) => a - b)
     const theirs = isSingle
-      ? await db.engine.extremes(
-          other,
-          borders.map((at) => at - back),
-          other.fetchId,
-        )
+      ? await db.engine.extremes(other, borders, other.fetchId)
       : await byUnit(db, other, { from: moved(range.from), to: moved(range.to) }, unit, other.fetchId)
-    const begins = isSingle ? borders : now.map(({ from }) => from)
-    beside.push(new Map(begins.map((from, i) => [from, theirs[i]])))
+    const byFrom = new Map(theirs.map((row, i) => ['from' in row ? row.from : borders[i]!, row]))
+    // As in the chart, nothing stands beside a time that clocks skipped or repeated.
+    const isThere = (at: number): boolean => !shift || moveByShift(zone, moved(at), shift, 1) === at
+    beside.push((at) => (isThere(at) ? byFrom.get(moved(at)) : undefined))
   }
   const rows = [...now, ...withdrawn].map((row) => ({
     ...row,
@@ -209,8 +207,8 @@ export async function readRows(
       secondsBefore: before.get(row.from)?.seconds ?? 0,
     }),
     ...(others.length > 0 && {
-      compared: beside.map((means) => means.get(row.from)?.mean ?? null),
-      comparedSeconds: beside.map((means) => means.get(row.from)?.seconds ?? 0),
+      compared: beside.map((rowAt) => rowAt(row.from)?.mean ?? null),
+      comparedSeconds: beside.map((rowAt) => rowAt(row.from)?.seconds ?? 0),
     }),
   }))
   return { level: isSingle ? ('values' as const) : unit, rows: rows.sort((a, b) => a.from - b.from) }

@@ -1,3 +1,4 @@
+import { HOUR } from '../../../util/time/instant.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { findSeriesPath } from '../seriesPaths.ts'
@@ -6,12 +7,13 @@ import {
   type ChartLine,
   type ChartQuery,
   findAsOf,
+  moveByShift,
   type NamedGeoSeries,
   readChoices,
   readNamedGeoSeries,
-  shiftBack,
+  type Shift,
 } from './seriesQuery.ts'
-import { joinValues } from './window.ts'
+import { joinBands, joinValues } from './window.ts'
 
 /** Lines beside the first one; there are as many colours. */
 const MAX_COMPARED = 5
@@ -59,10 +61,9 @@ export async function readCompared(
   if (shift) {
     const { zone, unit } = dataset
     const line = { ...toLine(dataset), fetchId: asOf?.fetchId ?? null, shift }
-    const [from, to] = [shiftBack(zone, range.from, shift), shiftBack(zone, range.to, shift)]
-    const { kind: drawnAs, segments } = await drawLine(request, line, { from, to }, line.fetchId)
-    const moved = segments.map((segment) => ({ ...segment, from: segment.from + range.from - from }))
-    compared.push({ path: null, name: labels.shifts[shift], unit, drawn: { kind: drawnAs, segments: moved }, line })
+    const [from, to] = [moveByShift(zone, range.from, shift), moveByShift(zone, range.to, shift)]
+    const earlier = await drawLine(request, line, { from, to }, line.fetchId)
+    compared.push({ path: null, name: labels.shifts[shift], unit, drawn: moveLine(earlier, zone, shift), line })
   }
   const other = compared.find(({ unit }) => unit === dataset.unit)
   if (difference && other) {
@@ -73,6 +74,24 @@ export async function readCompared(
     compared.push({ path: null, name, unit, drawn: subtractLines(first, other.drawn), line: null })
   }
   return compared.slice(0, MAX_COMPARED)
+}
+
+/** Moves an earlier line under later values: each period to its local time, unless clocks skip or repeat it there. */
+function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
+  const periods = [...eachPeriod(earlier)].flatMap(({ from, to, ...values }) => {
+    const [begin, border] = [from, to].map((at) => moveByShift(zone, at, shift, 1)) as [number, number]
+    if (moveByShift(zone, begin, shift) !== from) return []
+    // A local day may have another length than the earlier one; a shorter period ends before the next one begins.
+    const isDay = to - from >= 23 * HOUR
+    const end = isDay || (border > begin && border < begin + to - from) ? border : begin + to - from
+    return [{ from: begin, to: end, ...values }]
+  })
+  return earlier.kind === 'values'
+    ? {
+        kind: 'values',
+        segments: joinValues(periods.map(({ from, to, mean }) => ({ at: from, step: to - from, value: mean }))),
+      }
+    : { kind: 'extremes', segments: joinBands(periods.map((period) => [period, { count: 1, ...period }])) }
 }
 
 /** The differences between the periods that two lines share. */

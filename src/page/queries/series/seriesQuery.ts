@@ -211,10 +211,10 @@ export const readChoices = (query: URLSearchParams) => ({
   by: CHART_UNITS.find((name) => name === query.get('by')),
 })
 
-/** An instant moved back in local time. */
-export const shiftBack = (zone: string, at: number, shift: Shift): number => {
+/** An instant moved back in local time, or forth with a `sign` of 1. */
+export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1 = -1): number => {
   const [unit, count] = SHIFTS[shift]
-  return addLocal(zone, at, unit, -count)
+  return addLocal(zone, at, unit, sign * count)
 }
 
 /** What identifies a line of a chart in SQL and in commands. */
