@@ -2,13 +2,13 @@ import { toWords } from '../job/select.ts'
 import { prometheusText } from '../reports/metrics.ts'
 import { readStatus } from '../reports/readStatus.ts'
 import { sideBySide } from '../reports/sideBySide.ts'
-import { formatUtc } from '../util/time/instant.ts'
+import { formatUtc, HOUR } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
 import { groupingText } from './formats.ts'
 import { createEtag } from './lastRun.ts'
 import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
-import { drawLine, readCarpet, readChart } from './queries/series/chartData.ts'
+import { chosenUnit, drawLine, readCarpet, readChart, readRows } from './queries/series/chartData.ts'
 import { placeName, readCompared } from './queries/series/compared.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
 import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts'
@@ -30,19 +30,46 @@ export const chartData: Responder = async (request) => {
 
 /**
  * `/api/csv/…`: every value of a range, current and, with `asof`, as known then; with `with`, also those of the compared series, in
- * columns with their names and units.
+ * columns with their names and units. With `by`, the rows of the table instead.
  */
 export const valuesCsv: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
   const { zone, path, geoId, unit } = dataset
   const others = (await readCompared(request, chartQuery)).filter(({ path }) => path !== null)
+  const { from, to } = rangeQuery(zone, range)
+  const by = chosenUnit(request, range)
+  const file = [path, geoId, ...toWords(dataset.name), from.slice(0, 10), to.slice(0, 10), ...(by ? [by] : [])].join(
+    '-',
+  )
+  const otherColumns = others.map(({ name, unit }) => `${name}${unit ? ` (${unit})` : ''}`)
+  if (by !== undefined) {
+    const lines = others.flatMap(({ line }) => line ?? [])
+    const { rows } = await readRows(request.store, dataset, range, then?.fetchId ?? null, lines, by)
+    const main = dataset.measure === 'energy' ? 'sum' : 'mean'
+    const columns = [
+      'at_utc',
+      'at_local',
+      main,
+      'smallest',
+      'largest',
+      'count',
+      'hours',
+      ...(then ? [`${main}_then`] : []),
+    ]
+    const cells = rows.map(({ from, mean, min, max, count, seconds, before = null, compared = [] }) => [
+      ...[formatUtc(from), formatLocal(zone, from), mean, min, max, count, seconds / HOUR],
+      ...(then ? [before] : []),
+      ...compared,
+    ])
+    return csvResponse(`${file}.csv`, [...columns, ...otherColumns], [cells])
+  }
   const own = [['value', 'step_s'], ...(then ? [['value_then', 'step_s_then']] : [])].flat()
   const title = others.length > 0 ? `${placeName(dataset)}${unit ? ` (${unit})` : ''}: ` : ''
   const columns = [
     ...['at_utc', 'at_local'],
     ...own.map((column) => (column.startsWith('value') ? title + column : column)),
-    ...others.map(({ name, unit }) => `${name}${unit ? ` (${unit})` : ''}`),
+    ...otherColumns,
   ]
   const lists = [
     ...[null, ...(then ? [then.moment] : [])].map((moment) => ({ line: dataset, moment })),
@@ -56,9 +83,7 @@ export const valuesCsv: Responder = async (request) => {
         ...heads.flatMap((head, i) => [head?.[1] ?? null, ...(i < own.length / 2 ? [head?.[2] ?? null] : [])]),
       ])
   }
-  const { from, to } = rangeQuery(zone, range)
-  const name = [path, geoId, ...toWords(dataset.name), from.slice(0, 10), to.slice(0, 10)].join('-')
-  return csvResponse(`${name}.csv`, columns, rows())
+  return csvResponse(`${file}.csv`, columns, rows())
 }
 
 /** `/api/carpet/…`: the hours of days. */

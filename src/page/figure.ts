@@ -77,6 +77,7 @@ export function figure({ range, zone, lines, states = [], label, locale, unit }:
   const [main, other] = [createScale(false), createScale(true)]
   const line = ({ drawn, style, isOther }: FigureLine): HtmlPart => [
     drawn.kind === 'extremes' &&
+      !style.startsWith('with') &&
       html`<path class="band ${style}" d="${svgPath(drawBand, drawn, isOther ? other : main)}"/>`,
     html`<path class="line ${style}" d="${svgPath(drawSteps, drawn, isOther ? other : main)}"/>`,
   ]

@@ -125,7 +125,11 @@ export const jsonResponse = (data: unknown): PageResponse => ({
 const CHUNK = 64 * 1024
 
 /** Rows as a CSV file. Texts of the service cannot be formulas in a spreadsheet. */
-export function csvResponse(file: string, columns: readonly string[], rows: Blocks<readonly unknown[]>): PageResponse {
+export function csvResponse(
+  file: string,
+  columns: readonly string[],
+  rows: Blocks<readonly unknown[]> | Iterable<readonly (readonly unknown[])[]>,
+): PageResponse {
   const line = (cells: readonly unknown[]): string =>
     `${cells.map((value) => csvCell(value, { safe: true })).join(',')}\n`
   async function* body(): AsyncGenerator<string, void> {

@@ -272,7 +272,12 @@ test.each([
 
 describe('lines beside the first one', () => {
   type Drawn = {
-    readonly segments: readonly { readonly from: number; readonly step: number; readonly values: number[] }[]
+    readonly segments: readonly {
+      readonly from: number
+      readonly step: number
+      readonly values: number[]
+      readonly seconds?: number[]
+    }[]
   }
   const means = ({ segments }: Drawn): Map<number, number> =>
     new Map(segments.flatMap(({ from, step, values }) => values.map((value, i) => [from + i * step, value] as const)))
@@ -348,7 +353,16 @@ describe('lines beside the first one', () => {
       // The cells are rounded to whole numbers.
       expect(Math.abs(result! - (mean - other))).toBeLessThanOrEqual(1)
     }
-    expect(rows).toHaveLength(4)
+    expect(rows, 'one for each hour').toHaveLength(97)
+    const partly = await data(
+      `/series/1293.json?${query.replace('to=2025-10-28', 'to=2025-10-31').replace('hour', 'day')}`,
+    )
+    const seconds = (drawn: Drawn) =>
+      new Map(drawn.segments.flatMap(({ from, step, seconds = [] }) => seconds.map((n, i) => [from + i * step, n])))
+    const [own, others] = [seconds(partly.chart.now), seconds(partly.chart.compared[0].drawn)]
+    const shared = [...own].filter(([at, n]) => others.get(at) === n).map(([at]) => at)
+    expect([...own.keys()].length, 'a day of which a part is stored').toBeGreaterThan(shared.length)
+    expect([...means(partly.chart.compared[1].drawn).keys()], 'only means of the same hours').toEqual(shared)
     const alone = await data('/series/1293.json?geo=8741&from=2025-10-24&to=2025-10-28&difference=1')
     expect(alone.chart.compared, 'nothing to subtract').toEqual([])
   })
@@ -365,6 +379,74 @@ describe('lines beside the first one', () => {
       expected.map(({ mean }) => mean.toFixed(2)),
     )
     expect(days.segments.map(({ step }: { step: number }) => step)).toEqual([86_400, 90_000, 86_400])
+  })
+
+  test('the table, the legend, CSV and SQL follow the chosen summary', async () => {
+    const query = 'from=2025-10-25&to=2025-10-28&by=day'
+    const { chart, table, sql } = await data(`/series/600.json?${query}`)
+    const drawn = [...means(chart.now).values()]
+    expect(table.level).toBe('day')
+    expect(table.rows.map(({ mean }: { mean: number }) => Number(mean.toPrecision(6)))).toEqual(drawn)
+    expect(reader.all(sql).map((row) => Number((row as { avg: number }).avg.toPrecision(6)))).toEqual(drawn)
+    const csv = (await text(`/api/csv/600/3?${query}`)).trim().split('\n')
+    expect(csv[0]).toBe('at_utc,at_local,mean,smallest,largest,count,hours')
+    expect(csv.slice(1).map((row) => Number(Number(row.split(',')[2]).toPrecision(6)))).toEqual(drawn)
+    expect(csv.slice(1).map((row) => row.split(',').at(-1))).toEqual(['24', '25', '24'])
+    expect(await text(`/series/600?${query}&lang=en`)).toContain('line: mean of each day; band: smallest to largest')
+    const months = await data('/series/600.json?from=2025-10-25&to=2025-10-28&by=month')
+    expect(reader.all(months.sql), 'the whole month').toHaveLength(1)
+  })
+
+  test('energies are summed, in the chart, the table, CSV and the key figures', async () => {
+    const store = await openStore(server.file)
+    const magnitude = `update magnitude set measure = 'energy', unit = 'MWh' where id = (select magnitude_id from indicator where kind = 'indicator' and id = 1293)`
+    expect(
+      store.all(
+        `select measure from magnitude where id = (select magnitude_id from indicator where kind = 'indicator' and id = 1293)`,
+      ),
+    ).toEqual([{ measure: 'power' }])
+    await store.write(async () => store.run(magnitude, []))
+    try {
+      const query = 'geo=8741&from=2025-10-25&to=2025-10-27'
+      const { chart, table, figures } = await data(`/series/1293.json?${query}&by=day`)
+      const sums = reader.all(
+        `select sum(value) as sum from observations where indicator_id = 1293 and geo_id = 8741 and time_trunc is null and local_date between '2025-10-25' and '2025-10-26' group by local_date order by 1`,
+      ) as { sum: number }[]
+      const expected = sums.map(({ sum }) => Number(sum.toPrecision(6))).sort()
+      expect([...means(chart.now).values()].sort()).toEqual(expected)
+      expect(table.rows.map(({ mean }: { mean: number }) => Number(mean.toPrecision(6))).sort()).toEqual(expected)
+      expect(figures.sum).toBeCloseTo(
+        sums.reduce((total, { sum }) => total + sum, 0),
+        3,
+      )
+      expect(chart.bucket).toBe('line: sum of each day')
+      expect((await text(`/api/csv/1293/8741?${query}&by=day`)).split('\n')[0]).toContain('sum,smallest')
+      const page = await text(`/series/1293?${query}&lang=en`)
+      expect(page).toContain('<dt>sum</dt>')
+      expect(page).not.toContain('<dt>mean</dt>')
+    } finally {
+      await store.write(async () => store.run(magnitude.replace("'energy'", "'power'").replace("'MWh'", "'MW'"), []))
+      await store.close()
+    }
+  })
+
+  test('a line without values says so, and where to fetch them', async () => {
+    const page = await text('/series/600?from=2025-10-25&to=2025-10-28&shift=year&lang=en')
+    const [item] = page.match(/<li class="with-0">.*?<\/li>/s)!
+    expect(item).toContain('no values in this range')
+    expect(item).toContain('href="/coverage/600?geo=3&amp;year=2024')
+  })
+
+  test('a third unit has no axis: the page names what to remove and keeps the rest', async () => {
+    const query = 'from=2025-10-25&to=2025-10-28&lang=en&with=600:1,544:8741'
+    const { chart } = await data(`/series/600.json?${query}`)
+    expect(chart.compared).toHaveLength(2)
+    const refused = await get(`/series/600?${query}&difference=1`)
+    expect(refused.status).toBe(400)
+    const page = await refused.text()
+    expect(page).toContain('A chart has axes for two units')
+    expect(page).toContain('<li class="with-1"><bdi>difference')
+    expect(page).toContain('value="600:1,544:8741"')
   })
 })
 

@@ -66,7 +66,14 @@ test('segments contain the same values for any steps and holes', () => {
       const periods = [...eachPeriod(drawn)].filter(({ mean }) => mean !== null)
       const held = values.filter(({ value }) => value !== null)
       expect(periods).toEqual(
-        held.map(({ at: from, step, value }) => ({ from, to: from + step, min: value, max: value, mean: value })),
+        held.map(({ at: from, step, value }) => ({
+          from,
+          to: from + step,
+          min: value,
+          max: value,
+          mean: value,
+          seconds: step,
+        })),
       )
       for (const { at: from, step, value } of held) expect(periodAt(drawn, from + step - 1)?.mean).toBe(value)
     }),

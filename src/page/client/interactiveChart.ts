@@ -1,5 +1,5 @@
 import { addressText, timeText } from './clock.ts'
-import { lengthText, valueText } from './format.ts'
+import { valueText } from './format.ts'
 import { refreshPage } from './live.ts'
 import { createChart, type ShownChart, withUnit } from './plot.ts'
 import { type Drawn, differing, periodAt } from './segments.ts'
@@ -40,7 +40,7 @@ function beginChart(): void {
     const { mean = null, min, max } = periodAt(drawn, when) ?? {}
     if (mean === null) return '–'
     const value = withUnit(mean, unit, locale)
-    return drawn.kind === 'values' ? value : `${value} (${valueText(min!, locale)} – ${valueText(max!, locale)})`
+    return min === max ? value : `${value} (${valueText(min!, locale)} – ${valueText(max!, locale)})`
   }
 
   /** The values at an instant, each with the class of its line. */
@@ -130,10 +130,9 @@ function beginChart(): void {
   /** Explains the line and the band of summarized values. */
   function showLegend(): void {
     const legend = document.querySelector<HTMLElement>('#bucket')
-    const [segment] = chart.now.kind === 'extremes' ? chart.now.segments : []
     if (!legend) return
-    legend.hidden = segment === undefined
-    if (segment) legend.textContent = fill(words.bucket, lengthText(segment.step))
+    legend.hidden = chart.bucket === null
+    legend.textContent = chart.bucket
   }
 
   const zoom = (from: number, to: number): void => {

@@ -10,6 +10,8 @@ export interface ShownChart {
   readonly offsets: Offsets
   readonly ticks: readonly { readonly at: number; readonly label: string }[]
   readonly now: Drawn
+  /** What a summarized line shows; null for values. */
+  readonly bucket: string | null
   readonly before: Drawn | null
   readonly compared: readonly { readonly name: string; readonly drawn: Drawn; readonly unit: string | null }[]
   readonly unit: string | null

@@ -10,6 +10,8 @@ export interface Segment {
   /** The extremes of summarized periods. */
   readonly min?: (number | null)[]
   readonly max?: (number | null)[]
+  /** Seconds of summarized periods that have values. */
+  readonly seconds?: number[]
 }
 
 /** The values of an interval, or a summary for each column of a picture. */
@@ -19,12 +21,13 @@ export interface Drawn {
 }
 
 /** A period with the minimum, maximum and mean of its values. */
-const periodValues = ({ from, step, values, min = values, max = values }: Segment, i: number) => ({
+const periodValues = ({ from, step, values, min = values, max = values, seconds }: Segment, i: number) => ({
   from: from + i * step,
   to: from + (i + 1) * step,
   min: min[i]!,
   max: max[i]!,
   mean: values[i]!,
+  seconds: seconds?.[i] ?? step,
 })
 
 type PeriodValues = ReturnType<typeof periodValues>

@@ -8,15 +8,23 @@ import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
 import { differing, eachPeriod } from '../client/segments.ts'
 import { type Column, facts, options, serviceText, table } from '../elements.ts'
 import { type FigureLine, figure } from '../figure.ts'
-import { countText, groupingText, momentText, numberText, timeText } from '../formats.ts'
+import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
-import { type ChartData, type ChartTableRow, readChanges, readChart, readRows } from '../queries/series/chartData.ts'
-import { comparedNames, placeName, readCompared } from '../queries/series/compared.ts'
+import {
+  type ChartData,
+  type ChartTableRow,
+  chosenUnit,
+  readChanges,
+  readChart,
+  readRows,
+} from '../queries/series/chartData.ts'
+import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import {
   CHART_UNITS,
   latestValue,
+  moveByShift,
   type NamedGeoSeries,
   rangeLinks,
   rangeQuery,
@@ -29,7 +37,7 @@ import {
   selectStatement,
   showCommand,
 } from '../queries/series/seriesQuery.ts'
-import { joinValues } from '../queries/series/window.ts'
+import { joinValues, readDays } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 const MAX_LISTED_INTERVALS = 20
@@ -38,19 +46,23 @@ const HOURS = [...Array(24).keys()]
 /** The most values of a bucket: four months, every five minutes. */
 const MAX_BUCKET_VALUES = 40_000
 
-/** Computes the mean and the extremes of a range from its values; if it is long, from the buckets of its chart. */
+/** Computes the mean, the sum and the extremes of a range from its values; if it is long, from its days and the buckets of its chart. */
 async function readFigures(
-  { kysely }: Reader,
+  db: Reader,
   dataset: NamedGeoSeries,
   { from, to, now, before }: ChartData,
   fetchId: number | null,
 ) {
+  const { kysely } = db
   const isLong = to - from > 62 * DAY
   const values = isLong ? [] : await readKnownValues(kysely, { ...dataset, from, to }, fetchId, MAX_BUCKET_VALUES)
   const exact = { kind: 'values' as const, segments: joinValues(values) }
   const periods = [...eachPeriod(isLong ? (before ?? now) : exact)].filter(({ mean }) => mean !== null)
   const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
-  const sum = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0)
+  const weighted = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0)
+  const sums = isLong
+    ? (await readDays(db, dataset, { from, to }, fetchId)).map(([, { sum }]) => sum ?? 0)
+    : periods.map(({ mean }) => mean!)
   const find = async (key: 'min' | 'max', sign: 1 | -1) => {
     if (periods.length === 0) return undefined
     const bucket = periods.reduce((best, period) => (sign * (period[key]! - best[key]!) < 0 ? period : best))
@@ -59,7 +71,9 @@ async function readFigures(
     const extreme = values.find(({ at, step, value }) => value === bucket[key] && at + step > bucket.from)
     return { value: bucket[key], at: extreme?.at ?? bucket.from }
   }
-  return { mean: seconds > 0 ? sum / seconds : null, low: await find('min', 1), high: await find('max', -1) }
+  const [mean, sum] =
+    periods.length === 0 ? [null, null] : [weighted / seconds, sums.reduce((total, some) => total + some, 0)]
+  return { mean, sum, low: await find('min', 1), high: await find('max', -1) }
 }
 
 /** Describes a mistake in the form, with the series that a name may mean; throws any other error. */
@@ -71,6 +85,10 @@ function describeProblem(error: unknown, names: readonly string[]) {
       return { name: `${path} ${name}`, with: names.map(replace).join(',') }
     })
     return { code: 'ambiguous', message: error.message, offered } as const
+  }
+  if (error instanceof ThirdUnit) {
+    const { message, cause } = error
+    return { code: 'third-unit', message, offered: [], leftOut: cause.name } as const
   }
   const code = error instanceof NotFound ? 'not-found' : error instanceof InputError ? error.code : ''
   if (code !== 'not-found' && code !== 'bad-time' && code !== 'bad-range') throw error
@@ -89,8 +107,10 @@ async function readForm(request: PageRequest, dataset: NamedGeoSeries) {
     const problem = describeProblem(error, comparedNames(request.query))
     const isTime = problem.code === 'bad-time' || problem.code === 'bad-range'
     const rest = new URLSearchParams([...request.query].filter(([name]) => !isTime && name !== 'with'))
-    if (!(error instanceof AmbiguousSeries)) return { ...(await read(rest)), problem }
-    const others = comparedNames(request.query).filter((name) => name.replace(/:\d+$/, '') !== error.cause.text)
+    if (!(error instanceof AmbiguousSeries || error instanceof ThirdUnit)) return { ...(await read(rest)), problem }
+    const others = comparedNames(request.query).filter(
+      (name) => ![name, name.replace(/:\d+$/, '')].includes(error.cause.text),
+    )
     const query = new URLSearchParams([...rest, ['with', others.join(',')]])
     return { ...(await read(query).catch(() => read(rest))), problem }
   }
@@ -103,6 +123,7 @@ async function readSeriesPage(request: PageRequest) {
   const { chartQuery, compared, problem } = await readForm(request, dataset)
   const { range, asOf } = chartQuery
   const states = await readStates(request, dataset, range)
+  const by = chosenUnit(request, range)
   const lines = compared.flatMap(({ line }) => line ?? [])
   const named = lines.filter(({ shift }) => shift === undefined)
   const valueAt = async (at: number) =>
@@ -120,11 +141,11 @@ async function readSeriesPage(request: PageRequest) {
     changes: await readChanges(store, dataset, range),
     chart,
     figures: await readFigures(store, dataset, chart, asOf?.fetchId ?? null),
-    table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines),
+    table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines, by),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
     problem,
-    sql: selectStatement(chartQuery, [dataset, ...named]),
+    sql: selectStatement(chartQuery, [dataset, ...named], by),
     commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
   }
 }
@@ -188,8 +209,9 @@ function chooser(data: SeriesData, request: PageRequest): Html {
   const borders = rangeQuery(zone, range)
   const border = (name: 'from' | 'to', label: string): Html => {
     // A mistake stays in its field.
-    const value = problem === null ? borders[name].slice(0, 16) : (query.get(name) ?? '')
-    const type = /^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : problem === null ? 'datetime-local' : 'text'
+    const isWrong = problem?.code === 'bad-time' || problem?.code === 'bad-range'
+    const value = isWrong ? (query.get(name) ?? '') : borders[name].slice(0, 16)
+    const type = /^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : isWrong ? 'text' : 'datetime-local'
     return html`<label>${label} <input type="${type}" name="${name}" value="${value}"></label>`
   }
   const names = comparedNames(query)
@@ -232,26 +254,31 @@ const chartLines = ({ now, before, compared, unit }: ChartData): FigureLine[] =>
     : []),
 ]
 
+/** The compared series, as an address names them. */
+const seriesNames = (compared: ChartData['compared']): string =>
+  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
+
 const chartLegend = ({ chart, dataset, asOf, range }: SeriesData, here: Here, request: PageRequest): Html => {
   const { series: labels, common } = request.words
-  const names = comparedNames(request.query)
-  const [summary] = chart.now.kind === 'extremes' ? chart.now.segments : []
   const asKnown = asOf && labels.valuesThen(momentText(dataset.zone, asOf.moment))
+  // A line without values says so, and where to fetch them.
+  const nothingIn = (path: string, geo: number, from: number): Html =>
+    html` <span class="bad">${labels.noValues}</span> <a href="${request.link(`/coverage/${path}`, request.live ? { geo, year: localDate(dataset.zone, from).slice(0, 4) } : {})}">${labels.mend}</a>`
   return html`<ul class="legend" data-part="legend">
 <li class="now${asOf && ' faint'}">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
-${asKnown && html`<li class="then">${asKnown}</li>`}
-<li class="band" id="bucket" data-own${!summary && html` hidden`}>${summary && labels.bucket(lengthText(summary.step))}</li>
+${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>`}</li>`}
+<li class="band" id="bucket" data-own${chart.bucket === null && html` hidden`}>${chart.bucket}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
-${chart.compared.map(({ name, unit, path }, i) => {
-  const others = names.filter((_, n) => n !== i).join(',') || undefined
-  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${path !== null && request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
+  const others = seriesNames(chart.compared.filter((_, n) => n !== i)) || undefined
+  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
 
 /** The value now, and the mean and the extremes of the range; as of a past moment only the latter. */
 function keyFigures(
-  { latest, weekAgo, asOf, figures: { mean, low, high }, dataset: { unit, zone } }: SeriesData,
+  { latest, weekAgo, asOf, range, figures: { mean, sum, low, high }, dataset: { unit, zone, measure } }: SeriesData,
   request: PageRequest,
 ): Html {
   const { locale, words, now } = request
@@ -260,6 +287,7 @@ function keyFigures(
     typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
   const change =
     latest?.value != null && weekAgo?.value != null && weekAgo.at < latest.at && latest.value - weekAgo.value
+  const days = daysText(request, range.from, range.to)
   const isOver = latest !== null && latest.at + latest.step_s <= now
   const sign = typeof change === 'number' && change > 0 ? '+' : ''
   return facts([
@@ -273,7 +301,8 @@ function keyFigures(
           [labels.weekAgo, typeof change === 'number' && html`${sign}${value(change)}`],
         ] as const)
       : ([[labels.asOf, momentText(zone, asOf.moment), 'main']] as const)),
-    [labels.mean, value(mean)],
+    // Energies of periods that may differ have no mean.
+    measure === 'energy' ? [labels.sum, value(sum, days)] : [labels.mean, value(mean, days)],
     [labels.low, value(low?.value, low && timeText(zone, low.at))],
     [labels.high, value(high?.value, high && timeText(zone, high.at))],
   ])
@@ -300,7 +329,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
     name: placeName(dataset),
     changes: changeMoments(data, request),
     api: link(`/api/series/${path}/${geoId}`),
-    with: chart.compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(','),
+    with: seriesNames(chart.compared),
     carpet: link(`/api/carpet/${path}/${geoId}`),
     explain: link(`/explain/${path}/${geoId}/`),
     words: {
@@ -308,7 +337,6 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
       failed: labels.failed,
       states: { ...common.states, ...labels.states },
       differ: labels.differ('{0}', '{1}'),
-      bucket: labels.bucket('{}'),
       thenValue: labels.thenValue('{}'),
       noHour: labels.noHour,
       carpetMuch: labels.carpetMuch,
@@ -407,11 +435,11 @@ function rowsTable(
       (row) =>
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
-    number(isSingle ? labels.value : labels.mean, ({ mean }) => mean),
+    number(isSingle ? labels.value : measure === 'energy' ? labels.sum : labels.mean, ({ mean }) => mean),
     !isSingle && number(labels.low, ({ min }) => min),
     !isSingle && number(labels.high, ({ max }) => max),
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
-    !isSingle && measure !== null && number(html`${labels.energy} (MWh)`, ({ energy }) => energy),
+    !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => energy),
     asKnown !== null && number(asKnown, ({ before }) => before),
     asOf !== null && number(labels.difference, difference),
     ...chart.compared.map(({ name, unit, line }, i) =>
@@ -440,7 +468,7 @@ export const seriesView = view({
       first !== null && last !== null ? labels.held(timeText(zone, first), timeText(zone, last)) : labels.nothing
     return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${live && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
-${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? labels.noSeries : common.errors[problem.code]}${problem.offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`}
+${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? labels.noSeries : common.errors[problem.code]}${'leftOut' in problem && html` <bdi>${problem.leftOut}</bdi>`}${problem.offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${labels.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${

@@ -5,11 +5,12 @@ import type { Measure } from '../../../db/tables/sql/expressions.ts'
 import { DAY, HOUR } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo, localClock, localDate, offsetAt, transitions, type Unit } from '../../../util/time/zone.ts'
+import { lengthText } from '../../client/format.ts'
 import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
-import { type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
+import { CHART_UNITS, type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
 import {
   type GeoSeries,
   includesGeo,
@@ -51,19 +52,46 @@ export interface ComparedLine {
   readonly line: (ChartLine & { readonly fetchId: number | null; readonly shift?: Shift }) | null
 }
 
-/** Draws a line: its values or columns, or means by the unit of the address, unless these are too many. */
-export function drawLine(
+/** The unit of the address by which a range is summarized; undefined if there is none, or if it has too many periods. */
+export function chosenUnit(request: Pick<PageRequest, 'query' | 'live'>, { from, to }: Interval) {
+  const { by } = readChoices(request.query)
+  return by === 'hour' && (to - from) / HOUR > 2 * chartColumns(request) ? undefined : by
+}
+
+/** Draws a line: its values or columns, or by the unit of the address. */
+export async function drawLine(
   request: PageRequest,
-  line: GeoSeries,
+  line: MeasuredSeries,
   range: Interval,
   fetchId: number | null,
 ): Promise<Drawn> {
-  const { by } = readChoices(request.query)
-  const columns = chartColumns(request)
-  const isTooFine = by === 'hour' && (range.to - range.from) / HOUR > 2 * columns
-  return by === undefined || isTooFine
-    ? readWindow(request.store, line, range, columns, fetchId)
-    : drawByUnit(request.store, line, range, by, fetchId)
+  const by = chosenUnit(request, range)
+  const drawn =
+    by === undefined
+      ? await readWindow(request.store, line, range, chartColumns(request), fetchId)
+      : drawRows(await byUnit(request.store, line, range, by, fetchId), line.measure)
+  // Only a difference needs to know how much of a period has values.
+  if (readChoices(request.query).difference) return drawn
+  return { ...drawn, segments: drawn.segments.map(({ seconds, ...segment }) => segment) }
+}
+
+/** Draws summaries. A sum of energy has no extremes of its own. */
+function drawRows(rows: readonly ChartTableRow[], measure: Measure | null = null): Drawn {
+  const periods = measure === 'energy' ? rows.map((row) => ({ ...row, min: row.mean, max: row.mean })) : rows
+  return { kind: 'extremes', segments: joinBands(periods.map((period) => [period, period])) }
+}
+
+/** Explains the line of a chart if it summarizes values: what stands for which periods. */
+function bucketText(
+  { words: { series: labels } }: PageRequest,
+  now: Drawn,
+  by: Unit | undefined,
+  measure: Measure | null,
+) {
+  const [summary] = now.kind === 'extremes' ? now.segments : []
+  if (!summary) return null
+  const period = by === undefined ? lengthText(summary.step) : labels.units[by as keyof typeof labels.units]
+  return by !== undefined && measure === 'energy' ? labels.sums(period) : labels.bucket(period)
 }
 
 /** Reads all data of a chart. */
@@ -82,6 +110,7 @@ export async function readChart(
     .where('from_at', '<', range.to)
     .orderBy('from_at')
     .execute()
+  const now = await drawLine(request, dataset, range, null)
   return {
     ...range,
     zone: dataset.zone,
@@ -89,7 +118,9 @@ export async function readChart(
     /** The offsets of the zone in seconds, each with its first instant. */
     offsets: listOffsets(dataset.zone, range),
     ticks: timeTicks(dataset.zone, range, request.locale),
-    now: await drawLine(request, dataset, range, null),
+    now,
+    /** What a summarized line shows; null for values. */
+    bucket: bucketText(request, now, chosenUnit(request, range), dataset.measure),
     /** The values as known at a past moment; null without one. */
     before: then && (await drawLine(request, dataset, range, then.fetchId)),
     asOf: then?.moment ?? null,
@@ -107,7 +138,7 @@ export type ChartData = Awaited<ReturnType<typeof readChart>>
 
 /** A row of the table beside a chart. */
 export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
-  /** MWh; only for a period with several values of energy. */
+  /** MWh; only for a period with several values of power. */
   readonly energy?: number | null
   /** The mean as known at a past moment, and the seconds with values then. */
   readonly before?: number | null
@@ -119,15 +150,20 @@ export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
 
 /** The most single values that are listed. */
 const MAX_SINGLE = 100
-/** A series; with `measure`, rows have energy. */
+/** A series; if it measures power or energy, its summaries have the energy. */
 type MeasuredSeries = GeoSeries & { readonly measure?: Measure | null }
 /** The longest interval of each step of the table, in days. */
 const LONGEST = { hour: 3, day: 62, month: 5 * 366, year: Number.POSITIVE_INFINITY }
 
-function summaryRow({ from, to }: Interval, { sum, ...extremes }: Extremes, measure: Measure | null): ChartTableRow {
-  const row = { from, to, ...extremes }
-  if (measure === null) return row
-  return { ...row, energy: measure === 'energy' ? sum : row.mean === null ? null : (row.mean * row.seconds) / 3600 }
+/** The number that stands for a period: the sum of energies, whose periods may differ; else the mean. */
+const mainNumber = ({ mean, sum }: Extremes, measure: Measure | null = null): number | null =>
+  measure === 'energy' ? sum : mean
+
+function summaryRow({ from, to }: Interval, extremes: Extremes, measure: Measure | null): ChartTableRow {
+  const { count, seconds, min, max } = extremes
+  const row = { from, to, count, seconds, min, max, mean: mainNumber(extremes, measure) }
+  if (measure !== 'power') return row
+  return { ...row, energy: row.mean === null ? null : (row.mean * seconds) / 3600 }
 }
 
 /** Summarizes a range by local steps: current, or as known after a fetch. */
@@ -149,12 +185,6 @@ async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: U
   })
 }
 
-/** Draws the means and extremes of local steps. */
-async function drawByUnit(db: Reader, line: GeoSeries, range: Interval, unit: Unit, fetchId: number | null) {
-  const rows = await byUnit(db, line, range, unit, fetchId)
-  return { kind: 'extremes' as const, segments: joinBands(rows.map((row) => [row, row])) }
-}
-
 /** Reads single values: current, or as known after a fetch; undefined if there are too many. */
 async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
   const values = await readKnownValues(db.kysely, { ...line, ...range }, fetchId, MAX_SINGLE + 1)
@@ -165,18 +195,19 @@ async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchI
   })
 }
 
-/** Reads the table of a range: current values, those known after a fetch, and those of other series. */
+/** Reads the table of a range, by a unit on request: current values, those known after a fetch, and those of other series. */
 export async function readRows(
   db: Reader,
   line: MeasuredSeries,
   range: Interval,
   fetchId: number | null,
   others: readonly NonNullable<ComparedLine['line']>[] = [],
+  by?: (typeof CHART_UNITS)[number],
 ) {
-  const few = await singleValues(db, line, range, null)
+  const few = by ? undefined : await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
   const days = (range.to - range.from) / 86_400
-  const unit = (['hour', 'day', 'month', 'year'] as const).find((name) => days <= LONGEST[name])!
+  const unit = by ?? CHART_UNITS.find((name) => days <= LONGEST[name])!
   const isSingle = few !== undefined && fewThen !== undefined
   const now = isSingle ? few : await byUnit(db, line, range, unit, null)
   const then = isSingle ? fewThen : fetchId === null ? [] : await byUnit(db, line, range, unit, fetchId)
@@ -185,7 +216,7 @@ export async function readRows(
     .filter(({ from }) => !current.has(from))
     .map(({ from, to }): ChartTableRow => ({ from, to, count: 0, seconds: 0, min: null, max: null, mean: null }))
   const before = new Map(then.map((row) => [row.from, row]))
-  const beside: ((at: number) => Pick<Extremes, 'mean' | 'seconds'> | undefined)[] = []
+  const beside: ((at: number) => ChartTableRow | undefined)[] = []
   for (const other of others) {
     const { shift, zone } = other
     const moved = (at: number): number => (shift ? moveByShift(zone, at, shift) : at)
@@ -193,9 +224,11 @@ export async function readRows(
     const periods = now.flatMap(({ from, to }) => [moved(from), moved(from) + to - from])
     const borders = [...new Set(periods)].sort((a, b) => a - b)
     const theirs = isSingle
-      ? await db.engine.extremes(other, borders, other.fetchId)
+      ? (await db.engine.extremes(other, borders, other.fetchId)).map((extremes, i) =>
+          summaryRow({ from: borders[i]!, to: borders[i + 1]! }, extremes, other.measure),
+        )
       : await byUnit(db, other, { from: moved(range.from), to: moved(range.to) }, unit, other.fetchId)
-    const byFrom = new Map(theirs.map((row, i) => ['from' in row ? row.from : borders[i]!, row]))
+    const byFrom = new Map(theirs.map((row) => [row.from, row]))
     // As in the chart, nothing stands beside a time that clocks skipped or repeated.
     const isThere = (at: number): boolean => !shift || moveByShift(zone, moved(at), shift, 1) === at
     beside.push((at) => (isThere(at) ? byFrom.get(moved(at)) : undefined))
@@ -223,8 +256,8 @@ function clockPlace(zone: string, at: number): number {
   return 2 * Number(hour.slice(11)) + Number(hour === before && offsetAt(zone, at - HOUR) > offsetAt(zone, at))
 }
 
-/** Reads the mean of every hour: null without a value, false if the day has no such hour. Null if there are too many days. */
-export async function readCarpet(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
+/** Reads the mean of every hour, or its energy: null without a value, false if the day has no such hour. Null if there are too many days. */
+export async function readCarpet(db: Reader, line: MeasuredSeries, range: Interval, fetchId: number | null) {
   const { zone } = line
   if ((range.to - range.from) / DAY > MAX_CARPET_DAYS) return null
   const days = localDays(zone, range)
@@ -239,7 +272,8 @@ export async function readCarpet(db: Reader, line: GeoSeries, range: Interval, f
   const everyDay = Array.from({ length: 24 }, (_, hour) => 2 * hour)
   const keys = [...new Set([...everyDay, ...hours.map(({ key }) => key)])].sort((a, b) => a - b)
   const cells: (number | null | false)[][] = days.map(() => keys.map(() => false))
-  for (const [i, { day, key }] of hours.entries()) cells[day]![keys.indexOf(key)] = sixDigits(extremes[i]!.mean)
+  for (const [i, { day, key }] of hours.entries())
+    cells[day]![keys.indexOf(key)] = sixDigits(mainNumber(extremes[i]!, line.measure))
   return {
     slots: keys.map((key) => ({ hour: key >> 1, again: key % 2 === 1 })),
     days: days.map(({ from }, day) => ({ date: localDate(zone, from), hours: cells[day]! })),

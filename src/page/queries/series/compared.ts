@@ -1,3 +1,4 @@
+import { InputError } from '../../../util/errors.ts'
 import { HOUR } from '../../../util/time/instant.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
@@ -27,14 +28,19 @@ export const comparedNames = (query: URLSearchParams): string[] =>
     .filter((name, i, names) => name !== '' && names.indexOf(name) === i)
     .slice(0, MAX_COMPARED)
 
+/** Thrown if a series has a third unit, for which a chart has no axis; it is the `cause`. `text` names it in the address. */
+export class ThirdUnit extends InputError {
+  declare readonly cause: { readonly text: string; readonly name: string }
+}
+
 /** A name with its geo, to tell compared series apart. */
 export const placeName = ({ name, geo }: Pick<NamedGeoSeries, 'name' | 'geo'>): string =>
   geo.name === null ? name : `${name}, ${geo.name}`
 
 /** The fields of a series that identify a line. */
 const toLine = (series: NamedGeoSeries): ChartLine => {
-  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg } = series
-  return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg }
+  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure } = series
+  return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure }
 }
 
 /**
@@ -46,7 +52,8 @@ export async function readCompared(
   { dataset, range, asOf }: ChartQuery,
 ): Promise<ComparedLine[]> {
   const compared: ComparedLine[] = []
-  for (const text of comparedNames(request.query)) {
+  const names = comparedNames(request.query)
+  for (const text of names) {
     const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
     const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
     const { path, unit } = series
@@ -73,8 +80,25 @@ export async function readCompared(
     const unit = `Δ ${dataset.unit ?? ''}`.trim()
     compared.push({ path: null, name, unit, drawn: subtractLines(first, other.drawn), line: null })
   }
-  return compared.slice(0, MAX_COMPARED)
+  const units = new Set([dataset.unit])
+  // The difference goes first, because the user can remove it only by its own field.
+  for (const { name, unit, line } of [...compared].sort((a, b) => Number(b.line === null) - Number(a.line === null))) {
+    if (line !== null && units.size === 2 && !units.has(unit))
+      throw new ThirdUnit(`A chart has axes for two units, and ${name} has a third one: ${unit ?? 'unknown'}.`, {
+        hint: 'Remove the series of another unit, or the difference, first.',
+        code: 'third-unit',
+        cause: { text: names[compared.findIndex((other) => other.line === line)]!, name },
+      })
+    units.add(unit)
+  }
+  // Bands over one another would hide the lines.
+  return compared.slice(0, MAX_COMPARED).map((line) => ({ ...line, drawn: withoutBand(line.drawn) }))
 }
+
+const withoutBand = ({ kind, segments }: Drawn): Drawn => ({
+  kind,
+  segments: segments.map(({ min, max, ...means }) => means),
+})
 
 /** Moves an earlier line under later values: each period to its local time, unless clocks skip or repeat it there. */
 function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
@@ -94,12 +118,15 @@ function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
     : { kind: 'extremes', segments: joinBands(periods.map((period) => [period, { count: 1, ...period }])) }
 }
 
-/** The differences between the periods that two lines share. */
+/** The differences between the periods that two lines share. Means have none if they cover other hours. */
 function subtractLines(first: Drawn, second: Drawn): Drawn {
-  const means = new Map([...eachPeriod(second)].map(({ from, to, mean }) => [`${from} ${to}`, mean]))
-  const differences = [...eachPeriod(first)].flatMap(({ from, to, mean }) => {
-    const other = means.get(`${from} ${to}`) ?? null
-    return mean === null || other === null ? [] : [{ at: from, step: to - from, value: mean - other }]
+  const means = new Map(
+    [...eachPeriod(second)].map(({ from, to, mean, seconds }) => [`${from} ${to}`, { mean, seconds }]),
+  )
+  const differences = [...eachPeriod(first)].flatMap(({ from, to, mean, seconds }) => {
+    const other = means.get(`${from} ${to}`)
+    if (mean === null || other == null || other.mean === null || other.seconds !== seconds) return []
+    return [{ at: from, step: to - from, value: mean - other.mean }]
   })
   return { kind: 'values', segments: joinValues(differences) }
 }

@@ -218,17 +218,36 @@ export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1
 }
 
 /** What identifies a line of a chart in SQL and in commands. */
-export type ChartLine = Pick<NamedGeoSeries, 'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg'>
+export type ChartLine = Pick<
+  NamedGeoSeries,
+  'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure'
+>
 
-/** The SQL statement for the values of all lines of a chart. */
+/** The views of summaries, each with its column of the period. */
+const SUMMARIES = {
+  hour: ['observations_hourly', 'at_local'],
+  day: ['observations_daily', 'local_date'],
+  month: ['observations_monthly', 'local_month'],
+} as const
+
+/** The SQL statement for the values of all lines of a chart, or for their summaries; past ones and years have only values. */
 export function selectStatement(
-  { range: { from, to }, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>,
+  { range, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>,
   lines: readonly ChartLine[],
+  by?: (typeof CHART_UNITS)[number],
 ): string {
+  const summary = by === undefined || by === 'year' || then ? null : SUMMARIES[by]
+  const { to } = range
+  const from = summary ? floorTo(lines[0]!.zone, range.from, by!) : range.from
+  const [view, ...columns] = summary
+    ? [...summary, 'count, avg, sum, min, max']
+    : then
+      ? ['observation_history', 'at_local', 'value, valid_from']
+      : ['observations', 'at_local', 'value']
   const isOne = lines.length === 1
   const places = lines.map(({ seriesId, geoId }) => `series_id = ${seriesId} and geo_id = ${geoId}`)
-  return `select ${isOne ? '' : 'indicator_id, geo_id, '}at_local, value${then ? ', valid_from' : ''}
-from ${then ? 'observation_history' : 'observations'}
+  return `select ${isOne ? '' : 'indicator_id, geo_id, '}${columns.join(', ')}
+from ${view}
 where ${isOne ? places[0] : `(${places.join('\n    or ')})`}
   and at >= unixepoch('${formatUtc(from)}') and at < unixepoch('${formatUtc(to)}')${
     then ? `\n  and valid_from <= '${then.moment}' and (valid_to is null or valid_to > '${then.moment}')` : ''

@@ -55,17 +55,18 @@ export const sixDigits = (mean: number | null): number | null => (mean === null 
 
 /** Joins intervals with their extremes into segments without empty ends. */
 export function joinBands(
-  intervals: readonly (readonly [Interval, Pick<Extremes, 'count' | 'min' | 'max' | 'mean'>])[],
+  intervals: readonly (readonly [Interval, Pick<Extremes, 'count' | 'seconds' | 'min' | 'max' | 'mean'>])[],
 ) {
   const segments: Required<Segment>[] = []
-  for (const [{ from, to }, { count, min, max, mean }] of intervals) {
+  for (const [{ from, to }, { count, seconds, min, max, mean }] of intervals) {
     const last = segments.at(-1)
     const follows = last?.step === to - from && last.from + last.values.length * last.step === from
     if (count === 0 && !follows) continue
-    const segment = follows ? last : { from, step: to - from, values: [], min: [], max: [] }
+    const segment = follows ? last : { from, step: to - from, values: [], min: [], max: [], seconds: [] }
     segment.values.push(sixDigits(mean))
     segment.min.push(min)
     segment.max.push(max)
+    segment.seconds.push(seconds)
     if (!follows) segments.push(segment)
   }
   return segments
