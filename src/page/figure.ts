@@ -23,12 +23,13 @@ interface Figure {
   /** The alternative text of the picture. */
   readonly label: string
   readonly locale: string
-  /** The unit of the axis. */
+  /** The unit of the axis, and that of the axis at the right, if there is one. */
   readonly unit?: string | null
+  readonly otherUnit?: string | null
 }
 
 const [WIDTH, HEIGHT] = [800, 280]
-const [LEFT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN] = [60, 20, 24]
+const [SIDE_MARGIN, TOP_MARGIN, BOTTOM_MARGIN] = [60, 20, 24]
 
 const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
 
@@ -61,10 +62,11 @@ function svgPath(draw: (drawn: Drawn, pen: Pen, scales: Scales) => void, drawn: 
 }
 
 /** Lines over time as SVG: for pages without scripts, for paper, and for files. */
-export function figure({ range, zone, lines, states = [], label, locale, unit }: Figure): Html {
+export function figure({ range, zone, lines, states = [], label, locale, unit, otherUnit }: Figure): Html {
   const { from, to } = range
+  const right = lines.some(({ isOther }) => isOther) ? WIDTH - SIDE_MARGIN : WIDTH
   const x = (at: number): number =>
-    LEFT_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (WIDTH - LEFT_MARGIN)
+    SIDE_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (right - SIDE_MARGIN)
   const createScale = (isOther: boolean) => {
     const drawn = lines.filter((line) => (line.isOther ?? false) === isOther).map((line) => line.drawn)
     const reach = valueReach(drawn)
@@ -84,10 +86,12 @@ export function figure({ range, zone, lines, states = [], label, locale, unit }:
   return html`<svg class="figure" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${label}">
 <g class="grid">${unit && html`<text x="0" y="10">${unit}</text>`}${main.ticks.map(
     (tick) =>
-      html`<path d="M${LEFT_MARGIN} ${oneDecimal(main.y(tick))}H${WIDTH}"/><text x="${LEFT_MARGIN - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
+      html`<path d="M${SIDE_MARGIN} ${oneDecimal(main.y(tick))}H${right}"/><text x="${SIDE_MARGIN - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
+  )}${otherUnit && html`<text x="${WIDTH}" y="10" text-anchor="end">${otherUnit}</text>`}${other.ticks.map(
+    (tick) => html`<text x="${right + 6}" y="${oneDecimal(other.y(tick) + 4)}">${tick.toLocaleString(locale)}</text>`,
   )}${timeTicks(zone, range, locale).map(
     ({ at, label: text }) =>
-      html`<path d="M${oneDecimal(x(at))} ${HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${HEIGHT - 4}" text-anchor="${x(at) > WIDTH - 30 ? 'end' : 'middle'}">${text}</text>`,
+      html`<path d="M${oneDecimal(x(at))} ${HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${HEIGHT - 4}" text-anchor="${x(at) > right - 30 ? 'end' : 'middle'}">${text}</text>`,
   )}</g>
 ${states.map(
   ([begin, end, state]) =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readKnownValues } from '../../src/db/queries/values.ts'
 import type { Segment } from '../../src/page/client/segments.ts'
-import { readChanges } from '../../src/page/queries/series/chartData.ts'
+import { readChanges } from '../../src/page/queries/series/changes.ts'
 import { findAsOf } from '../../src/page/queries/series/seriesQuery.ts'
 import { type GeoSeries, readDays, readWindow } from '../../src/page/queries/series/window.ts'
 import { emulate, fileFolder, ms, runJob, tempStore } from '../kit.ts'

@@ -40,6 +40,18 @@ test('the copy button copies the command', async () => {
   expect(page.wrong).toEqual([])
 })
 
+test('Ctrl+Enter runs a query', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.goto(`${url}/sql`)
+  await page.locator('#sql').fill('select 40 + 2 as answer')
+  await page.locator('#sql').press('Control+Enter')
+  await page
+    .getByRole('cell', { name: '42' })
+    .or(page.getByRole('rowheader', { name: '42' }))
+    .waitFor()
+})
+
 test('the days of a year are one tab stop, and the arrow keys move between days', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()

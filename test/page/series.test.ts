@@ -441,6 +441,9 @@ describe('lines beside the first one', () => {
     const query = 'from=2025-10-25&to=2025-10-28&lang=en&with=600:1,544:8741'
     const { chart } = await data(`/series/600.json?${query}`)
     expect(chart.compared).toHaveLength(2)
+    expect(await text(`/series/600?${query}`), 'also without scripts').toContain(
+      '<text x="800" y="10" text-anchor="end">MW</text>',
+    )
     const refused = await get(`/series/600?${query}&difference=1`)
     expect(refused.status).toBe(400)
     const page = await refused.text()
@@ -448,6 +451,26 @@ describe('lines beside the first one', () => {
     expect(page).toContain('<li class="with-1"><bdi>difference')
     expect(page).toContain('value="600:1,544:8741"')
   })
+})
+
+test('the latest revisions have the value before and after, and a link to all versions', async () => {
+  const query = 'from=2025-10-24&to=2025-10-28'
+  const { revisions } = await data(`/series/544.json?${query}`)
+  expect(revisions.length).toBeGreaterThan(5)
+  for (const { at, before, after, recordedAt } of revisions) {
+    const versions = reader.all(
+      'select value, valid_from from observation_history where indicator_id = 544 and geo_id = 8741 and at = ? order by valid_from',
+      [at],
+    ) as { value: number; valid_from: string }[]
+    const i = versions.findIndex(({ valid_from }) => valid_from === recordedAt)
+    expect([before, after]).toEqual([versions[i - 1]!.value, versions[i]!.value])
+  }
+  const page = await text(`/series/544?${query}&lang=en`)
+  expect(page).toContain('Latest revisions of this range, MW')
+  const sql = new URLSearchParams(
+    page.match(/href="\/sql\?(sql=[^"]*valid_to[^"]*)"/)![1]!.replaceAll('&amp;', '&'),
+  ).get('sql')!
+  expect(reader.all(sql).length).toBeGreaterThan(revisions.length)
 })
 
 test('the heat map of a clock change day has 25 or 23 hours', async () => {

@@ -1,4 +1,4 @@
-/** Scripts of every page: buttons that copy commands, ages, suggested names, and the address on paper. */
+/** Scripts of every page: buttons that copy commands, ages, suggested names, keys of forms, and the address on paper. */
 
 /** Announces copies; it has the words for that. */
 const copyStatus = document.querySelector<HTMLElement>('#status')
@@ -39,6 +39,11 @@ function showAges(): void {
     time.textContent = format.format(-Math.floor(seconds / size), unit as keyof typeof UNITS)
   }
 }
+
+// As in other editors of SQL.
+document.addEventListener('keydown', ({ key, ctrlKey, metaKey, target }) => {
+  if (key === 'Enter' && (ctrlKey || metaKey) && target instanceof HTMLTextAreaElement) target.form?.requestSubmit()
+})
 
 /** Suggests series by the typed part of their names. */
 document.addEventListener('input', async ({ target }) => {

@@ -103,9 +103,8 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
 
   function make(): uPlot {
     const { now, before, compared, unit } = shown
-    // Series of other units share a scale of their own, at the right.
+    // Lines of a second unit have a scale of their own, at the right.
     const others = compared.filter((series) => series.unit !== unit)
-    const units = [...new Set(others.map((series) => series.unit).filter((name) => name !== null))]
     const lines: uPlot.Series[] = []
     const drawings: Drawn[] = []
     const add = (drawn: Drawn, name: string, width: number, scale = 'y', dash = dashOf(name)): void => {
@@ -155,7 +154,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
         },
         ...(others.length === 0
           ? []
-          : [{ ...value, grid: { show: false }, scale: 'z', side: 1 as const, label: units.join(', ') }]),
+          : [{ ...value, grid: { show: false }, scale: 'z', side: 1 as const, label: others[0]!.unit ?? '' }]),
       ],
       cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: {

@@ -12,14 +12,8 @@ import { countText, daysText, groupingText, momentText, numberText, timeText } f
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
-import {
-  type ChartData,
-  type ChartTableRow,
-  chosenUnit,
-  readChanges,
-  readChart,
-  readRows,
-} from '../queries/series/chartData.ts'
+import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
+import { type ChartData, type ChartTableRow, chosenUnit, readChart, readRows } from '../queries/series/chartData.ts'
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import {
   CHART_UNITS,
@@ -36,11 +30,13 @@ import {
   SPANS,
   selectStatement,
   showCommand,
+  versionsStatement,
 } from '../queries/series/seriesQuery.ts'
 import { joinValues, readDays } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 const MAX_LISTED_INTERVALS = 20
+const MAX_REVISIONS = 20
 const HOURS = [...Array(24).keys()]
 
 /** The most values of a bucket: four months, every five minutes. */
@@ -139,6 +135,7 @@ async function readSeriesPage(request: PageRequest) {
     asOf,
     neighbours: rangeLinks(dataset.zone, range, dataset.last ?? now),
     changes: await readChanges(store, dataset, range),
+    revisions: await readRevisions(store, dataset, range, MAX_REVISIONS),
     chart,
     figures: await readFigures(store, dataset, chart, asOf?.fetchId ?? null),
     table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines, by),
@@ -320,6 +317,7 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
   const { zone, path, geoId, unit } = dataset
   const label = labels.label(seriesTitle(dataset), timeText(zone, range.from), timeText(zone, range.to))
   const lines = chartLines(chart)
+  const otherUnit = chart.compared.find((other) => other.unit !== unit)?.unit ?? null
   const isNothing = lines.every(({ drawn }) => drawn.segments.length === 0)
   const isEarly = range.from >= Math.max(dataset.last ?? 0, floorTo(zone, request.now, 'day'))
   const embedded = {
@@ -348,7 +346,7 @@ ${live && spans(data, here, request)}
 ${live ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.live && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
-<div id="chart" data-own>${figure({ range, zone, lines, states: chart.states, label, locale, unit })}<div class="tip" aria-hidden="true" hidden></div></div>
+<div id="chart" data-own>${figure({ range, zone, lines, states: chart.states, label, locale, unit, otherUnit })}<div class="tip" aria-hidden="true" hidden></div></div>
 ${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
 }
@@ -363,7 +361,6 @@ ${
   live &&
   html`<ul>
 <li><a href="${here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)}">${labels.csv}</a></li>
-<li><a href="${link('/sql', { recipe: 'revisions-by-age', 'p.indicator': dataset.indicator })}">${labels.versions}</a></li>
 </ul>`
 }
 ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((command) => `${request.command(command)}\n`)}</pre>`}
@@ -407,7 +404,7 @@ function rowsTable(
       ? timeText(zone, at)
       : localDate(zone, at).slice(0, { day: 10, month: 7, year: 4 }[level])
   // Summaries are rounded by their magnitude; values have as many decimals as any of them needs, at most three.
-  const decimals = Math.max(0, ...rows.map(({ mean }) => numberText(mean, 'en').split('.')[1]?.length ?? 0))
+  const decimals = mostDecimals(rows.map(({ mean }) => mean))
   const number = (head: HtmlPart, read: (row: ChartTableRow) => number | null | undefined): Column<ChartTableRow> => [
     head,
     (row) => {
@@ -418,9 +415,6 @@ function rowsTable(
     'number',
   ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
-  const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
-    // Without the digits that doubles do not have.
-    typeof value === 'number' && typeof other === 'number' ? Number((value - other).toFixed(9)) + 0 : null
   // Means have no difference if they cover other hours, as on a day of which only a part was known.
   const difference = ({ mean, before, seconds, secondsBefore }: ChartTableRow): number | null =>
     seconds === secondsBefore ? subtract(mean, before) : null
@@ -443,8 +437,9 @@ function rowsTable(
     asKnown !== null && number(asKnown, ({ before }) => before),
     asOf !== null && number(labels.difference, difference),
     ...chart.compared.map(({ name, unit, line }, i) =>
-      number(html`${serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`, (row) =>
-        line === null ? differenceToFirst(row) : row.compared?.[i],
+      number(
+        html`${line === null ? labels.difference : serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
+        (row) => (line === null ? differenceToFirst(row) : row.compared?.[i]),
       ),
     ),
   ]
@@ -452,6 +447,41 @@ function rowsTable(
   return html`<section data-part="table"><h2>${labels.table}</h2>
 ${table(labels.table, rows, columns, { style: 'values', caption })}</section>`
 }
+
+/** The latest revisions of the range, with a statement for all versions; not in published pages, which show the present. */
+function revisionsTable({ dataset, revisions, range }: SeriesData, request: PageRequest): HtmlPart {
+  const { words, link, live, locale } = request
+  const { series: labels } = words
+  const { zone, path, geoId, unit } = dataset
+  if (!live || revisions.length === 0) return null
+  const decimals = mostDecimals(revisions.flatMap(({ before, after }) => [before, after]))
+  const number = (head: string, read: (row: Revision) => number | null): Column<Revision> => [
+    head,
+    (row) => numberText(read(row), locale, decimals) || '–',
+    'number',
+  ]
+  const columns: Column<Revision>[] = [
+    [labels.period, ({ at }) => html`<a href="${link(`/explain/${path}/${geoId}/${at}`)}">${timeText(zone, at)}</a>`],
+    number(labels.before, ({ before }) => before),
+    number(labels.after, ({ after }) => after),
+    number(labels.difference, ({ before, after }) => subtract(after, before)),
+    [labels.since, ({ recordedAt }) => momentText(zone, recordedAt)],
+  ]
+  const all = link('/sql', { sql: versionsStatement(range, dataset) })
+  const byAge = link('/sql', { recipe: 'revisions-by-age', 'p.indicator': dataset.indicator })
+  const caption = html`<caption>${labels.latestRevisions}${unit && `, ${unit}`}</caption>`
+  return html`<section><h2>${labels.versions}</h2>
+${table(labels.versions, revisions, columns, { style: 'values', caption })}
+<p><a href="${all}">${labels.allVersions}</a> · <a href="${byAge}">${labels.byAge}</a></p></section>`
+}
+
+/** The decimals that any of some values needs. */
+const mostDecimals = (values: readonly (number | null)[]): number =>
+  Math.max(0, ...values.map((value) => numberText(value, 'en').split('.')[1]?.length ?? 0))
+
+const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
+  // Without the digits that doubles do not have.
+  typeof value === 'number' && typeof other === 'number' ? Number((value - other).toFixed(9)) + 0 : null
 
 /** `/series/600`: the current and past values of a series. */
 export const seriesView = view({
@@ -478,6 +508,7 @@ ${
 <div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`
 }
 ${rowsTable(data, here, request)}
+${revisionsTable(data, request)}
 ${elsewhere(data, here, request)}`
   },
 })

@@ -255,6 +255,14 @@ where ${isOne ? places[0] : `(${places.join('\n    or ')})`}
   order by ${isOne ? '' : 'series_id, geo_id, '}at`
 }
 
+/** The SQL statement for all versions of the values of a line. */
+export const versionsStatement = ({ from, to }: Interval, { seriesId, geoId }: ChartLine): string =>
+  `select at_local, value, valid_from, valid_to
+from observation_history
+where series_id = ${seriesId} and geo_id = ${geoId}
+  and at >= unixepoch('${formatUtc(from)}') and at < unixepoch('${formatUtc(to)}')
+  order by at, valid_from`
+
 /** The command that draws a line; null for a grouped series, which only SQL can select. */
 export function showCommand({ range, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>, line: ChartLine): string | null {
   if (line.trunc !== null || line.geoAgg !== null) return null
