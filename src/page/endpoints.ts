@@ -1,6 +1,7 @@
 import { toWords } from '../job/select.ts'
 import { prometheusText } from '../reports/metrics.ts'
 import { readStatus } from '../reports/readStatus.ts'
+import { runChecks } from '../reports/runChecks.ts'
 import { sideBySide } from '../reports/sideBySide.ts'
 import { formatUtc, HOUR } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
@@ -107,6 +108,12 @@ export const matchingNames: Responder = async (request) => {
 
 /** `/api/live`: a text that changes with every write. */
 export const databaseState: Responder = async ({ store }) => jsonResponse(await createEtag(store, []))
+
+/** `/healthz`: 200 if `check` has no findings about runs, requests and series, else 503 with the findings. */
+export const health: Responder = async ({ store, now }) => {
+  const findings = await runChecks(store, now, { depth: 'state' })
+  return { ...jsonResponse({ ok: findings.length === 0, findings }), status: findings.length === 0 ? 200 : 503 }
+}
 
 /** `/metrics`: the same as `status --format prometheus`. */
 export const metrics: Responder = async ({ store, version, now }) => ({

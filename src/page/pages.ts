@@ -45,7 +45,7 @@ export const PAGES: readonly Page[] = [
   page('/dictionary/:name', 'dictionary', async () => (await sql()).dictionaryEntryView),
 ]
 
-/** All routes other than pages: data, files, metrics. */
+/** All routes other than pages: data, files, health, metrics. */
 export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/series/:id/:geo', respond: async () => (await endpoints()).chartData },
   { path: '/api/carpet/:id/:geo', respond: async () => (await endpoints()).carpetData },
@@ -53,6 +53,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/names', respond: async () => (await endpoints()).matchingNames },
   { path: '/sql.csv', ...COSTLY, respond: async () => (await sql()).statementCsv },
   { path: '/api/live', fresh: true, respond: async () => (await endpoints()).databaseState },
+  { path: '/healthz', clock: true, isCostly: true, respond: async () => (await endpoints()).health },
   { path: '/metrics', clock: true, isCostly: true, respond: async () => (await endpoints()).metrics },
   { path: '/status.json', clock: true, isCostly: true, respond: async () => (await endpoints()).status },
 ]

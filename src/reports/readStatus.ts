@@ -57,7 +57,7 @@ export interface StatusSeries
   > {
   /** The step by which the service grouped the values; null for the native series. */
   readonly time_trunc: string | null
-  /** Hours since the beginning of the last period, negative for the future. */
+  /** Hours since the end of the last period, negative for the future. */
   readonly lag_hours: number
 }
 
@@ -100,13 +100,23 @@ async function readSeries({ kysely }: Reader, now: Instant): Promise<StatusSerie
     .innerJoin('series as s', 's.id', 'f.series_id')
     .select(['f.series_id', 'f.indicator_id', 'f.indicator_name', 's.time_trunc', 'f.geo_id', 'f.geo_name'])
     .select(['f.first_utc', 'f.last_local', 'f.last_utc', 'f.checked_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('observation as o')
+        .select('o.step_s')
+        .whereRef('o.series_id', '=', 'f.series_id')
+        .whereRef('o.geo_id', '=', 'f.geo_id')
+        .orderBy('o.at', 'desc')
+        .limit(1)
+        .as('step'),
+    )
     .orderBy('f.kind')
     .orderBy('f.indicator_id')
     .orderBy('f.series_id')
     .orderBy('f.geo_id')
     .execute()
-  return rows.map(({ last_utc, checked_at, ...row }) => {
-    const hours = (now - Date.parse(last_utc) / 1000) / HOUR
+  return rows.map(({ last_utc, checked_at, step, ...row }) => {
+    const hours = (now - Date.parse(last_utc) / 1000 - (step ?? 0)) / HOUR
     return { ...row, lag_hours: Math.round(hours * 10) / 10, checked_at }
   })
 }

@@ -37,37 +37,50 @@ const MAX_CREDIBLE = 1e9
 
 const sentences = (findings: readonly { readonly what: string }[]): string[] => findings.map(({ what }) => what)
 
-/** The checks, each with a function that returns its findings at an instant; missed runs and gaps come before them. */
-export const CHECKS: Readonly<Record<string, (db: Reader, now: Instant) => Promise<readonly string[]>>> = {
+type Checks = Readonly<Record<string, (db: Reader, now: Instant) => Promise<readonly string[]>>>
+
+/** The checks of runs, requests and series, each with a function that returns its findings at an instant. */
+const STATE_CHECKS: Checks = {
   'last run': async (db) => sentences(await failedRuns(db)),
   unfinished: async (db) => sentences(await unfinishedRuns(db)),
   failure: async (db) => (await openFailures(db)).map(({ target, message }) => `${target}: ${message}`),
   geo: async (db) => (await findLackingGeos(db, await storedNamedGeos(db))).map(lackingGeosText),
   stale: async (db, now) => sentences(await staleSeries(db, now)),
+  quarantine: async ({ kysely }) => {
+    const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)
+    return (await open.execute()).map(({ path, reason }) => `${path}: ${reason}`)
+  },
+}
+
+/** Checks that read every value or row. */
+const VALUE_CHECKS: Checks = {
   overlap: findOverlaps,
   'out of range': async ({ kysely }) =>
     (await readValuesBeyond(kysely, MAX_CREDIBLE)).map(
       (row) => `${seriesName(row)}, geo ${row.geo_id}: ${row.value} at ${formatUtc(row.at)}`,
     ),
-  quarantine: async ({ kysely }) => {
-    const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)
-    return (await open.execute()).map(({ path, reason }) => `${path}: ${reason}`)
-  },
   reference: async ({ engine }) =>
     (await engine.dangling()).map(
       ({ table, row, parent }) => `${table} row ${row ?? '?'} refers to a missing row of ${parent}`,
     ),
 }
 
-/** Runs every check at an instant. `deep`: also compares the totals of days with all values, which takes long. */
+/** All checks of `check`; missed runs and gaps come before them. */
+export const CHECKS: Checks = { ...STATE_CHECKS, ...VALUE_CHECKS }
+
+/** How much is checked: the state of runs, requests and series; also values; also the totals of days, which takes long. */
+type Depth = 'state' | 'values' | 'totals'
+
+/** Runs the checks at an instant. */
 export async function runChecks(
   db: Reader,
   now: Instant = Math.floor(Date.now() / 1000),
-  { deep = false }: { readonly deep?: boolean } = {},
+  { depth = 'values' }: { readonly depth?: Depth } = {},
 ): Promise<Finding[]> {
   const findings: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
   for (const gap of await findGaps(db)) findings.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
-  const checks = deep ? { ...CHECKS, 'daily totals': findDifferingDays } : CHECKS
+  const checks =
+    depth === 'state' ? STATE_CHECKS : depth === 'values' ? CHECKS : { ...CHECKS, 'daily totals': findDifferingDays }
   for (const [check, find] of Object.entries(checks))
     findings.push(...(await find(db, now)).map((what) => ({ check, what })))
   return findings

@@ -153,6 +153,7 @@ describe('the target directory', () => {
       page: { folder: 'public', files: expect.any(Number), bytes: expect.any(Number) },
     })
     expect(readFileSync(join(cwd, 'public/index.html'), 'utf8')).toContain('<html lang="es">')
+    expect(readFileSync(join(cwd, 'public/index.html'), 'utf8')).toMatch(/<h1>[^<]*, a fecha de 20/)
     expect(await runCommand(cwd, ['publish'], env)).toMatchObject({
       code: 2,
       err: expect.stringMatching(/--page public/),

@@ -4,7 +4,7 @@ import { readOverview } from '../../src/page/queries/overviewData.ts'
 import { readCoverage, readSeriesCoverage, seriesCoverageView } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 import { StoreError } from '../../src/util/errors.ts'
-import { ms, runJob, tempStore } from '../kit.ts'
+import { emulate, ms, runJob, tempStore } from '../kit.ts'
 import { onlyInFile } from '../onServer.ts'
 import { source } from '../source.ts'
 import { openReader, type Store } from '../store.ts'
@@ -42,6 +42,59 @@ describe('the overview', () => {
     expect([...problems.matchAll(/<code data-copy>([^<]*)</g)].map(([, command]) => command)).toEqual([
       'npx indicator-sync discover',
     ])
+  })
+
+  /** The problems of an overview: the text and the command of each. */
+  const problemsOf = async (url: string): Promise<[string, string][]> => {
+    const [, section = ''] =
+      /<section class="health problems"([\s\S]*?)<\/section>/.exec(await get(`${url}/?lang=en`)) ?? []
+    return [...section.matchAll(/<ul>(.*?)<\/ul>.*?<code data-copy>([^<]*)</gs)].map(([, items, command]) => [
+      items!.replaceAll(/<[^>]*>/g, ' ').trim(),
+      command!,
+    ])
+  }
+  const JOB = 'series: [{ indicators: [1, 2, 3], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
+
+  test('an outage is one problem with one command, however many requests failed', async () => {
+    const store = await tempStore()
+    const status = () => 400
+    await runJob(store, await source({ status }), JOB, { now: ms('2025-11-04T12:00:00Z') })
+    await store.write(async () => store.run(`update _run set outcome = 'failed', message = 'no network'`, []))
+    const { url } = await servePage(store.file)
+    const problems = await problemsOf(url)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]![0]).toMatch(/The last run of test failed/)
+    expect(problems[0]![1]).toMatch(/^npx indicator-sync sync /)
+  })
+
+  test('a refused key is one problem, whose command says how to set it', async () => {
+    const store = await tempStore()
+    const key = { key: 'the-wrong-key' }
+    const emulator = await emulate({ key: 'the-right-key', now: ms('2025-11-04T12:00:00Z') / 1000 })
+    await runJob(store, emulator, JOB, { now: ms('2025-11-04T12:00:00Z'), ...key })
+    const { url } = await servePage(store.file)
+    const problems = await problemsOf(url)
+    expect(problems.map(([, command]) => command)).toEqual(['npx indicator-sync doctor --online'])
+  })
+
+  test('/healthz responds 200 if all is well, else 503 with the findings of check', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3] })]
+    const now = '2025-11-04T12:00:00Z'
+    await market.run(store, JOB, now)
+    const { url } = await servePage(store.file)
+    const good = await fetch(`${url}/healthz`)
+    expect([good.status, await good.json()]).toEqual([200, { ok: true, findings: [] }])
+    await store.write(async () => store.run(`update _run set outcome = 'failed', message = 'no network'`, []))
+    const bad = await fetch(`${url}/healthz`)
+    expect([bad.status, await bad.json()]).toMatchObject([503, { ok: false, findings: [{ check: 'last run' }] }])
+  })
+
+  test('a filter that names a geo shows the value of that geo', async () => {
+    const { url } = await servePage(await sharedFile())
+    const geos = async (words: string) =>
+      JSON.parse(await get(`${url}/index.json?q=${words}`)).series.map(({ geo }: { geo: string }) => geo)
+    expect(await geos('600')).toEqual(['España'])
+    expect(await geos('portugal')).toEqual(['Portugal'])
   })
 
   test('the overview shows the range of every series and the last ninety local days', async () => {
@@ -142,9 +195,7 @@ describe('the overview', () => {
     expect(await health()).toMatch(/Up to date[\s\S]*Of the ranges that jobs request, no data is missing or late\./)
     const wrongGeo = job.replace('indicators: [1, 2]', 'indicators: [1], geoIds: [3, 99]')
     await market.run(store, `name: other\n${wrongGeo}`, '2025-11-06T14:00:00Z')
-    expect(await health()).toMatch(
-      /Needs attention[\s\S]*Indicator 1: the service has no values for geo 99\. Remove it from geoIds/,
-    )
+    expect(await health()).toMatch(/Needs attention[\s\S]*Indicator 1: no response has had a value for geo 99\./)
     const header = async () => /<a class="synced"[\s\S]*?<\/a>/.exec(await get(`${url}/?lang=en`))![0]
     expect(await header()).not.toContain('last success')
     await expect(runJob(store, market, job, { ...failing, options: { restate: true } })).rejects.toThrow('Disk full.')

@@ -10,7 +10,7 @@ test('check finds a day whose totals differ from its values, and an implausible 
   const yaml = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-10-20, to: 2025-10-30 } }]'
   await runJob(store, emulator, yaml, { now: NOW })
   const found = async (deep: boolean) =>
-    (await runChecks(store, NOW / 1000, { deep })).filter(({ check }) =>
+    (await runChecks(store, NOW / 1000, { depth: deep ? 'totals' : 'values' })).filter(({ check }) =>
       ['daily totals', 'out of range', 'overlap'].includes(check),
     )
   expect(await found(true)).toEqual([])

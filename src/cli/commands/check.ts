@@ -17,7 +17,7 @@ export const examples = ['check --database data/demo.db', 'check --deep --json -
 
 export const handler = (args: Args<typeof flags>): Promise<number> =>
   withReader(readSettings(args).database.value, async (reader) => {
-    const findings = await runChecks(reader, Math.floor(Date.now() / 1000), args)
+    const findings = await runChecks(reader, Math.floor(Date.now() / 1000), { depth: args.deep ? 'totals' : 'values' })
     const rows = findings.map(({ check, what }) => [check, what])
     const isClean = findings.length === 0
     const pending = isClean && !args.json ? pendingText(await pendingValues(reader)) : ''

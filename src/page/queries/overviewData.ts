@@ -13,7 +13,7 @@ import { computeShares, geosBySeries, lastDays, readCoverageIntervals, timelines
 import { geoNames, requestNames, seriesUnits } from './names.ts'
 import { latestValue } from './series/seriesQuery.ts'
 import { readDays, sixDigits } from './series/window.ts'
-import { allSeries, matchingSeries, type SeriesRow, seriesHeads } from './seriesPaths.ts'
+import { allSeries, findSeries, type SeriesRow, seriesHeads } from './seriesPaths.ts'
 
 /** Days of the strip. */
 export const STRIP_DAYS = 90
@@ -90,10 +90,11 @@ async function worstGaps(request: PageRequest, gaps: readonly SeriesGap[], serie
 /** Reads the rows of the overview. */
 async function readLines(
   request: PageRequest,
-  series: readonly SeriesRow[],
+  found: Awaited<ReturnType<typeof findSeries>>,
   reach: ReadonlyMap<number, Reach>,
   gaps: ReadonlyMap<number, readonly SeriesGap[]>,
 ) {
+  const series = found.map(({ row }) => row)
   const ids = series.map(({ id }) => id)
   const geos = await geosBySeries(request, ids)
   const intervals = await readCoverageIntervals(request, ids)
@@ -105,10 +106,10 @@ async function readLines(
   const trendRange = { from: trendDays[0]!, to: trendDays.at(-1)! }
   const units = await seriesUnits(request, ids)
   const lines = []
-  for (const row of series) {
+  for (const { row, geo: foundGeo } of found) {
     const { lastAt = null, behindS = null, usualS = null, checkedAt = null, late = null } = reach.get(row.id) ?? {}
     const geoIds = geos.get(row.id) ?? []
-    const geo = request.service.mainGeos.find((id) => geoIds.includes(id)) ?? geoIds[0] ?? 0
+    const geo = foundGeo ?? request.service.mainGeos.find((id) => geoIds.includes(id)) ?? geoIds[0] ?? 0
     const line = { seriesId: row.id, geoId: geo, zone: row.time_zone }
     const trend = await readDays(request.store, line, trendRange, null)
     const latest = await latestValue.first(request.store.kysely, { series: row.id, geo, now: request.now })
@@ -152,8 +153,17 @@ export async function readOverview(request: PageRequest) {
   const rank = (row: SeriesRow): number => (isLate(row) ? 0 : seriesGaps.has(row.id) ? 1 : 2)
   const all = stored.sort((a, b) => rank(a) - rank(b))
   const filter = (query.get('q') ?? '').slice(0, 100)
-  const { page, pages, shown } = paginate(request, await matchingSeries(request, all, filter), LINES_A_PAGE)
-  const failures = await readFailures(store)
+  const { page, pages, shown } = paginate(request, await findSeries(request, all, filter), LINES_A_PAGE)
+  const runs = await failedRuns(store)
+  // One cause is one problem: the command of a failed run repeats its failed requests and sends the others.
+  const ownRuns = new Set(runs.map(({ run }) => run))
+  const wholeJobs = new Set(runs.flatMap(({ job, part }) => (part === null ? job : [])))
+  const open = await readFailures(store)
+  const keyJobs = new Set(open.flatMap(({ outcome, job }) => (outcome === 'key' ? job : [])))
+  const failures = open.filter(({ runId }) => !ownRuns.has(runId))
+  const isOfRun = ({ reason, job }: SeriesGap): boolean =>
+    (reason === 'failed' || reason === 'never requested') && job !== null && wholeJobs.has(job)
+  const named = gaps.filter((gap) => !isOfRun(gap))
   const listed = failures.slice(0, FAILURES)
   const name = await requestNames(request, listed)
   const quarantine = store.kysely.selectFrom('_quarantine').where('resolved_at', 'is', null)
@@ -168,10 +178,11 @@ export async function readOverview(request: PageRequest) {
         .filter(({ missedFrom }) => now > missedFrom)
         .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS })),
       lackingGeos: lacking,
-      failedRuns: await failedRuns(store),
+      /** `key`: the service refused the key. */
+      failedRuns: runs.map((run) => ({ ...run, key: keyJobs.has(run.job) })),
       unfinishedRuns: await unfinishedRuns(store),
-      gaps: await worstGaps(request, gaps, all),
-      moreGaps: Math.max(0, gaps.length - PROBLEMS_SHOWN),
+      gaps: await worstGaps(request, named, all),
+      moreGaps: Math.max(0, named.length - PROBLEMS_SHOWN),
     },
     jobFiles: await readJobFiles(store),
     failures: listed.map((failure) => {

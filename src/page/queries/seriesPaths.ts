@@ -95,7 +95,11 @@ async function readSeriesWords({ store: { kysely }, service: { geos = {} } }: Se
  * Finds the series of which the number, names and geos begin with all words of a text; without any, those that the full-text search
  * finds, else those with most of the words. `geo`: the geo that the text names.
  */
-export async function findSeries(request: SearchRequest, series: readonly SeriesRow[], text: string) {
+export async function findSeries(
+  request: SearchRequest,
+  series: readonly SeriesRow[],
+  text: string,
+): Promise<{ readonly row: SeriesRow; readonly geo: number | null }[]> {
   const words = toWords(text)
   if (words.length === 0) return series.map((row) => ({ row, geo: null }))
   const readWords = await readSeriesWords(request)

@@ -1,6 +1,6 @@
 import type { IncompleteRun } from '../../reports/lastRuns.ts'
 import { oneLine, visible } from '../../util/text.ts'
-import { DAY } from '../../util/time/instant.ts'
+import { DAY, formatUtc } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
 import { type Column, commandLine, messageText, numberedPager, serviceText, table } from '../elements.ts'
@@ -12,6 +12,8 @@ import { runsTable } from './runsPage.ts'
 
 /** The most indicators without values that are listed. */
 const MAX_LACKING = 8
+/** The command after a refused key: it says what is wrong and how to set it. */
+const KEY_COMMAND = 'doctor --online'
 /** Commands that take a job. */
 const JOB_COMMANDS = ['plan', 'sync', 'validate', 'backfill', 'restate']
 
@@ -35,8 +37,8 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
   const { link, words } = request
   const { home } = words
   const sync = (job: string): string => `sync ${jobFile(jobFiles, job)}`
-  const runProblem = ({ run, job, command, part }: IncompleteRun, text: string): Problem => ({
-    text: html`<a href="${link(`/runs/${run}`)}">${text}</a>`,
+  const runProblem = ({ run, job, command, part, message }: IncompleteRun, text: string): Problem => ({
+    text: html`<a href="${link(`/runs/${run}`)}">${text}</a>${request.live && messageText(message, request)}`,
     command: !JOB_COMMANDS.includes(command)
       ? command
       : part === null
@@ -48,23 +50,27 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
     text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId}${gap.name !== null && html` ${serviceText(gap.name)}`}</a>: ${home.gap[
       gap.reason
     ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
-    command:
-      gap.reason === 'absent' ? 'gaps' : gap.reason !== 'never requested' ? 'retry' : gap.job ? sync(gap.job) : 'gaps',
+    command: {
+      failed: 'retry',
+      unverified: 'retry',
+      absent: 'gaps',
+      'never requested': gap.job ? sync(gap.job) : 'gaps',
+    }[gap.reason],
   })
   const isListed = request.live && failures.filter(({ next_at }) => next_at === null).length === health.failures
   const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
     count > 0 ? [{ text: text(count), command }] : []
   return [
-    ...health.failedRuns.map((run) => runProblem(run, home.failedRun(run.job))),
-    ...health.unfinishedRuns.map((run) => {
-      const problem = runProblem(run, home.unfinishedRun(run.job))
-      return { ...problem, text: html`${problem.text}${request.live && messageText(run.message, request)}` }
+    ...health.failedRuns.map((run) => {
+      const problem = runProblem(run, home.failedRun(run.job))
+      return run.key ? { ...problem, command: KEY_COMMAND } : problem
     }),
+    ...health.unfinishedRuns.map((run) => runProblem(run, home.unfinishedRun(run.job))),
     ...counted(health.failures, home.failures, 'retry'),
     // A published page has no requests and messages of the service.
     ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job, code }) => ({
       text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText(message, request, code)}`,
-      command: commandIn(hint, job, jobFiles),
+      command: outcome === 'key' ? KEY_COMMAND : commandIn(hint, job, jobFiles),
     })),
     // A listed failure names its gap.
     ...health.gaps.filter(({ reason }) => reason !== 'failed' || !isListed).map(gapProblem),
@@ -184,7 +190,9 @@ export const overviewView = view({
   title(data, request) {
     const { home } = request.words
     if (data.health.series === 0) return home.empty
-    return problems(data, request).length > 0 ? home.needs : home.upToDate
+    const state = problems(data, request).length > 0 ? home.needs : home.upToDate
+    // A published page does not change.
+    return request.live ? state : home.stateThen(state, localText(request, formatUtc(request.now)))
   },
   show: (
     data,
