@@ -4,7 +4,8 @@ import { distance } from 'fastest-levenshtein'
 export function didYouMean(word: string, legal: readonly string[]): string {
   const scored = legal.map((candidate) => ({ candidate, edits: distance(word.toLowerCase(), candidate.toLowerCase()) }))
   const [best] = scored.sort((a, b) => a.edits - b.edits)
-  return best && best.edits <= Math.max(2, Math.floor(word.length / 3))
+  // Every word of two letters would be close to every other one.
+  return best && best.edits <= Math.max(2, Math.floor(word.length / 3)) && best.edits < word.length - 1
     ? ` Did you mean ${JSON.stringify(best.candidate)}?`
     : ''
 }

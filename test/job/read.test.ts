@@ -111,6 +111,12 @@ describe('mistakes in job files', () => {
       /timeAgg {2}"mean" is not valid; .*Did you mean "average"\?/,
     ],
     ['glossary', 'name: x\ncontent:\n  - kinds: [glossary]', /Did you mean "glossaries"\?/],
+    ['a language', 'name: x\nlocales: [de]', /"de" is not valid; expected one of: es, en\.$/m],
+    [
+      'one error of the YAML parser',
+      'name: x\nseries: [{ indicators: [600\n    window: x }]',
+      /^[^\n]*is not valid YAML[^\n]*$/,
+    ],
     ['UTF-16', Buffer.from(`\uFEFF${SERIES}`, 'utf16le').toString('utf8'), /is not UTF-8 but looks like UTF-16/],
     [
       'UTF-16 without a byte order mark',

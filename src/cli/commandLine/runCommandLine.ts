@@ -41,17 +41,29 @@ function checkValues(
   name: CommandName,
   { flags, positionals = {} }: CommandModule,
   args: Readonly<Record<string, unknown>>,
+  words: readonly string[],
 ): void {
   const refuse = (message: string): never => {
-    throw new InputError(message, { hint: `indicator-sync ${name} --help`, code: 'usage' })
+    const geos = message.startsWith('--geo ') ? '`indicator-sync discover --in geos` lists the ids. ' : ''
+    throw new InputError(message, { hint: `${geos}indicator-sync ${name} --help`, code: 'usage' })
   }
   const options: Readonly<Record<string, Options>> = { ...positionals, ...flags, ...COMMON_FLAGS }
   for (const [argument, { type, array }] of Object.entries(options)) {
     const value = args[argument]
     if (!array && Array.isArray(value)) refuse(`--${argument} is given twice; keep one.`)
     if (type === 'number' && [value].flat().some(Number.isNaN))
-      refuse(`${argument in positionals ? `<${argument}>` : `--${argument}`} must be a number.`)
+      refuse(
+        `${argument in positionals ? `<${argument}>` : `--${argument}`}${wordFor(argument, words)} must be a number.`,
+      )
   }
+}
+
+/** The word that a flag got, for a message; empty for a positional argument. */
+function wordFor(flag: string, words: readonly string[]): string {
+  const at = words.findIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`))
+  if (at < 0) return ''
+  const word = words[at]!.includes('=') ? words[at]!.slice(flag.length + 3) : (words[at + 1] ?? '')
+  return ` ${JSON.stringify(word)}`
 }
 
 /** Splits a command line into the command and its other words. Common flags may come first; `help sync` is `sync --help`. */
@@ -87,7 +99,7 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
       throw error && error.name !== 'YError' ? error : usageError(message ?? error.message, name, module, words)
     })
   await parser.parseAsync()
-  if (parsed) checkValues(name, module, parsed as Record<string, unknown>)
+  if (parsed) checkValues(name, module, parsed as Record<string, unknown>, words)
   return parsed
 }
 

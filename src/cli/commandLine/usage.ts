@@ -7,9 +7,11 @@ import { COMMANDS } from './commands.ts'
 /** The error for a command line that does not begin with a command. */
 export function missingCommand(word: string | undefined): InputError {
   const message =
-    word === undefined || word.startsWith('-')
+    word === undefined
       ? 'Missing command.'
-      : `Unknown command ${JSON.stringify(word)}.${didYouMean(word, Object.keys(COMMANDS))}`
+      : word.startsWith('-')
+        ? `Unknown flag ${word}, and no command.`
+        : `Unknown command ${JSON.stringify(word)}.${didYouMean(word, Object.keys(COMMANDS))}`
   return new InputError(message, { hint: 'indicator-sync --help', code: 'usage' })
 }
 

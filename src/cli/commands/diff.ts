@@ -4,7 +4,7 @@ import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
-import { DATABASE_FLAG, FORMATS, JSON_FLAG, LIMIT_FLAG } from '../flags.ts'
+import { DATABASE_FLAG, FORMATS, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -20,7 +20,7 @@ export const flags = {
   indicator: { type: 'number', array: true, describe: 'Limit to these indicators' },
   format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
   ...JSON_FLAG,
-  ...LIMIT_FLAG,
+  limit: { type: 'number', defaultDescription: '50 in a table', describe: 'Set the maximum number of rows (0 = all)' },
 } as const
 export const examples = ['diff --from -7d --database data/demo.db', 'diff --run 1 --format csv --database data/demo.db']
 
@@ -30,6 +30,8 @@ const COLUMNS = [
   ...['what', 'change', 'kind', 'id', 'name', 'series_id', 'geo_id', 'at_utc', 'at_local', 'field', 'locale'],
   ...['before', 'after', 'changed_at'],
 ] as (keyof Difference)[]
+/** Rows of a table, unless the user sets their number. */
+const TABLE_ROWS = 50
 /** The columns of a table: all do not fit a terminal. */
 const TABLE_COLUMNS = ['change', 'id', 'name', 'geo', 'time or field', 'before', 'after']
 
@@ -82,9 +84,14 @@ export async function handler(args: DiffArgs): Promise<number> {
     }
     const differences = await findDifferences(reader, { from, to, indicators: args.indicator ?? [] })
     const name = args.json ? 'json' : args.format
+    const limit = args.limit ?? (name === 'table' ? TABLE_ROWS : 0)
     if (name !== 'table') {
       const rows = (async function* () {
-        for await (const difference of differences) yield [COLUMNS.map((column) => difference[column])]
+        let count = 0
+        for await (const difference of differences) {
+          if (limit > 0 && count++ === limit) return
+          yield [COLUMNS.map((column) => difference[column])]
+        }
       })()
       await stream(format(name, COLUMNS, rows))
       return EXIT.done
@@ -96,7 +103,7 @@ export async function handler(args: DiffArgs): Promise<number> {
       const key = `${difference.what} ${difference.change}`
       counts.set(key, (counts.get(key) ?? 0) + 1)
       total++
-      if (args.limit === 0 || rows.length < args.limit) rows.push(tableRow(difference))
+      if (limit === 0 || rows.length < limit) rows.push(tableRow(difference))
     }
     if (rows.length > 0) print(`${tableText({ columns: TABLE_COLUMNS, rows })}\n`)
     print(`${from} … ${to}: ${total === 0 ? 'nothing changed' : countsText(counts)}.`)

@@ -27,11 +27,16 @@ export const flags = {
   'as-of': { type: 'string', describe: 'Draw the values known at this instant' },
   ...JSON_FLAG,
 } as const
-export const examples = ['show 600 --database data/demo.db', 'show 600 --from -7d --as-of -1d --database data/demo.db']
+export const examples = [
+  'show 600 --database data/demo.db',
+  'show 600 --from -7d --as-of today --database data/demo.db',
+]
 export const endsWithOutput = true
 
 type ShowArgs = Args<typeof flags, typeof positionals>
 
+/** Listed geos of an indicator. */
+const MAX_GEOS = 20
 /** Seconds that are drawn by default. */
 const DEFAULT_SPAN = 7 * 86_400
 
@@ -65,8 +70,17 @@ async function chooseSeries(
     const [firstAt, lastAt] = [parseInstant(first_utc), parseInstant(last_utc)]
     return { ...series, name: indicator_name ?? `${kindText(kind)} ${indicator}`, firstAt, lastAt }
   }
+  const stored = await kysely
+    .selectFrom('freshness')
+    .select(['geo_id', 'geo_name'])
+    .distinct()
+    .where((eb) => eb.and({ kind, indicator_id: indicator }))
+    .orderBy('geo_id')
+    .limit(MAX_GEOS)
+    .execute()
+  const geos = stored.map(({ geo_id, geo_name }) => (geo_name === null ? geo_id : `${geo_id} (${geo_name})`)).join(', ')
   throw new InputError(
-    `No values of ${kindText(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are stored.`,
+    `No values of ${kindText(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are stored${geos && `; stored geos: ${geos}`}.`,
     {
       hint: '`indicator-sync discover` lists stored series; `indicator-sync sync JOB` fetches more.',
       code: 'not-stored',

@@ -38,7 +38,7 @@ export function showText({ name, geoName, unit, asOf, zone, values, from, to }: 
   const numbers = values.filter((value) => value !== null)
   const { low, high } = findScale(numbers)
   const width = Math.min(columns, MAX_CHART_WIDTH)
-  const state = asOf === null ? '' : `, as known at ${asOf}`
+  const state = asOf === null ? '' : `, as known at ${formatLocal(zone, Math.floor(Date.parse(asOf) / 1000))}`
   const head = oneLine(`${name}${geoName ? `, ${geoName}` : ''}${unit ? ` (${unit})` : ''}${state}`)
   const [begin, end] = [from, to].map((at) => formatLocal(zone, at).slice(0, 16))
   return [

@@ -121,8 +121,11 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
   const [document] = documents as [Document]
-  const mistakes = document.errors.map((error) => ({ ...place(error.pos[0]), message: yamlMessage(error, text) }))
-  if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) return { mistakes, parsed: null }
+  const mistake = (error: YAMLError) => ({ ...place(error.pos[0]), message: yamlMessage(error, text) })
+  // Later errors of the parser are mostly consequences of the first.
+  const unparsable = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY')
+  if (unparsable) return { mistakes: [mistake(unparsable)], parsed: null }
+  const mistakes = document.errors.map(mistake)
   if (documents.length > 1) return refuse('contains several YAML documents; expected one')
   const complexity = tooComplex(document)
   if (complexity) return refuse(complexity)

@@ -11,6 +11,8 @@ test('diff lists the changes of a run, with every row in CSV', async () => {
   expect(shown.err).toMatch(/first 2 of 746/)
   const all = await runCommand(dir, ['diff', '--run', '1', '--format', 'csv'])
   expect(all.out.trim().split('\n')).toHaveLength(747)
+  const few = await runCommand(dir, ['diff', '--run', '1', '--format', 'csv', '--limit', '2'])
+  expect(few.out.trim().split('\n')).toHaveLength(3)
   const none = await runCommand(dir, ['diff', '--from', '+1d', '--to', '+2d', '--json'])
   expect(JSON.parse(none.out)).toEqual([])
   const never = await runCommand(dir, ['diff', '--from', '2025-02-30T00:00:00.000Z'])

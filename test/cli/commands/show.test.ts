@@ -36,7 +36,12 @@ test('show draws the values known at an instant, and revisions are read latest f
     err: expect.stringMatching(/No values of indicator 600 .* were known at 2024-12-31T23/),
   })
 
+  expect(await show('--geo', '99')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/geo 99 are stored; stored geos: 3 \(España\)/),
+  })
+
   const { out, code } = await show('--as-of', '2025-01-06T12:00:00Z')
   expect(code).toBe(0)
-  expect(out).toMatch(/, as known at 2025-01-06T12:00:00.000Z: mean/)
+  expect(out).toMatch(/, as known at 2025-01-06T13:00:00\+01:00: mean/)
 })
