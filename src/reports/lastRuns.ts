@@ -96,6 +96,13 @@ export async function withDeadRuns<Run extends { readonly outcome: RecordedOutco
   return runs.map((run) => (run.outcome === 'running' ? { ...run, outcome: 'failed', message: DIED } : run))
 }
 
+/** Describes the run that is in progress; null without one. */
+export async function runningRun(db: Reader): Promise<string | null> {
+  const last = db.kysely.selectFrom('_run').select(['id', 'job', 'started_at', 'outcome', 'message'])
+  const [run] = await withDeadRuns(db, await last.orderBy('id', 'desc').limit(1).execute())
+  return run?.outcome === 'running' ? `run ${run.id} of ${run.job}, in progress since ${run.started_at}` : null
+}
+
 /** Finds the jobs whose last run was stopped by its budget or by a signal. */
 export const unfinishedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
   (await readLastRuns(db, true))

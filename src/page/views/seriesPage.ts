@@ -5,7 +5,7 @@ import { DAY } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
-import { differing, eachPeriod } from '../client/segments.ts'
+import { differing } from '../client/segments.ts'
 import { type Column, facts, options, serviceText, table } from '../elements.ts'
 import { type FigureLine, figure } from '../figure.ts'
 import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
@@ -32,44 +32,31 @@ import {
   showCommand,
   versionsStatement,
 } from '../queries/series/seriesQuery.ts'
-import { joinValues, readDays } from '../queries/series/window.ts'
+import { joinExtremes, readDays } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 const MAX_LISTED_INTERVALS = 20
 const MAX_REVISIONS = 20
 const HOURS = [...Array(24).keys()]
 
-/** The most values of a bucket: four months, every five minutes. */
-const MAX_BUCKET_VALUES = 40_000
+/** The longest range of which all values are read at once, and the most values in it: two months, every two minutes. */
+const [MAX_EXAMINED, MAX_VALUES] = [62 * DAY, 45_000]
 
-/** Computes the mean, the sum and the extremes of a range from its values; if it is long, from its days and the buckets of its chart. */
-async function readFigures(
-  db: Reader,
-  dataset: NamedGeoSeries,
-  { from, to, now, before }: ChartData,
-  fetchId: number | null,
-) {
-  const { kysely } = db
-  const isLong = to - from > 62 * DAY
-  const values = isLong ? [] : await readKnownValues(kysely, { ...dataset, from, to }, fetchId, MAX_BUCKET_VALUES)
-  const exact = { kind: 'values' as const, segments: joinValues(values) }
-  const periods = [...eachPeriod(isLong ? (before ?? now) : exact)].filter(({ mean }) => mean !== null)
-  const seconds = periods.reduce((sum, { from, to }) => sum + to - from, 0)
-  const weighted = periods.reduce((sum, { from, to, mean }) => sum + mean! * (to - from), 0)
-  const sums = isLong
-    ? (await readDays(db, dataset, { from, to }, fetchId)).map(([, { sum }]) => sum ?? 0)
-    : periods.map(({ mean }) => mean!)
-  const find = async (key: 'min' | 'max', sign: 1 | -1) => {
-    if (periods.length === 0) return undefined
-    const bucket = periods.reduce((best, period) => (sign * (period[key]! - best[key]!) < 0 ? period : best))
-    const near = { ...dataset, from: bucket.from - DAY, to: bucket.to }
-    const values = await readKnownValues(kysely, near, fetchId, MAX_BUCKET_VALUES)
-    const extreme = values.find(({ at, step, value }) => value === bucket[key] && at + step > bucket.from)
-    return { value: bucket[key], at: extreme?.at ?? bucket.from }
+/** Computes the mean, the sum and the extremes of a range; if it is long, of its whole local days. */
+async function readFigures(db: Reader, dataset: NamedGeoSeries, range: Interval, fetchId: number | null) {
+  const days =
+    range.to - range.from > MAX_EXAMINED
+      ? await readDays(db, dataset, range, fetchId)
+      : (await db.engine.extremes(dataset, [range.from, range.to], fetchId)).map((whole) => [range, whole] as const)
+  const { mean, sum, min, max } = days.map(([, extremes]) => extremes).reduce(joinExtremes)
+  /** The value with the instant of its first period. */
+  const find = async (key: 'min' | 'max', value: number | null) => {
+    const near = days.find(([, extremes]) => extremes[key] === value)?.[0]
+    if (value === null || !near) return undefined
+    const values = await readKnownValues(db.kysely, { ...dataset, from: near.from, to: near.to }, fetchId, MAX_VALUES)
+    return { value, at: values.find((known) => known.value === value)?.at ?? near.from }
   }
-  const [mean, sum] =
-    periods.length === 0 ? [null, null] : [weighted / seconds, sums.reduce((total, some) => total + some, 0)]
-  return { mean, sum, low: await find('min', 1), high: await find('max', -1) }
+  return { mean, sum, low: await find('min', min), high: await find('max', max) }
 }
 
 /** Describes a mistake in the form, with the series that a name may mean; throws any other error. */
@@ -137,7 +124,7 @@ async function readSeriesPage(request: PageRequest) {
     changes: await readChanges(store, dataset, range),
     revisions: await readRevisions(store, dataset, range, MAX_REVISIONS),
     chart,
-    figures: await readFigures(store, dataset, chart, asOf?.fetchId ?? null),
+    figures: await readFigures(store, dataset, range, asOf?.fetchId ?? null),
     table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines, by),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openWriter } from '../../../src/db/lock.ts'
+import { openRun } from '../../../src/sync/record.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
 
@@ -21,4 +24,15 @@ test('check lists each finding and exits with 6 until none is left', async () =>
     6,
     [{ check: 'daily totals', what: expect.stringContaining('3 days') }],
   ])
+})
+
+test('check names the run that is in progress, whose data is still missing', async () => {
+  const file = join(tempFolder(), 'market.db')
+  const store = await openWriter(file, 'sync prices')
+  onTestFinished(() => store.close())
+  const run = await openRun({ store, version: 'test', nowMs: Date.now }, 'sync', { name: 'prices' })
+  const { out } = await runCommand(tempFolder(), ['check', '--database', file])
+  expect(out).toMatch(/The findings may change with run 1 of prices, in progress since 20/)
+  await run.end('done', null)
+  expect((await runCommand(tempFolder(), ['check', '--database', file])).out).not.toMatch(/in progress/)
 })
