@@ -191,11 +191,12 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
 
 /** Describes a gap, with the next run that fetches it. */
 export function gapText(gap: Gap): string {
-  const { geo_id, from, to, job, next } = gap
+  const { geo_id, from, to, job, next, next_at, reason } = gap
+  const command = reason === 'unverified' ? 'retry' : 'restate'
   const geos = geo_id === ALL_GEOS ? 'all geos' : `geo ${geo_id}`
   const end =
     next !== null
-      ? `next: ${next}`
+      ? `next: ${next}${next_at === null ? '' : `, or now with \`indicator-sync ${command}\``}`
       : job === null
         ? 'no job selects it any more'
         : 'fetch it with `indicator-sync restate`'

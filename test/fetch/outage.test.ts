@@ -44,6 +44,7 @@ describe('an unavailable service', () => {
     expect(text).toContain('The service is unavailable.')
     if (summary.failures.length > 0)
       expect(text).toContain(failed === 1 ? 'The only request failed:' : `All ${failed} requests failed:`)
+    expect(text, 'one command repairs it').not.toContain('indicator-sync retry')
     expect(store.all('select outcome, message from _run')).toEqual([
       { outcome: 'failed', message: summary.stop?.message },
     ])

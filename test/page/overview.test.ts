@@ -77,6 +77,18 @@ describe('the overview', () => {
     expect(problems.map(([, command]) => command)).toEqual(['npx indicator-sync doctor --online'])
   })
 
+  test('an invalid row and the range that it leaves unverified have one command', async () => {
+    const [store, market] = [
+      await tempStore(),
+      await source({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 }),
+    ]
+    await market.run(store, JOB.replace('1, 2, 3', '1'), '2025-11-04T12:00:00Z')
+    const { url } = await servePage(store.file)
+    const problems = await problemsOf(url)
+    expect(problems.map(([, command]) => command)).toEqual(['npx indicator-sync quarantine list'])
+    expect(problems[0]![0]).toMatch(/48 h unverified: a response had invalid rows[\s\S]*1 row could not be read/)
+  })
+
   test('/healthz responds 200 if all is well, else 503 with the findings of check', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3] })]
     const now = '2025-11-04T12:00:00Z'

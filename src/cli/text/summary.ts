@@ -91,7 +91,8 @@ export function summaryText(summary: Summary): string {
       lines.push(
         `  ${planned.entry}  ${planned.http.target}`,
         `    ${error.message}`,
-        ...(error.hint ? [`    → ${error.hint}`] : []),
+        // The command of a run that ended early also repeats its failed requests.
+        ...(error.hint && !stop ? [`    → ${error.hint}`] : []),
       )
     const more = failed - Math.min(failures.length, SHOWN_FAILURES)
     if (more > 0) lines.push(`  … and ${more} more: indicator-sync status`)

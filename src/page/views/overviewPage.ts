@@ -14,6 +14,7 @@ import { runsTable } from './runsPage.ts'
 const MAX_LACKING = 8
 /** The command after a refused key: it says what is wrong and how to set it. */
 const KEY_COMMAND = 'doctor --online'
+const QUARANTINE = 'quarantine list'
 /** Commands that take a job. */
 const JOB_COMMANDS = ['plan', 'sync', 'validate', 'backfill', 'restate']
 
@@ -52,7 +53,8 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
     ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
     command: {
       failed: 'retry',
-      unverified: 'retry',
+      // Invalid rows may be the reason.
+      unverified: health.quarantined > 0 ? QUARANTINE : 'retry',
       absent: 'gaps',
       'never requested': gap.job ? sync(gap.job) : 'gaps',
     }[gap.reason],
@@ -90,7 +92,7 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
     ...counted(
       health.quarantined,
       (count) => html`<a href="${link('/quarantine')}">${home.quarantined(count)}</a>`,
-      'quarantine list',
+      QUARANTINE,
     ),
   ]
 }
