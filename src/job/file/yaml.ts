@@ -91,11 +91,20 @@ function nodeAt(document: Document, path: DocumentPath, key: boolean): Node | nu
   return isNode(node) || path.length === 0 ? (node as Node | null) : nodeAt(document, path.slice(0, -1), false)
 }
 
+/** Plain words for frequent errors; the parser names them in terms of its grammar. */
+const PLAIN_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
+  BAD_INDENT: 'a bracket is not closed before this place, or the line is not indented enough',
+  BAD_SCALAR_START: 'put a text that starts with this character in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'two keys follow each other; align keys in one column, and put a text with a colon in quotes',
+  MULTILINE_IMPLICIT_KEY: 'a key lacks its colon',
+  TAB_AS_INDENT: 'indent with spaces, not with tabs',
+}
+
 /** The message for an error of the parser; a repeated key is named. */
 const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
   code === 'DUPLICATE_KEY'
     ? `${/^[^:\s]*/.exec(text.slice(pos[0]))?.[0] ?? 'a key'} is a duplicate key; keep one`
-    : `is not valid YAML: ${message.split('\n')[0]?.replace(/ at line .*$/, '')}`
+    : `is not valid YAML: ${PLAIN_MESSAGES[code] ?? message.split('\n')[0]?.replace(/ at line .*$/, '')}`
 
 /**
  * Parses the YAML of a job file: one document of limited size and depth. `mistakes` are those of the text; `parsed` is null if

@@ -46,6 +46,7 @@ describe('completion scripts', () => {
     const { code, out, err } = await runCommand(folder, ['completion', shell])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toContain('indicator-sync --get-yargs-completions')
+    expect(out).toContain(`Installation: indicator-sync completion ${shell} >`)
     const script = join(folder, 'script')
     writeFileSync(script, out)
     if (spawnSync(shell, ['--version']).status === 0)
