@@ -91,7 +91,7 @@ export async function storedNamedGeos(db: Reader): Promise<NamedGeo[]> {
   return [...selected, ...(await readInstantGeos(db))]
 }
 
-/** Reads the geos of some indicators for which values are stored, by indicator. */
+/** Reads the geos of some indicators for which values other than null are stored, by indicator. */
 async function readStoredGeos({ kysely }: Reader, indicators: readonly number[]) {
   const rows = await kysely
     .selectFrom('series_geo as g')
@@ -101,13 +101,22 @@ async function readStoredGeos({ kysely }: Reader, indicators: readonly number[])
     .distinct()
     .where('s.indicator_id', 'in', indicators)
     .where('s.geo_agg', 'is', null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('_day as d')
+          .select('d.day')
+          .whereRef('d.series_id', '=', 'g.series_id')
+          .whereRef('d.geo_id', '=', 'g.geo_id')
+          .where('d.count', '>', 0),
+      ),
+    )
     .orderBy('g.geo_id')
     .execute()
   return Map.groupBy(rows, (row) => makeKey(row.kind, row.indicator_id))
 }
 
-/** Reads the geos for which the service responded without values although they were due; `ALL_GEOS` if all geos were requested. */
-async function readEmptyGeos(db: Reader, indicators: readonly number[]) {
+/** Reads the geos for which the service responded after their values were due; `ALL_GEOS` if all geos were requested. */
+async function readAnsweredGeos(db: Reader, indicators: readonly number[]) {
   const rows = await db.kysely
     .selectFrom('_coverage as c')
     .innerJoin('series as s', 's.id', 'c.series_id')
@@ -115,9 +124,7 @@ async function readEmptyGeos(db: Reader, indicators: readonly number[]) {
     .distinct()
     .where('s.indicator_id', 'in', indicators)
     .where('s.geo_agg', 'is', null)
-    .where((eb) =>
-      eb.or([eb('c.state', '=', 'empty'), eb.and([eb('c.geo_id', '=', ALL_GEOS), eb('c.state', '=', 'values')])]),
-    )
+    .where('c.state', 'in', ['empty', 'values'])
     .where((eb) => eb(eb('c.from_at', '+', PUBLISHED_AFTER), '<=', eb.ref('c.fetched_at')))
     .execute()
   const instants = (await readInstantGeos(db, indicators)).filter(({ hasResponse }) => hasResponse)
@@ -128,16 +135,16 @@ async function readEmptyGeos(db: Reader, indicators: readonly number[]) {
 export async function findLackingGeos(db: Reader, selected: readonly NamedGeo[]): Promise<LackingGeos[]> {
   if (selected.length === 0) return []
   const indicators = [...new Set(selected.map(({ indicatorId }) => indicatorId))]
-  const [storedGeos, emptyGeos] = [await readStoredGeos(db, indicators), await readEmptyGeos(db, indicators)]
+  const [storedGeos, answeredGeos] = [await readStoredGeos(db, indicators), await readAnsweredGeos(db, indicators)]
   return [...Map.groupBy(selected, (geo) => makeKey(geo.kind, geo.indicatorId))].flatMap(([key, geos]) => {
     const { kind, indicatorId } = geos[0]!
     const stored = (storedGeos.get(key) ?? []).map(({ id, name }) => ({ id, name }))
-    const empty = new Set(emptyGeos.get(key)?.map(({ geoId }) => geoId))
+    const answered = new Set(answeredGeos.get(key)?.map(({ geoId }) => geoId))
     const named = new Set(geos.map(({ geoId }) => geoId))
-    if (stored.length === 0 && named.has(ALL_GEOS) && empty.has(ALL_GEOS))
+    if (stored.length === 0 && named.has(ALL_GEOS) && answered.has(ALL_GEOS))
       return [{ kind, indicatorId, geoIds: [], stored }]
     const lacking = named.difference(new Set([ALL_GEOS, ...stored.map(({ id }) => id)]))
-    const geoIds = [...lacking].filter((geoId) => empty.has(geoId) || empty.has(ALL_GEOS)).sort((a, b) => a - b)
+    const geoIds = [...lacking].filter((geoId) => answered.has(geoId) || answered.has(ALL_GEOS)).sort((a, b) => a - b)
     return geoIds.length === 0 ? [] : [{ kind, indicatorId, geoIds, stored }]
   })
 }

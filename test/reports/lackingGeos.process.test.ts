@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
 import { findLackingGeos, lackingGeosText, namedGeos, storedNamedGeos } from '../../src/reports/lackingGeos.ts'
 import { jobFolder, serviceAt } from '../cli/jobFolder.ts'
-import { emulate, ms, runCommand, runJob, tempStore } from '../kit.ts'
+import { askedWindow, emulate, json, ms, runCommand, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { source } from '../source.ts'
 
 const NOW = '2025-11-05T20:15:00Z'
@@ -110,4 +110,21 @@ test('an entry with an instant gets a warning until its job names other geos', a
   expect(await run('3, 8741')).toEqual(['indicator 600 has no values for geo 8741; values are stored for 3 (España).'])
   expect(await run('3')).toEqual([])
   expect(await run('3, 8742', '2025-11-05T12:00'), 'not published yet').toEqual([])
+})
+
+test('a geo with nothing but nulls has no values', async () => {
+  const server = await serve((request, response) => {
+    const { from } = askedWindow(request)
+    const values = [3, 4].flatMap((geo) => [0, 1].map((i) => valueAt(from + i * 3600, geo === 3 ? 1 : null, geo)))
+    json(response, { indicator: { id: 5, tiempo: [{ id: 4 }], geos: [], values } })
+  })
+  const run = async (geoIds: string) => {
+    const store = await tempStore()
+    const yaml = `series: [{ indicators: [5], geoIds: [${geoIds}], ${REST} }]`
+    const { lackingGeos } = await runJob(store, server, yaml, { now: ms(NOW) })
+    return lackingGeos.map(lackingGeosText)
+  }
+  expect(await run('3, 4')).toEqual([`${lacks} 4; values are stored for 3.`])
+  // The server sends both geos.
+  expect(await run('4')).toEqual([`${lacks} 4; values are stored for 3.`])
 })
