@@ -8,7 +8,7 @@ import { limitRows } from './flood.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
 import { readValues, type Values } from './values/readValues.ts'
-import { claimedId, findSteps, guessStep, isGuessed, stepsInParts } from './values/steps.ts'
+import { areFiner, claimedId, findSteps, guessStep, isGuessed, stepsInParts } from './values/steps.ts'
 
 const INDICATOR_FIELDS = { ...fieldsAs(AS.text, 'step_type'), ...fieldsAs(AS.flag, 'composited', 'disaggregated') }
 const KNOWN_FIELDS = [
@@ -94,6 +94,10 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const { window, timeZone, service } = planned
   const length = window ? window.to - window.from : 0
   const trunc = planned.series?.timeTrunc ?? null
+  if (areFiner(trunc, observations))
+    throw new SchemaError(`Requested values by ${trunc}, but the response has shorter periods.`, {
+      path: `$.${root}.values`,
+    })
   const steps = findSteps(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
   const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   const { updated } = part.columns(UPDATED)

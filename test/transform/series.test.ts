@@ -129,3 +129,14 @@ describe('unrecorded variants of replies', () => {
     expect(() => read('{"widget":{"id":"a"}}', 'a')).toThrow(/no id/)
   })
 })
+
+test('values at shorter periods than the requested ones are refused', () => {
+  const hours = Array.from({ length: 24 }, (_, i) => {
+    const utc = new Date(Date.UTC(2021, 9, 30, 22 + i)).toISOString()
+    return value({ datetime: utc.replace('Z', '+00:00'), datetime_utc: utc, tz_time: utc })
+  })
+  const byDay = { timeTrunc: 'day', timeAgg: 'average' }
+  expect(() => read(hours, {}, byDay)).toThrow('Requested values by day, but the response has shorter periods.')
+  expect(read(hours, {}, { timeTrunc: 'hour', timeAgg: 'average' }).observations?.at).toHaveLength(24)
+  expect(read(hours.slice(0, 1), {}, byDay).observations?.steps).toBe(90_000)
+})
