@@ -14,7 +14,7 @@ import { createSizes } from '../load/learnedSizes.ts'
 import type { LoadContext } from '../load/load.ts'
 import type { OnReject, SyncContext } from '../sync/context.ts'
 import { processRequest } from '../sync/processRequest.ts'
-import { type OpenContext, openRequestContext } from '../sync/requestContext.ts'
+import { openRequestContext, type RequestContext } from '../sync/requestContext.ts'
 import {
   BugError,
   KeyError,
@@ -81,7 +81,7 @@ interface Worker {
   readonly queue: Queue
   readonly emit: EmitEvent
   /** One for each pace. */
-  readonly contexts: Map<string, Promise<OpenContext>>
+  readonly contexts: Map<string, Promise<RequestContext>>
   done: number
   failed: number
 }
@@ -176,9 +176,9 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
   let failure: SyncError | null = null
   while (requests.length > 0)
     try {
-      const open = await openContextFor(worker, data)
+      const shared = await openContextFor(worker, data)
       const { onRecord, store } = claimed
-      const forJob = { ...open.context, store, runId: run, keep, emit: emitOfRun, onRecord }
+      const forJob = { ...shared, store, runId: run, keep, emit: emitOfRun, onRecord }
       const outcome = await processRequest({ ...forJob, sizes: createSizes(forJob) }, requests[0]!)
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
       if (outcome.kind === 'failed') failure ??= outcome.error
@@ -207,7 +207,7 @@ const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Prom
 const paceKey = ({ pace }: QueuedRequest): string => canonical([pace])
 
 /** Returns the client for the pace of a request. */
-function openContextFor({ context, contexts, emit }: Worker, data: QueuedRequest): Promise<OpenContext> {
+function openContextFor({ context, contexts, emit }: Worker, data: QueuedRequest): Promise<RequestContext> {
   const key = paceKey(data)
   const open = contexts.get(key)
   if (open) return open

@@ -21,12 +21,8 @@ export interface RequestContext extends LoadContext {
   readonly sizes: Sizes
   /** Series and resolution ids for which a day was requested to learn what the id means. */
   readonly probed: Set<string>
-}
-
-/** A request context, and how to close it. */
-export interface OpenContext {
-  readonly context: RequestContext
-  close(): Promise<void>
+  /** Closes the client. */
+  readonly close: () => Promise<void>
 }
 
 /**
@@ -37,7 +33,7 @@ export async function openRequestContext(
   context: SyncContext,
   { pace, keep }: Pick<Job, 'pace' | 'keep'>,
   { runId, emit }: Pick<RunRecord, 'runId' | 'emit'>,
-): Promise<OpenContext> {
+): Promise<RequestContext> {
   const { store, nowMs, signal, onReject = 'quarantine' } = context
   const onPause = (ms: number, reason: string): void => {
     emit('calls.paused', { wait_ms: Math.round(ms), reason })
@@ -55,16 +51,14 @@ export async function openRequestContext(
   })
   const loadContext = { store, runId, keep, nowMs, redactor: createRedactor(context.key) }
   return {
-    context: {
-      ...loadContext,
-      client,
-      emit,
-      signal,
-      concurrency: pace.concurrency,
-      onReject,
-      sizes: createSizes(loadContext),
-      probed: new Set(),
-    },
+    ...loadContext,
+    client,
+    emit,
+    signal,
+    concurrency: pace.concurrency,
+    onReject,
+    sizes: createSizes(loadContext),
+    probed: new Set(),
     async close() {
       pacer.close?.()
       await client.close()

@@ -11,7 +11,7 @@ import type { Failed, SyncContext } from './context.ts'
 import type { Batch, RunPlan } from './planRun.ts'
 import type { Outcome } from './processRequest.ts'
 import { findOutage, openRun, type RunRecord, readCounts, runOutcome } from './record.ts'
-import type { OpenContext } from './requestContext.ts'
+import type { RequestContext } from './requestContext.ts'
 
 /** The result of a run. */
 export interface Executed {
@@ -90,7 +90,7 @@ async function executeBatches(
 ): Promise<ExecutedBatches> {
   const distribute = context.shared?.distribute
   const progress = trackProgress(context, job, record)
-  let open: OpenContext | null = null
+  let requestContext: RequestContext | null = null
   let earlyEnd: SyncError | null = null
   let isIdle = true
   try {
@@ -103,8 +103,8 @@ async function executeBatches(
         // Loaded only if there is something to fetch: most scheduled runs have nothing.
         const { openRequestContext } = await import('./requestContext.ts')
         const { execute } = await import('./execute.ts')
-        open ??= await openRequestContext(context, job, record)
-        for await (const outcome of execute(open.context, requests)) {
+        requestContext ??= await openRequestContext(context, job, record)
+        for await (const outcome of execute(requestContext, requests)) {
           const { rows_rejected: rejected } = await progress.note(outcome)
           if (context.onReject === 'fail' && rejected > 0) throw rejectLimitError(rejected)
         }
@@ -115,7 +115,7 @@ async function executeBatches(
     if (!endsInOrder(error)) throw error
     earlyEnd = error
   } finally {
-    await open?.close()
+    await requestContext?.close()
     await later.return?.()
   }
   return { failures: progress.failures, earlyEnd, isIdle }

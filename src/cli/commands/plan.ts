@@ -32,7 +32,7 @@ export const examples = ['plan jobs/nightly.yaml', 'plan jobs/nightly.yaml --fro
 type PlanArgs = Args<typeof flags, typeof positionals>
 
 /** The inputs of a plan, except the job and those after it. */
-type PreviewContext = Pick<PlanContext, 'service' | 'plannerState' | 'now' | 'requested'> & {
+type PreviewInputs = Pick<PlanContext, 'service' | 'plannerState' | 'now' | 'requested'> & {
   readonly args: PlanArgs
   readonly catalogue: readonly Listed[]
 }
@@ -43,7 +43,7 @@ function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): PlanOptio
 }
 
 /** Plans the first of some jobs against what is stored. */
-function previewJob({ args, catalogue, ...context }: PreviewContext, job: Job, laterJobs: readonly Job[]): PlannedJob {
+function previewJob({ args, catalogue, ...context }: PreviewInputs, job: Job, laterJobs: readonly Job[]): PlannedJob {
   const skipped = new Map<string, SkippedItem>()
   const common = {
     ...context,

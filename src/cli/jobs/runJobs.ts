@@ -49,8 +49,8 @@ export interface RunOptions
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
 }
 
-/** The state that the jobs of one command share. */
-interface Command {
+/** One run of a command: what its jobs share. */
+interface CommandRun {
   readonly options: RunOptions
   readonly store: Store
   readonly signal: AbortSignal
@@ -87,13 +87,21 @@ export async function runJobs(
     const sharedRun = await shareRun(store, options)
     if (sharedRun) closers.add(sharedRun.close)
     const requested = createRequested()
-    const command: Command = { options, store, signal, sharedRun, requested, emitLog, onStarted: notifier.started }
+    const commandRun: CommandRun = {
+      options,
+      store,
+      signal,
+      sharedRun,
+      requested,
+      emitLog,
+      onStarted: notifier.started,
+    }
     const summaries: Summary[] = []
     let stoppedBy: Job | undefined
     for (const [i, job] of jobs.entries()) {
       const summary = stoppedBy
-        ? await recordUnreached(command, job, stoppedBy)
-        : await runJob(command, job, jobs.slice(i + 1))
+        ? await recordUnreached(commandRun, job, stoppedBy)
+        : await runJob(commandRun, job, jobs.slice(i + 1))
       if (summary.stop && !(summary.stop instanceof NoReplyError)) stoppedBy ??= job
       summaries.push(summary)
       unfinished.delete(job)
@@ -124,8 +132,8 @@ async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | 
 }
 
 /** Runs one job and shows its progress. */
-async function runJob(command: Command, job: Job, later: readonly Job[]): Promise<Summary> {
-  const { options, store, signal, sharedRun, requested, emitLog, onStarted } = command
+async function runJob(commandRun: CommandRun, job: Job, later: readonly Job[]): Promise<Summary> {
+  const { options, store, signal, sharedRun, requested, emitLog, onStarted } = commandRun
   const { service, baseUrl, key, allowHttp, onReject, runOne } = options
   const progress = createProgress(
     options.quiet,
@@ -159,7 +167,7 @@ async function runJob(command: Command, job: Job, later: readonly Job[]): Promis
 }
 
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
-async function recordUnreached({ options, store, emitLog }: Command, job: Job, stoppedBy: Job): Promise<Summary> {
+async function recordUnreached({ options, store, emitLog }: CommandRun, job: Job, stoppedBy: Job): Promise<Summary> {
   const stop = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
