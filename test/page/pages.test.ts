@@ -146,6 +146,17 @@ describe('the search page', () => {
     },
   )
 
+  test('search shows titles in the language of the page, whatever language matched', async () => {
+    const { texts } = (await get('/texts?kind=glossary', 'es')).data as { texts: { id: number; title: string }[] }
+    const titles = new Map(texts.map(({ id, title }) => [id, title]))
+    const { results } = (await get('/search?q=market&in=content', 'es')).data as {
+      results: { kind: string; id: number; name: string }[]
+    }
+    const found = results.filter(({ kind, id }) => kind === 'glossary' && titles.has(id))
+    expect(found.length).toBeGreaterThan(0)
+    for (const { id, name } of found) expect(name).toBe(titles.get(id))
+  })
+
   test('search finds pages by their names in the language of the page', async () => {
     expect((await get('/search?q=run')).html).toContain('<a href="/runs">Runs</a>')
     expect((await get('/search?q=ejecu', 'es')).html).toContain('<a href="/runs">Ejecuciones</a>')

@@ -170,15 +170,23 @@ async function readSearch(request: PageRequest) {
     .execute()
   const series = await readStoredSeries(db, shown)
   const names = await indicatorNames(request, shown.map(({ id }) => Number(id)).filter(Number.isSafeInteger))
+  const titles = await db.kysely
+    .selectFrom('content_text')
+    .select(['kind', 'id', 'locale', 'title as name'])
+    .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
+    .where('id', 'in', shown.map(({ id }) => Number(id)).filter(Number.isSafeInteger))
+    .execute()
   const archives = await readKinds(db, 'archive')
   const results = shown.map((hit) => {
     const versions = texts.filter(({ kind, item_id }) => kind === hit.kind && item_id === hit.id)
     const ordered = versions.toSorted((a, b) => Number(b.locale === hit.locale) - Number(a.locale === hit.locale))
     const excerpts = ordered.map(({ text: whole }) => findExcerpt(whole ?? '', words))
+    const ofItem = titles.filter(({ kind, id }) => kind === hit.kind && id === Number(hit.id))
     const name = names.get(`${hit.kind} ${hit.id}`)
     return {
       ...hit,
-      ...(name !== undefined && { name, locale: request.locale }),
+      // In the language of the page, whatever matched.
+      ...(name === undefined ? inLanguage(ofItem, request.languages) : { name, locale: request.locale }),
       archive: archives.includes(hit.kind),
       excerpt: excerpts.find((pieces) => pieces.length > 0) ?? [],
       series: series.get(`${hit.kind} ${hit.id}`) ?? [],
