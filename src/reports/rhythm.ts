@@ -29,6 +29,8 @@ export interface Rhythm {
   readonly lastAt: Instant
   /** The usual interval between starts, in seconds. */
   readonly usualS: number
+  /** The next run by the schedule of the job; null without one. */
+  readonly nextAt: Instant | null
   /** From when on the next run counts as missed. */
   readonly missedFrom: Instant
 }
@@ -63,7 +65,7 @@ function scheduledRhythm(job: string, last: RhythmRun | undefined): Rhythm | und
   const [next, afterNext] = cron.nextRuns(2, formatUtc(lastAt)).map((date) => Math.floor(date.getTime() / 1000))
   if (next === undefined) return undefined
   const usualS = afterNext === undefined ? next - lastAt : afterNext - next
-  return { job, lastAt, usualS, missedFrom: next + Math.max(900, Math.min(usualS / 4, DAY / 8)) }
+  return { job, lastAt, usualS, nextAt: next, missedFrom: next + Math.max(900, Math.min(usualS / 4, DAY / 8)) }
 }
 
 /** Finds the rhythm of a job; undefined if it runs irregularly, or requests only the past. */
@@ -82,7 +84,7 @@ async function findRhythm(db: Reader, job: string, now: Instant): Promise<Rhythm
   if (regular.length * 3 < intervals.length * 2) return undefined
   const usualS = Math.max(median, quantile(intervals, 0.9))
   const lastAt = starts.at(-1)!
-  return { job, lastAt, usualS, missedFrom: lastAt + usualS + Math.max(900, usualS / 4) }
+  return { job, lastAt, usualS, nextAt: null, missedFrom: lastAt + usualS + Math.max(900, usualS / 4) }
 }
 
 /** Finds the rhythms of all jobs that have one. */

@@ -101,6 +101,13 @@ describe('the overview', () => {
     expect([bad.status, await bad.json()]).toMatchObject([503, { ok: false, findings: [{ check: 'last run' }] }])
   })
 
+  test('the overview shows the next run by the schedule of a job', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    await market.run(store, `schedule: '15 21 * * *'\ntimeZone: Europe/Madrid\n${JOB}`, '2025-11-04T08:00:00Z')
+    const { url } = await servePage(store.file)
+    expect(await get(`${url}/?lang=en`)).toContain('Next run of test: 2025-11-04 21:15')
+  })
+
   test('a filter that names a geo shows the value of that geo', async () => {
     const { url } = await servePage(await sharedFile())
     const geos = async (words: string) =>

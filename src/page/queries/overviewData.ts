@@ -163,6 +163,7 @@ export async function readOverview(request: PageRequest) {
   const failures = open.filter(({ runId }) => !ownRuns.has(runId))
   const isOfRun = ({ reason, job }: SeriesGap): boolean =>
     (reason === 'failed' || reason === 'never requested') && job !== null && wholeJobs.has(job)
+  const rhythms = await findRhythms(store, now)
   const named = gaps.filter((gap) => !isOfRun(gap))
   const listed = failures.slice(0, FAILURES)
   const name = await requestNames(request, listed)
@@ -174,7 +175,7 @@ export async function readOverview(request: PageRequest) {
       /** Those that `retry` may repair. The service does not know the items of the others. */
       failures: failures.filter(({ next_at }) => next_at === null).length,
       quarantined: (await quarantine.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n,
-      missed: (await findRhythms(store, now))
+      missed: rhythms
         .filter(({ missedFrom }) => now > missedFrom)
         .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS })),
       lackingGeos: lacking,
@@ -184,6 +185,8 @@ export async function readOverview(request: PageRequest) {
       gaps: await worstGaps(request, named, all),
       moreGaps: Math.max(0, named.length - PROBLEMS_SHOWN),
     },
+    /** The next runs by schedule. */
+    next: rhythms.flatMap(({ job, nextAt }) => (nextAt !== null && nextAt > now ? { job, at: formatUtc(nextAt) } : [])),
     jobFiles: await readJobFiles(store),
     failures: listed.map((failure) => {
       const { target, outcome, message, hint, code, next_at, job } = failure

@@ -200,5 +200,5 @@ export const overviewView = view({
     data,
     request,
   ) => html`<p class="soft">${request.words.home.about(data.health.series)}</p>${healthSection(data, request)}${seriesTable(data, request)}
-${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
+${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${request.live && data.next.map(({ job, at }) => html`<p class="soft">${request.words.home.next(job, localText(request, at))}</p>`)}${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
 })
