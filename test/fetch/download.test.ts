@@ -1,12 +1,12 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Downloaded, type DownloadOptions, download } from '../../src/fetch/files/download.ts'
+import { type Downloaded, type DownloadOptions, download, prepareFolder } from '../../src/fetch/files/download.ts'
 import { resolveLink } from '../../src/fetch/files/links.ts'
-import { findPart, tidyParts } from '../../src/fetch/files/partialFiles.ts'
 import { SyncError, TransientError } from '../../src/util/errors.ts'
+import { partFileName } from '../../src/util/files/partFiles.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
 import { testClient } from './testClient.ts'
 
@@ -21,6 +21,7 @@ async function setUp(script: Script, more: Partial<DownloadOptions> = {}) {
     limits: { timeoutMs: 600_000, minRate: { bytes: 1, ms: 600_000 } },
   })
   const options: DownloadOptions = { client, folder: join(tempFolder(), 'archives'), maxBytes: 1e6, ...more }
+  await prepareFolder(options.folder)
   return { ...server, options }
 }
 /** Downloads a file and expects success. */
@@ -28,16 +29,6 @@ async function fileOf(url: string, options: DownloadOptions): Promise<Downloaded
   const file = await download(url, options)
   if (file instanceof SyncError) throw file
   return file
-}
-/** Breaks off a response once a number of its bytes is on disk. */
-function breakOff(response: ServerResponse, folder: string, bytes: number): void {
-  const url = createHash('sha256').update(response.req.url!).digest('hex').slice(0, 32)
-  const parts = join(folder, 'parts')
-  const timer = setInterval(() => {
-    const own = existsSync(parts) ? readdirSync(parts).filter((name) => name.startsWith(url)) : []
-    if (own.some((name) => !name.endsWith('.json') && statSync(join(parts, name)).size >= bytes)) response.destroy()
-  }, 5)
-  response.on('close', () => clearInterval(timer))
 }
 const files = (folder: string): string[] =>
   (readdirSync(folder, { recursive: true, withFileTypes: true }) as { isFile(): boolean; name: string }[])
@@ -82,73 +73,18 @@ describe('an archive file', () => {
     expect(JSON.stringify(storage.calls.map(({ rawHeaders }) => rawHeaders))).not.toContain(KEY)
   })
 
-  test('an interrupted download is resumed immediately and by a later run', async () => {
+  test('an interrupted download starts again, and leaves no unfinished file', async () => {
     let broken = 2
-    const { options, calls } = await setUp((request, response): unknown => {
-      const [, from] = /bytes=(\d+)-/.exec(request.headers.range ?? '') ?? []
-      const begin = request.headers['if-range'] === '"one"' ? Number(from) : 0
-      const head = { ETag: '"one"', 'Content-Length': BODY.length - begin }
-      const range = { 'Content-Range': `bytes ${begin}-${BODY.length - 1}/${BODY.length}` }
-      response.writeHead(begin > 0 ? 206 : 200, begin > 0 ? { ...head, ...range } : head)
-      if (broken-- <= 0) return response.end(BODY.subarray(begin))
-      response.write(BODY.subarray(begin, begin + 12_000))
-      return breakOff(response, options.folder, begin + 12_000)
+    const { options, calls } = await setUp((_, response): unknown => {
+      response.writeHead(200, { 'Content-Length': BODY.length })
+      if (broken-- <= 0) return response.end(BODY)
+      return response.write(BODY.subarray(0, 12_000), () => response.destroy())
     })
     expect((await fileOf('/a', options)).sha256).toBe(SUM)
-    expect(calls.map(({ headers }) => headers.range)).toEqual([undefined, 'bytes=12000-', 'bytes=24000-'])
+    expect(calls).toHaveLength(3)
     broken = 99
     await expect(download('/b', options)).resolves.toBeInstanceOf(TransientError)
-    expect(findPart(options.folder, '/b')?.bytes).toBeGreaterThan(0)
-    broken = 0
-    expect((await fileOf('/b', options)).sha256).toBe(SUM)
     expect(files(options.folder)).toEqual([SUM])
-  })
-
-  test('a download starts again if the file changed, whatever range the server returns', async () => {
-    for (const how of ['200', '206 of another version', '206 from elsewhere', '206 cut short', '416']) {
-      let version = 'one'
-      const old = Buffer.from('An older edition.\n'.repeat(3000))
-      const { options } = await setUp((request, response, call): unknown => {
-        const now = version === 'one' ? old : BODY
-        if (call === 1) {
-          response.writeHead(200, { ETag: '"one"', 'Content-Length': now.length })
-          response.write(now.subarray(0, 20_000))
-          breakOff(response, options.folder, 20_000)
-          version = 'two'
-          return undefined
-        }
-        const part = request.headers.range !== undefined
-        const range = (from: number, to: number, whole: number) => ({
-          ETag: how.includes('version') ? '"two"' : '"one"',
-          'Content-Range': `bytes ${from}-${to}/${whole}`,
-        })
-        const rest = BODY.subarray(20_000)
-        if (part && how === '206 of another version')
-          return response.writeHead(206, range(20_000, BODY.length - 1, BODY.length)).end(rest)
-        if (part && how === '206 from elsewhere')
-          return response.writeHead(206, range(0, BODY.length - 1, BODY.length)).end(BODY)
-        if (part && how === '206 cut short')
-          return response.writeHead(206, range(20_000, 20_009, BODY.length)).end(rest.subarray(0, 10))
-        if (part && how === '416') return response.writeHead(416).end()
-        return response.writeHead(200, { ETag: '"two"', 'Content-Length': now.length }).end(now)
-      })
-      expect((await fileOf('/a', options)).sha256, how).toBe(SUM)
-      expect(files(options.folder), how).toEqual([SUM])
-    }
-  })
-
-  test('a download without a strong validator starts again', async () => {
-    const date = new Date().toUTCString()
-    for (const head of [{}, { ETag: 'W/"weak"' }, { 'Last-Modified': date, Date: date }]) {
-      const { options, calls } = await setUp((_, response, call): unknown => {
-        response.writeHead(200, { ...head, 'Content-Length': BODY.length })
-        if (call > 1) return response.end(BODY)
-        response.write(BODY.subarray(0, 20_000))
-        return breakOff(response, options.folder, 20_000)
-      })
-      expect((await fileOf('/a', options)).sha256).toBe(SUM)
-      expect(calls.map(({ headers }) => headers.range)).toEqual([undefined, undefined])
-    }
   })
 
   test.each([
@@ -177,21 +113,14 @@ describe('an archive file', () => {
     expect(await fileOf('/archives/1/download', options)).toMatchObject({ bytes: 27 })
   })
 
-  test('a partial file of a dead process is deleted by the next run unless it is resumed', async () => {
-    const { options } = await setUp((_, response) => {
-      response.writeHead(200, { ETag: '"one"', 'Content-Length': BODY.length })
-      response.write(BODY.subarray(0, 20_000))
-      breakOff(response, options.folder, 20_000)
-    })
-    for (const url of ['/a', '/b']) await expect(download(url, options)).resolves.toBeInstanceOf(TransientError)
-    const parts = join(options.folder, 'parts')
-    writeFileSync(join(parts, 'f'.repeat(64)), 'of an earlier version')
-    writeFileSync(join(parts, 'mine.txt'), 'of somebody else')
-    expect(tidyParts(options.folder, ['/b'])).toBe(3)
-    expect(readdirSync(parts)).toHaveLength(3)
-    expect(findPart(options.folder, '/b')?.validator).toBe('"one"')
-    tidyParts(options.folder, [])
-    expect(readdirSync(parts)).toEqual(['mine.txt'])
+  test('an unfinished file of a killed process is deleted by the next run', async () => {
+    const { options } = await setUp((_, response) => response.end(BODY))
+    const { pid } = spawnSync(process.execPath, ['-e', ''])
+    const dead = partFileName(join(options.folder, 'download')).replace(`.${process.pid}-`, `.${pid}-`)
+    writeFileSync(dead, 'the beginning')
+    writeFileSync(join(options.folder, 'mine.txt'), 'of somebody else')
+    await prepareFolder(options.folder)
+    expect(readdirSync(options.folder)).toEqual(['mine.txt'])
   })
 
   test('a download has the same retries, Retry-After and circuit breaker as other calls', async () => {

@@ -5,8 +5,7 @@ import { openReader } from '../../db/open.ts'
 import { readKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader, Store } from '../../db/store.ts'
 import { openClient } from '../../fetch/client.ts'
-import { type DownloadOptions, download } from '../../fetch/files/download.ts'
-import { tidyParts } from '../../fetch/files/partialFiles.ts'
+import { type DownloadOptions, download, prepareFolder } from '../../fetch/files/download.ts'
 import { createHostOpener, recordPause } from '../../fetch/hosts.ts'
 import { openPacer } from '../../fetch/pacer.ts'
 import { normalizeJob } from '../../job/normalize.ts'
@@ -145,11 +144,6 @@ async function downloadEditions(
   )
   const selected = (args.limit > 0 ? missing.slice(0, args.limit) : missing).map(([url]) => url)
   const summary = { files: 0, bytes: 0, stored: urls.size - missing.length, failed }
-  const published = await store.kysely.selectFrom('archive_publications').select('url').distinct().execute()
-  tidyParts(
-    options.folder,
-    published.flatMap(({ url }) => url ?? []),
-  )
   for (const url of selected) {
     const began = performance.now()
     try {
@@ -222,6 +216,7 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
     try {
       const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
       const editions = await findEditions(store, settings, args)
+      await prepareFolder(folder)
       const { stop, ...summary } = await downloadEditions(store, editions, args, options, emit)
       const { files, bytes, stored, failed } = summary
       printResult(

@@ -1,14 +1,31 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { KeyError, type RequestSummary, type SyncError, TransientError } from '../../util/errors.ts'
+import type { HttpResponse } from '../../service/request.ts'
+import {
+  InputError,
+  KeyError,
+  type RequestSummary,
+  StoreError,
+  type SyncError,
+  TransientError,
+} from '../../util/errors.ts'
+import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
+import { makeFolder } from '../../util/files/targetFolder.ts'
+import type { Redactor } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyResponse } from '../classify.ts'
 import type { Client, OnRetry, SendCall } from '../client.ts'
-import { send } from '../http.ts'
-import { type DownloadResponse, receive } from '../receive.ts'
-import { DownloadError, type LinkPolicy, refusedDownload, refuseForeign, resolveLink } from './links.ts'
-import { dropParts, findPart, type PartialFile } from './partialFiles.ts'
+import { type OpenResponse, send } from '../http.ts'
+import {
+  DownloadError,
+  type LinkPolicy,
+  refusedDownload,
+  refuseForeign,
+  resolveLink,
+  resolveRedirect,
+} from './links.ts'
 
 /** Where downloads go, and which links are followed. */
 export interface DownloadOptions {
@@ -34,13 +51,31 @@ export interface Downloaded {
   readonly path: string
 }
 
+/** The response to one request of a download: a redirect, a stored file, or neither. */
+interface DownloadResponse extends HttpResponse {
+  readonly next?: URL
+  readonly file?: Downloaded
+}
+
 const MAX_REDIRECTS = 5
-/** Milliseconds. A file may take longer than a reply, because its download is resumed. */
+/** Milliseconds. A file may take longer than a reply. */
 const TOTAL_MS = 60 * 60_000
+/** How much is kept of a response that is not a file: enough to classify it. */
+const EVIDENCE_BYTES = 2048
+
+/** The beginning of the name of a file that is being downloaded. */
+const unfinished = (folder: string): string => join(folder, 'download')
+
+/** Creates the folder for downloads, and deletes unfinished files of killed processes. Throws StoreError if it cannot be written. */
+export const prepareFolder = (folder: string): Promise<void> =>
+  toDisk(async () => {
+    makeFolder(folder)
+    removeStaleParts(unfinished(folder))
+  }, folder)
 
 /**
- * Downloads a file to a path made of its checksum, and resumes an earlier download if the server allows it. Returns the error of this
- * file if the next one may succeed; throws errors that end the run.
+ * Downloads a file to a path made of its checksum. Returns the error of this file if the next one may succeed; throws errors that end
+ * the run.
  */
 export async function download(url: string, options: DownloadOptions): Promise<Downloaded | SyncError> {
   const { client, onRetry } = options
@@ -56,16 +91,13 @@ export async function download(url: string, options: DownloadOptions): Promise<D
 
 /** Follows an address to its file: one attempt. */
 async function followRedirects(call: SendCall, url: string, options: DownloadOptions): Promise<Downloaded> {
-  const { client, folder, allowHosts = [] } = options
+  const { client, allowHosts = [] } = options
   const links: LinkPolicy = { baseUrl: client.baseUrl, allowHosts }
   let address = resolveLink(url, client.baseUrl)
   refuseForeign(address, links)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const { part, headers, next } = await requestFile(call, address, url, links, options)
-    if (part) {
-      refuseMessage(part, headers, folder, url)
-      return moveToChecksum(part.file, folder, url, headers)
-    }
+    const { file, next } = await requestFile(call, address, links, options)
+    if (file) return file
     address = next!
   }
   throw refusedDownload(`more than ${MAX_REDIRECTS} redirects`)
@@ -75,24 +107,18 @@ async function followRedirects(call: SendCall, url: string, options: DownloadOpt
 function requestFile(
   call: SendCall,
   address: URL,
-  url: string,
   links: LinkPolicy,
   { client, folder, maxBytes, keyIsGood = false }: DownloadOptions,
 ): Promise<DownloadResponse> {
   const isService = address.origin === new URL(client.baseUrl).origin
-  const before = findPart(folder, url)
-  const headers = {
-    ...client.headers(isService),
-    'Accept-Encoding': 'identity',
-    ...(before ? { Range: `bytes=${before.bytes}-`, 'If-Range': before.validator! } : {}),
-  }
+  const headers = { ...client.headers(isService), 'Accept-Encoding': 'identity' }
   return call(
     { route: 'download', url: address.href },
     (sending) => {
       const { redactor } = sending
       const limits = { ...sending.limits, totalMs: Math.max(TOTAL_MS, sending.limits.totalMs), graceMs: 0, maxBytes }
       return send({ ...sending, limits, url: address, headers }, (opened) =>
-        receive(opened, address, before, { url, folder, maxBytes, redactor, links }),
+        receive(opened, address, links, { folder, maxBytes, redactor }),
       )
     },
     (response, summary, now) => classifyDownload(response, summary, now, isService && !keyIsGood),
@@ -106,23 +132,112 @@ function classifyDownload(
   now: number,
   isKeyTested: boolean,
 ): AttemptFailure | undefined {
-  const { status, broken, part, next } = response
-  if (broken !== undefined) {
-    const error = new TransientError(`${summary.route}: ${broken}.`, { code: 'bad-part', request: summary })
-    return { error, maxAttempts: 4, coolDownMs: 0, response, isHostUp: true }
-  }
-  if (part || next) return undefined
+  if (response.file || response.next) return undefined
   const failure = classifyResponse(response, summary, now)
   const { error } = failure ?? {}
   if (error instanceof TransientError || (isKeyTested && error instanceof KeyError)) return failure
-  return { error: refusedDownload(`the response has status ${status}`), maxAttempts: 1, coolDownMs: 0, response }
+  const refused = refusedDownload(`the response has status ${response.status}`)
+  return { error: refused, maxAttempts: 1, coolDownMs: 0, response }
+}
+
+/** The target of a file and its limits. */
+interface SaveOptions {
+  readonly folder: string
+  readonly maxBytes: number
+  readonly redactor: Redactor
+}
+
+/** Reads the response to one request. Throws DownloadError if the file is refused. */
+async function receive(
+  opened: OpenResponse,
+  from: URL,
+  links: LinkPolicy,
+  options: SaveOptions,
+): Promise<DownloadResponse> {
+  const { status, headers, body } = opened
+  const nothing: DownloadResponse = { status, headers, body: Buffer.alloc(0) }
+  const { location } = headers
+  if (status >= 300 && status < 400 && location) return { ...nothing, next: resolveRedirect(location, from, links) }
+  if (status !== 200) {
+    for await (const piece of body as AsyncIterable<Buffer>)
+      return { ...nothing, body: piece.subarray(0, EVIDENCE_BYTES) }
+    return nothing
+  }
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    throw refusedDownload(`its Content-Encoding ${oneLine(encoding).slice(0, 40)} is not supported`)
+  const announced = Number(headers['content-length'])
+  if (announced > options.maxBytes) throw refusedDownload(`it has ${announced} bytes (limit ${options.maxBytes})`)
+  return { ...nothing, file: await save(opened, options) }
+}
+
+/** Saves a file under its checksum, so that equal files are stored once. An incomplete or refused file is deleted. */
+async function save(opened: OpenResponse, options: SaveOptions): Promise<Downloaded> {
+  const { folder } = options
+  const { 'content-type': type, 'content-disposition': disposition = '' } = opened.headers
+  const part = partFileName(unfinished(folder))
+  try {
+    const { bytes, sha256 } = await writePart(opened, part, options)
+    refuseMessage(part, bytes, type ?? '')
+    const path = `${sha256.slice(0, 2)}/${sha256}`
+    mkdirSync(join(folder, sha256.slice(0, 2)), { recursive: true })
+    renameSync(part, join(folder, path))
+    const contentType = type === undefined ? null : oneLine(type).slice(0, 200)
+    return { sha256, bytes, path, contentType, fileName: parseFileName(disposition) }
+  } finally {
+    rmSync(part, { force: true })
+  }
+}
+
+/** How many characters of the previous piece are searched again: the key may be split between two pieces, with escapes. */
+const OVERLAP = 16 * 1024
+
+/** Writes the body to a file. Throws DownloadError where it is too large or holds the key. */
+async function writePart(
+  opened: OpenResponse,
+  part: string,
+  { folder, maxBytes, redactor }: SaveOptions,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  let tail = ''
+  const file = await toDisk(() => open(part, 'w'), folder)
+  try {
+    for await (const piece of opened.body as AsyncIterable<Buffer>) {
+      opened.watch.received(piece.length)
+      bytes += piece.length
+      if (bytes > maxBytes) throw refusedDownload(`it has more than ${maxBytes} bytes`)
+      const text = tail + piece.toString('latin1')
+      if (redactor.isIn(text)) throw refusedDownload('it contains the API key')
+      tail = text.slice(-OVERLAP)
+      hash.update(piece)
+      await toDisk(() => file.writeFile(piece), part)
+    }
+  } finally {
+    await file.close()
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
+
+/** Turns an error of the disk into a StoreError with a hint. */
+async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { code } = (error instanceof InputError ? error.cause : error) as NodeJS.ErrnoException
+    throw new StoreError(`Cannot write ${file}: ${code}.`, {
+      hint: 'Free disk space, check the permissions of the directory, or choose another one with --output.',
+      code: 'no-download-folder',
+      cause: error,
+    })
+  }
 }
 
 /** The longest message of the service. */
 const MAX_MESSAGE_BYTES = 4096
 
 /** The message that the service sent instead of a file, such as `{"message":"No values for specified archive"}`. */
-function readMessage({ file, bytes }: PartialFile): string | null {
+function readMessage(file: string, bytes: number): string | null {
   if (bytes > MAX_MESSAGE_BYTES) return null
   try {
     const { message, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
@@ -133,50 +248,14 @@ function readMessage({ file, bytes }: PartialFile): string | null {
 }
 
 /** Refuses a response with status 200 that is no file, because it would be stored for good. */
-function refuseMessage(
-  part: PartialFile,
-  headers: Readonly<Record<string, string>>,
-  folder: string,
-  url: string,
-): void {
-  const message = readMessage(part)
-  const reason =
-    part.bytes === 0
-      ? 'the response is empty'
-      : /^text\/html\b/i.test(headers['content-type'] ?? '')
-        ? 'the response is a web page instead of a file'
-        : message !== null
-          ? `the service sent the message ${JSON.stringify(oneLine(message).slice(0, 200))} instead of a file`
-          : null
-  if (reason === null) return
-  dropParts(folder, url)
-  throw refusedDownload(reason)
-}
-
-/** Moves a complete file to the path of its checksum, so that equal files are stored once. */
-async function moveToChecksum(
-  file: string,
-  folder: string,
-  url: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<Downloaded> {
-  const hash = createHash('sha256')
-  for await (const piece of createReadStream(file)) hash.update(piece as Buffer)
-  const sum = hash.digest('hex')
-  const path = `${sum.slice(0, 2)}/${sum}`
-  mkdirSync(join(folder, sum.slice(0, 2)), { recursive: true })
-  const bytes = statSync(file).size
-  renameSync(file, join(folder, path))
-  rmSync(`${file}.json`, { force: true })
-  dropParts(folder, url)
-  const type = headers['content-type']
-  return {
-    sha256: sum,
-    bytes,
-    path,
-    contentType: type === undefined ? null : oneLine(type).slice(0, 200),
-    fileName: parseFileName(headers['content-disposition'] ?? ''),
-  }
+function refuseMessage(file: string, bytes: number, contentType: string): void {
+  if (bytes === 0) throw refusedDownload('the response is empty')
+  if (/^text\/html\b/i.test(contentType)) throw refusedDownload('the response is a web page instead of a file')
+  const message = readMessage(file, bytes)
+  if (message === null) return
+  throw refusedDownload(
+    `the service sent the message ${JSON.stringify(oneLine(message).slice(0, 200))} instead of a file`,
+  )
 }
 
 /** The file name in a response, without folders. It is only shown to people. */

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { beginPart } from '../../../src/fetch/files/partialFiles.ts'
 import { emulate, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { serviceAt } from '../jobFolder.ts'
@@ -46,7 +45,7 @@ test('archives download fetches each file once, reports failures, and a replay k
   expect(new Set(rows.map(({ url }) => url)).size).toBe(5)
   const folder = join(store.file, '..', 'archives')
   for (const { path, url } of rows) expect(readFileSync(join(folder, path), 'utf8')).toBe(`contents of ${url}`)
-  expect(readdirSync(join(folder, 'parts'))).toEqual([])
+  expect(readdirSync(folder).every((name) => /^[0-9a-f]{2}$/.test(name))).toBe(true)
   const listed = await cli(['archives', 'list', '--json', '--limit', '0'], env)
   expect(new Set((JSON.parse(listed.out) as { url: string }[]).map(({ url }) => url)).size).toBe(editions)
   const into = join(tempFolder(), 'again.db')
@@ -78,28 +77,26 @@ test('a refused API key ends the download immediately', async () => {
   expect(done.err + done.out).not.toContain(KEY)
 })
 
-test("a download keeps partial files of other editions, removes those of no edition, and obeys the job's budget", async () => {
+test("a download deletes the unfinished file of a killed one, and obeys the job's budget", async () => {
   const store = await listedStore()
   const { port } = new URL((await serve((_, response) => response.end('x'))).url)
   const server = await serve((_, response, call): unknown => {
-    response.setHeader('ETag', '"1"')
     if (call > 1) return response.end('whole')
     response.setHeader('Content-Length', 100_000)
     return response.write('part of it')
   })
   const env = { ...serviceAt(server.url, KEY), INDICATOR_SYNC_DATABASE: store.file }
-  const parts = join(store.file, '..', 'archives', 'parts')
+  const archives = join(store.file, '..', 'archives')
+  const unfinished = () => (existsSync(archives) ? readdirSync(archives).filter((name) => name.endsWith('.part')) : [])
   const killed = await runCli(tempFolder(), ['archives', 'download'], env, (child) => {
     const timer = setInterval(() => {
-      if (!existsSync(parts) || readdirSync(parts).length < 2) return
+      if (unfinished().length === 0) return
       clearInterval(timer)
       child.kill('SIGKILL')
     }, 10)
   })
   expect(killed.code).toBeNull()
-  beginPart(join(parts, '..'), '/of/no/edition', '"1"')
-  const interrupted = store.get('select max(url) from archive_publications') as string
-  const part = beginPart(join(parts, '..'), interrupted, '"1"')
+  expect(unfinished()).toHaveLength(1)
   const folder = tempFolder()
   writeFileSync(join(folder, 'job.yaml'), 'name: x\npace: { callsPerDay: 60 }\ncatalogue: true\n')
   store.run('update archive_edition set url = ? where rowid = (select min(rowid) from archive_edition)', [
@@ -110,7 +107,7 @@ test("a download keeps partial files of other editions, removes those of no edit
     files: 2,
     failed: [{ reason: expect.stringMatching(/--allow-host 127\.0\.0\.1:/) }],
   })
-  expect(readdirSync(parts)).toEqual([`${basename(part.file)}.json`])
+  expect(unfinished()).toEqual([])
   const host = new URL(server.url).host
   const spent = store.get('select count(*) from _budget where host = ?', [host]) as number
   expect(spent).toBeGreaterThanOrEqual(3)
