@@ -43,7 +43,10 @@ export const valuesCsv: Responder = async (request) => {
   const file = [path, geoId, ...toWords(dataset.name), from.slice(0, 10), to.slice(0, 10), ...(by ? [by] : [])].join(
     '-',
   )
-  const otherColumns = others.map(({ name, unit }) => `${name}${unit ? ` (${unit})` : ''}`)
+  const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
+  const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
+  // With `asof`, the other series are as known then.
+  const otherColumns = others.map(({ name, unit }) => `${withUnit(name, unit)}${then ? ': value_then' : ''}`)
   if (by !== undefined) {
     const lines = others.flatMap(({ line }) => line ?? [])
     const { rows } = await readRows(request.store, dataset, range, then?.fetchId ?? null, lines, by)
@@ -51,12 +54,12 @@ export const valuesCsv: Responder = async (request) => {
     const columns = [
       'at_utc',
       'at_local',
-      main,
+      title + main,
       'smallest',
       'largest',
       'count',
       'hours',
-      ...(then ? [`${main}_then`] : []),
+      ...(then ? [`${title}${main}_then`] : []),
     ]
     const cells = rows.map(({ from, mean, min, max, count, seconds, before = null, compared = [] }) => [
       ...[formatUtc(from), formatLocal(zone, from), mean, min, max, count, seconds / HOUR],
@@ -66,7 +69,6 @@ export const valuesCsv: Responder = async (request) => {
     return csvResponse(`${file}.csv`, [...columns, ...otherColumns], [cells])
   }
   const own = [['value', 'step_s'], ...(then ? [['value_then', 'step_s_then']] : [])].flat()
-  const title = others.length > 0 ? `${placeName(dataset)}${unit ? ` (${unit})` : ''}: ` : ''
   const columns = [
     ...['at_utc', 'at_local'],
     ...own.map((column) => (column.startsWith('value') ? title + column : column)),

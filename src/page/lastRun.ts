@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto'
 import { readStamp } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
+import { withDeadRuns } from '../reports/lastRuns.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { PageRequest } from './page.ts'
 
-const readLastRun = async ({ kysely }: Reader) =>
-  (await kysely
+async function readLastRun(db: Reader) {
+  const newest = db.kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'command', 'outcome', 'requests', 'started_at', 'finished_at'])
+    .select(['id', 'job', 'command', 'outcome', 'message', 'requests', 'started_at', 'finished_at'])
     .orderBy('id', 'desc')
     .limit(1)
-    .executeTakeFirst()) ?? null
+  const [run] = await withDeadRuns(db, await newest.execute())
+  return run ?? null
+}
 
-/** Estimates the progress of a run by the last complete run of its job; null without one. */
+/** Estimates the progress of a run by the last complete run of its job; null without one, or if this run is longer. */
 export async function readProgress(
   { kysely }: Reader,
   run: { readonly job: string; readonly command: string; readonly requests: number; readonly started_at: string },
@@ -25,13 +28,13 @@ export async function readProgress(
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()
-  if (!last || last.requests === 0) return null
   const { requests: done } = run
+  if (!last || done >= last.requests) return null
   const seconds = (now - Date.parse(run.started_at) / 1000) / Math.max(1, done)
   return {
     done,
-    expected: Math.max(done, last.requests),
-    secondsLeft: done === 0 ? null : Math.max(0, seconds * (last.requests - done)),
+    expected: last.requests,
+    secondsLeft: done === 0 ? null : seconds * (last.requests - done),
   }
 }
 

@@ -39,11 +39,11 @@ function runState({ lastRun: run }: ShownPage, { words, link, service }: PageReq
   const time = (at: string): Html =>
     html`<time data-ago datetime="${at}">${momentText(service.timeZone, at).slice(0, 16)}</time>`
   return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${outcomeStyle(run.outcome)}">${
-    run.outcome === 'running' || run.finished_at === null
+    run.outcome === 'running'
       ? run.progress
         ? runs.runningOf(run.progress.done, run.progress.expected)
         : runs.running(run.requests)
-      : html`${common.lastSync} ${time(run.finished_at)}${run.succeededAt !== null && html` · ${common.lastSuccess} ${time(run.succeededAt)}`}`
+      : html`${common.lastSync} ${time(run.finished_at ?? run.started_at)}${run.succeededAt !== null && html` · ${common.lastSuccess} ${time(run.succeededAt)}`}`
   }</span></a>`
 }
 
@@ -88,7 +88,7 @@ ${runState(shown, request)}${live && savedViews(request)}</div></header>
 <h1>${shown.title}</h1>
 ${shown.body}
 </main>
-<p id="status" role="status" class="quiet"${live && html` data-changed="${common.changed}"`} data-locale="${locale}" data-copy="${common.copy}" data-copied="${common.copied}"></p>
+<p id="status" role="status" class="quiet"${live && html` data-changed="${common.changed}" data-lost="${common.lost('{}')}"`} data-locale="${locale}" data-copy="${common.copy}" data-copied="${common.copied}"></p>
 <footer>
 <p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`}${languages(request)} · ${common.clock(request.service.timeZone)}${!live && html` · ${common.made(momentText(request.service.timeZone, new Date(request.now * 1000).toISOString()))}`}</p>
 ${request.address !== undefined && html`<p class="printed">${request.address}</p>`}

@@ -93,6 +93,7 @@ a { color: var(--link); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: .5rem; background: var(--paper); padding: .5rem; z-index: 1; }
+.lost { position: sticky; bottom: 0; margin: 0; padding: .5rem 1rem; background: var(--strong); color: var(--on-strong); text-align: center; }
 .quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .soft, footer { color: var(--soft); }
 p.soft, details .soft { font-size: var(--small); }

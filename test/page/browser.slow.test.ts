@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
+import { openWriter } from '../../src/db/lock.ts'
 import { TABLES } from '../../src/db/tables/schema.ts'
 import { writePage } from '../../src/page/pageFolder.ts'
 import { PAGES } from '../../src/page/pages.ts'
@@ -158,14 +159,17 @@ test('the page of an active run follows its progress', async () => {
     id = store.get('select max(id) from _run') as number
     store.run(`update _run set outcome = 'running', finished_at = null where id = ?`, [id])
   })
-  const store = await openStore(file)
+  // A run without the lock of the database would be dead.
+  const store = await openWriter(file, 'sync')
   const { url } = await servePage(file)
   const page = await window()
   const heard = page.waitForResponse((response) => response.url().endsWith('/api/live'))
   await page.goto(`${url}/runs/${id}`)
   await heard
   await page.locator('main .running').waitFor()
-  await store.write(async () => store.run(`update _run set outcome = 'done', requests = 4321 where id = ?`, [id]))
+  await store.write(async (tx) => {
+    await tx.updateTable('_run').set({ outcome: 'done', requests: 4321 }).where('id', '=', id).execute()
+  })
   await page.locator('main').getByText('4,321').waitFor()
   expect(await page.locator('main .running').count()).toBe(0)
   await store.close()
@@ -365,6 +369,17 @@ test('a page update waits while the pointer moves over the page', async () => {
   }
   expect(await page.getByText('Otro nombre').count()).toBe(0)
   await page.getByText('Otro nombre').first().waitFor()
+})
+
+test('a page says that the server is gone, and no longer when it is back', async () => {
+  const file = await filledFile(() => undefined)
+  const first = await servePage(file)
+  const page = await watching(`${first.url}/`)
+  await first.close()
+  await page.getByText(/No connection to the server since \d/).waitFor()
+  const again = await servePage(file, {}, '127.0.0.1', Number(new URL(first.url).port))
+  expect(again.url).toBe(first.url)
+  await page.getByText('No connection').waitFor({ state: 'hidden' })
 })
 
 test('ten windows can load pages at the same time', async () => {

@@ -330,6 +330,19 @@ test('the reading follows the moment and the range that are shown', async () => 
   ).toBe(true)
 })
 
+test.each(['2025-10-26T05:00:00.000Z', '2025-10-20T12:00:00.000Z'])(
+  'the form keeps a moment between changes: %s',
+  async (moment) => {
+    const page = await open(`/series/544?from=2025-10-26&to=2025-10-28&asof=${moment}`)
+    const text = await page.innerText('#slider output')
+    expect(text).toContain(moment.startsWith('2025-10-26') ? '2025-10-26 06:00' : '2025-10-20 14:00')
+    const loaded = page.waitForNavigation()
+    await page.locator('form.choose button').click()
+    await loaded
+    expect(new URL(page.url()).searchParams.get('asof')).toBe(moment)
+  },
+)
+
 test('the date field beside the slider shows past values and highlights differences', async () => {
   const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
   await redrawn(page, () => page.fill('#slider input[type=date]', '2025-10-27'))

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { htmlText } from '../../src/page/html.ts'
 import { readOverview } from '../../src/page/queries/overviewData.ts'
+import { readNamedGeoSeries } from '../../src/page/queries/series/seriesQuery.ts'
 import { readCoverage, readSeriesCoverage, seriesCoverageView } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 import { StoreError } from '../../src/util/errors.ts'
@@ -262,6 +263,30 @@ test('a chosen year lists the parts that were never requested, with the command 
   expect(htmlText(seriesCoverageView.show(await read('2020'), request))).toContain(
     'backfill test.yaml --only 600 --from 2020-01-01 --to 2021-01-01',
   )
+})
+
+test('a gap names a job that selects its geo, and the page of the series has every selected geo', async () => {
+  const store = await tempStore()
+  const market = await source({ geos: [3] })
+  const run = (job: string, geo: number) =>
+    runJob(
+      store,
+      market,
+      `name: ${job}\nseries: [{ indicators: [7], geoIds: [${geo}], window: { from: 2025-10-01, to: 2025-10-03 } }]`,
+      { now: ms('2025-10-05T12:00:00Z') },
+    )
+  await run('first', 3)
+  await run('second', 9)
+  const reader = openReader(store.file)
+  onTestFinished(() => reader.close())
+  const jobs = async (geo: number) =>
+    (await readSeriesCoverage(requestOf(reader, `/coverage/7?geo=${geo}&year=2020`, { id: '7' }))).holes.map(
+      ({ job }) => job,
+    )
+  expect(await jobs(3)).toEqual(['first'])
+  expect(await jobs(9)).toEqual(['second'])
+  const { geos } = await readNamedGeoSeries(requestOf(reader, '/series/7'), '7', '9')
+  expect(geos.map(({ id }) => id)).toEqual([3, 9])
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openWriter } from '../../src/db/lock.ts'
 import { VIEWS } from '../../src/db/tables/schema.ts'
 import { findExcerpt } from '../../src/page/views/cataloguePage.ts'
 import { fillBy } from '../cli/filled.ts'
@@ -60,7 +61,7 @@ describe('the pages of runs', () => {
   })
 })
 
-test('an active run estimates its progress from the last complete run of its job', async () => {
+test('an active run estimates its progress from the last complete run of its job, and a killed one has failed', async () => {
   const file = join(tempFolder(), 'running.db')
   const store = await copyMarket(file)
   store.run(
@@ -70,6 +71,8 @@ test('an active run estimates its progress from the last complete run of its job
     [],
   )
   await store.close()
+  const writer = await openWriter(file, 'sync')
+  onTestFinished(() => writer.close())
   const running = openReader(file)
   onTestFinished(() => running.close())
   const [{ id, done }] = running.all(`select id, requests as done from _run where outcome = 'running'`) as [
@@ -81,6 +84,20 @@ test('an active run estimates its progress from the last complete run of its job
   const { html } = await askPage(running, `/runs/${id}`)
   expect(html).toContain(`${done} of about ${all} requests · about `)
   expect(html).toContain(`<progress value="${done}" max="${all}"`)
+  // A run that is longer than the last one has no estimate.
+  await writer.write(async (tx) => {
+    await tx
+      .updateTable('_run')
+      .set({ requests: all as number })
+      .where('id', '=', id)
+      .execute()
+  })
+  expect((await askPage(running, `/runs/${id}`)).html).not.toContain('<progress')
+  await writer.close()
+  const { html: killed } = await askPage(running, `/runs/${id}`)
+  expect(killed).toContain('its process died before the run finished')
+  expect(killed).not.toMatch(/running|under way/)
+  expect((await askPage(running, '/')).html).not.toMatch(/>running/)
 })
 
 test('requests are named by indicator and days', async () => {

@@ -262,7 +262,7 @@ test.each([
       .map(({ value }) => value)
   const [head = '', ...lines] = (await text(`/api/csv/1293/8741?${query}`)).trim().split('\n')
   const names = head.match(/"[^"]*"|[^,]+/g)!
-  expect(names.at(-1)).toBe(`"${chart.compared[0].name} (MW)"`)
+  expect(names.at(-1)).toBe(`"${chart.compared[0].name} (MW)${asof ? ': value_then' : ''}"`)
   expect(names[2]).toMatch(/^"Actual demand, .* \(MW\): value"$/)
   const column = (place: number): number[] =>
     lines.map((line) => line.split(',').at(place)!).flatMap((cell) => (cell === '' ? [] : [Number(cell)]))

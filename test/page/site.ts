@@ -60,7 +60,12 @@ export function sharedFile(): Promise<string> {
 export const HOSTILE = `"><script>globalThis.hacked=1</script><img src=x onerror="globalThis.hacked=1"><a href="javascript:globalThis.hacked=1" onfocus=globalThis.hacked=1 autofocus>\u202e\u0000'\`\${1}</title></textarea></script><!--`
 
 /** Starts the page of a database in this process, and throws its errors. */
-export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.0.1'): Promise<RunningServer> =>
+export const startPage = (
+  file: string,
+  more: Partial<Site> = {},
+  host = '127.0.0.1',
+  port = 0,
+): Promise<RunningServer> =>
   startServer(
     {
       file,
@@ -74,7 +79,7 @@ export const startPage = (file: string, more: Partial<Site> = {}, host = '127.0.
       },
       ...more,
     },
-    { host, port: 0 },
+    { host, port },
   )
 
 /** Starts the page and stops it at the end of the test. */

@@ -6,6 +6,8 @@
 const POLL_MS = 2_000
 /** Milliseconds without an update after the pointer moved. */
 const HAND_MS = 1_500
+/** Failed polls after which the page says that it is no longer updated. */
+const MISSED_POLLS = 3
 
 const status = document.querySelector<HTMLElement>('#status')
 const main = document.querySelector('main')!
@@ -66,12 +68,36 @@ export async function refreshPage(signal?: AbortSignal): Promise<void> {
   document.dispatchEvent(new Event('page:changed'))
 }
 
+let missed = 0
+/** Says that the server does not answer, with the time of its last answer, until it does. */
+function showConnection(isConnected: boolean): void {
+  missed = isConnected ? 0 : missed + 1
+  const isLost = missed >= MISSED_POLLS
+  if (!status || status.classList.contains('lost') === isLost) return
+  status.className = isLost ? 'lost' : 'quiet'
+  const time = new Date(answeredAt).toLocaleTimeString(status.dataset.locale)
+  status.textContent = isLost ? (status.dataset.lost ?? '').replace('{}', time) : ''
+}
+
+let answeredAt = Date.now()
+async function fetchState(): Promise<string | undefined> {
+  try {
+    const response = await fetch('/api/live')
+    showConnection(response.ok)
+    if (!response.ok) return undefined
+    answeredAt = Date.now()
+    return await response.text()
+  } catch (error) {
+    showConnection(false)
+    throw error
+  }
+}
+
 let lastState: string | undefined
 async function poll(): Promise<void> {
   if (document.hidden || isUserBusy()) return
-  const response = await fetch('/api/live')
-  const state = response.ok ? await response.text() : lastState
-  if (state === lastState) return
+  const state = await fetchState()
+  if (state === undefined || state === lastState) return
   if (lastState !== undefined) {
     await refreshPage()
     if (status) status.textContent = status.dataset.changed ?? ''

@@ -25,17 +25,21 @@ export function useSlider(
   const ticks = moments.length > 100 ? [] : [...moments.keys(), moments.length]
   place.querySelector('datalist')!.replaceChildren(...ticks.map((tick) => new Option('', String(tick))))
 
+  /** The moment of the address, which may lie between two changes; null for now. */
+  let moment = asOf
   const chosen = (): PastState | undefined => moments[Number(input.value)]
   const show = (): void => {
-    output!.textContent = chosen()?.text ?? now
+    if (choose) choose.value = moment ?? ''
+    const listed = moment !== null && moment !== chosen()?.at ? choose?.selectedOptions[0]?.text : undefined
+    output!.textContent = listed ?? chosen()?.text ?? now
     input.setAttribute('aria-valuetext', output!.textContent)
-    day.value = chosen()?.at.slice(0, 10) ?? ''
-    if (choose) choose.value = chosen()?.at ?? ''
+    day.value = moment?.slice(0, 10) ?? ''
   }
   const turn = (to: number | string, isDone = true): void => {
     input.value = String(to)
+    moment = chosen()?.at ?? null
     show()
-    go(chosen()?.at ?? null, isDone)
+    go(moment, isDone)
   }
   const step = (by: number): void => turn(Number(input.value) + by)
   input.oninput = () => turn(input.value, false)
@@ -47,8 +51,6 @@ export function useSlider(
   }
   for (const [i, button] of place.querySelectorAll('button').entries()) button.onclick = () => step(i === 0 ? -1 : 1)
   show()
-  // Before the first change, nothing was known.
-  if (asOf !== null && current < 0) output!.textContent = `${asOf.slice(0, 19).replace('T', ' ')} UTC`
   return {
     step,
     /** Shows the number of differences. */

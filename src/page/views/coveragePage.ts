@@ -1,5 +1,6 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { parseNumbers } from '../../util/json.ts'
 import { subtract } from '../../util/time/interval.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate, padTwo, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
@@ -90,10 +91,15 @@ function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly n
   return lines.has(geo) ? geo : null
 }
 
-/** Reads the jobs that select a series. */
-async function readJobs({ store }: PageRequest, seriesId: number): Promise<string[]> {
+/** Finds the first job that selects a geo of a series; for all geos, preferably a job that selects all. */
+async function createJobFinder({ store }: PageRequest, seriesId: number): Promise<(geo: number) => string | null> {
   const ranges = store.kysely.selectFrom('_job_range').where('series_id', '=', seriesId)
-  return (await ranges.select('job').distinct().orderBy('job').execute()).map(({ job }) => job)
+  const rows = await ranges.select(['job', 'geo_ids']).distinct().orderBy('job').execute()
+  const jobs = rows.map(({ job, geo_ids }) => ({ job, geoIds: parseNumbers(geo_ids) }))
+  return (geo) => {
+    const [selecting, part] = [jobs.find(({ geoIds }) => geoIds?.includes(geo) ?? true), jobs[0]]
+    return (selecting ?? (geo === ALL_GEOS ? part : undefined))?.job ?? null
+  }
 }
 
 /** Reads the coverage of a series: its years by month, and one year by day with its missing data. */
@@ -107,11 +113,11 @@ export async function readSeriesCoverage(request: PageRequest) {
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
   const head = {
     ...(await seriesHeads(request, [row]))(row),
-    jobs: await readJobs(request, row.id),
     jobFiles: await readJobFiles(request.store),
     geo,
     geos: await namedGeos(request, [...geoLines.keys()]),
   }
+  const findJob = await createJobFinder(request, row.id)
   const { years, borders, begin, end } = listYears(zone, lines) ?? { years: [], borders: [], begin: 0, end: 0 }
   if (years.length === 0) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
   const chosen = wholeNumber(request.query.get('year'))
@@ -146,6 +152,7 @@ export async function readSeriesCoverage(request: PageRequest) {
     holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => ({
       ...hole,
       geo: geoId,
+      job: findJob(geoId),
       from: formatLocal(zone, from),
       to: formatLocal(zone, to),
       // Commands take whole local days.
@@ -269,12 +276,12 @@ ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...number
 
 /** The command that closes a gap, and the next request. */
 function remedy(
-  { reason, fromDate, toDate, nextAt }: SeriesCoverage['holes'][number],
+  { job: name, reason, fromDate, toDate, nextAt }: SeriesCoverage['holes'][number],
   data: SeriesCoverage,
   request: PageRequest,
 ): Html {
   const { coverage } = request.words
-  const job = jobFile(data.jobFiles, data.jobs[0] ?? 'nightly')
+  const job = jobFile(data.jobFiles, name ?? 'nightly')
   const range = `${job} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`
   const command = {
     failed: 'retry',

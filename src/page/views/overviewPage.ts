@@ -3,7 +3,7 @@ import { oneLine, visible } from '../../util/text.ts'
 import { DAY, formatUtc } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
-import { type Column, commandLine, messageText, numberedPager, serviceText, table } from '../elements.ts'
+import { type Column, commandLine, KEY_COMMAND, messageText, numberedPager, serviceText, table } from '../elements.ts'
 import { daysText, groupingText, jobFile, kindText, localText, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
@@ -12,8 +12,6 @@ import { runsTable } from './runsPage.ts'
 
 /** The most indicators without values that are listed. */
 const MAX_LACKING = 8
-/** The command after a refused key: it says what is wrong and how to set it. */
-const KEY_COMMAND = 'doctor --online'
 const QUARANTINE = 'quarantine list'
 /** Commands that take a job. */
 const JOB_COMMANDS = ['plan', 'sync', 'validate', 'backfill', 'restate']

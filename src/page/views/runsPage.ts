@@ -7,6 +7,7 @@ import {
   type Column,
   command,
   facts,
+  KEY_COMMAND,
   messageText,
   olderPager,
   outcomeMark,
@@ -125,8 +126,8 @@ const COLUMNS = [
 async function readRun(request: PageRequest) {
   const { store, params, query } = request
   const [id, before] = [wholeNumber(params.id), wholeNumber(query.get('before'))]
-  const run =
-    id === null ? undefined : await store.kysely.selectFrom('_run').selectAll().where('id', '=', id).executeTakeFirst()
+  const found = id === null ? [] : await store.kysely.selectFrom('_run').selectAll().where('id', '=', id).execute()
+  const [run] = await withDeadRuns(store, found)
   if (!run) return null
   const failed = run.failed === 0 ? [] : await failedRequests(store, run.id).select(COLUMNS).limit(REQUESTS).execute()
   const requests = await runRequests(store, run.id)
@@ -155,16 +156,23 @@ type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>
 function progressBar({ done, expected, secondsLeft }: NonNullable<Run['progress']>, request: PageRequest): Html {
   const { runs: labels } = request.words
   const left = secondsLeft === null ? '' : ` · ${labels.left(roughLength(request, secondsLeft))}`
-  return html`<p class="running">${labels.progress(done, expected)}${left} <progress value="${done}" max="${Math.max(done, expected)}" aria-label="${labels.progress(done, expected)}"></progress></p>`
+  return html`<p class="running">${labels.progress(done, expected)}${left} <progress value="${done}" max="${expected}" aria-label="${labels.progress(done, expected)}"></progress></p>`
 }
+
+/** A request by the name of its series, with a link to it. */
+const requestLink = (
+  { target, name, series_id }: { readonly target: string; readonly name: string; readonly series_id: number | null },
+  request: PageRequest,
+): Html =>
+  html`<bdi title="${oneLine(target)}">${series_id === null ? oneLine(name) : html`<a href="${request.link(`/series/s${series_id}`)}">${oneLine(name)}</a>`}</bdi>`
 
 function requestsTable(label: string, rows: Run['requests'], request: PageRequest): Html {
   const { runs: labels, common } = request.words
   return table(label, rows, [
     [
       common.request,
-      ({ target, name, series_id, message, hint, code }) =>
-        html`<bdi title="${oneLine(target)}">${series_id === null ? oneLine(name) : html`<a href="${request.link(`/series/s${series_id}`)}">${oneLine(name)}</a>`}</bdi>${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
+      ({ message, hint, code, ...row }) =>
+        html`${requestLink(row, request)}${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
     ],
     [
       labels.outcome,
@@ -198,7 +206,7 @@ export const runView = view({
       [common.job, run.job !== run.command && serviceText(run.job)],
       [labels.outcome, outcomeMark(run.outcome, request)],
       [labels.started, timeElement(request, run.started_at)],
-      [labels.ended, run.finished_at === null ? labels.gone : timeElement(request, run.finished_at)],
+      [labels.ended, run.outcome === 'running' ? labels.gone : timeElement(request, run.finished_at)],
       [labels.length, run.seconds !== null && duration(request, run.seconds)],
       [labels.requests, countText(request, run.requests)],
       [labels.failed, countText(request, run.failed)],
@@ -214,7 +222,7 @@ export const runView = view({
 ${run.rows_rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${labels.quarantine}</a></p>${command(request.command('quarantine list'))}`}
 ${
   failed.length > 0 &&
-  html`<h2>${labels.failures}</h2><p>${labels.failuresHint}</p>${command(request.command('retry'))}
+  html`<h2>${labels.failures}</h2>${failed.some(({ outcome }) => outcome === 'key') ? command(request.command(KEY_COMMAND)) : html`<p>${labels.failuresHint}</p>${command(request.command('retry'))}`}
 ${requestsTable(labels.failures, failed, request)}`
 }
 <h2>${labels.all}</h2>
@@ -224,12 +232,14 @@ ${olderPager(request, older)}`
 })
 
 /** Reads the open quarantine entries, newest first, or those before one. `older`: where the next page begins. */
-async function readQuarantine({ store, query }: PageRequest) {
+async function readQuarantine(request: PageRequest) {
+  const { store, query } = request
   const before = wholeNumber(query.get('before'))
   const rows = await store.kysely
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-    .select(['q.id', 'q.created_at', 'q.run_id', 'f.target', 'q.path', 'q.reason', 'q.fragment'])
+    .select(['q.id', 'q.created_at', 'q.run_id', 'q.path', 'q.reason', 'q.fragment'])
+    .select(['f.target', 'f.series_id', 'f.route', 'f.params', 'f.from_at', 'f.to_at'])
     .where('q.resolved_at', 'is', null)
     .$if(before !== null, (eb) => eb.where('q.id', '<', before!))
     // The order of the index of open entries.
@@ -237,7 +247,8 @@ async function readQuarantine({ store, query }: PageRequest) {
     .orderBy('q.id', 'desc')
     .limit(ENTRIES_A_PAGE + 1)
     .execute()
-  const entries = rows.slice(0, ENTRIES_A_PAGE)
+  const name = await requestNames(request, rows)
+  const entries = rows.slice(0, ENTRIES_A_PAGE).map((row) => ({ ...row, name: name(row) }))
   return { entries, older: rows.length > ENTRIES_A_PAGE ? entries.at(-1)!.id : null }
 }
 
@@ -256,7 +267,7 @@ ${table(common.pages.quarantine, entries, [
     ({ run_id, created_at }) =>
       html`<a href="${request.link(`/runs/${run_id}`)}">${timeElement(request, created_at)}</a>`,
   ],
-  [common.request, ({ target }) => html`<code>${serviceText(target)}</code>`],
+  [common.request, (entry) => requestLink(entry, request)],
   [labels.path, ({ path }) => html`<code>${serviceText(path)}</code>`],
   [common.why, ({ reason }) => messageText(reason, request)],
   [labels.fragment, ({ fragment }) => html`<code>${serviceText(fragment)}</code>`],

@@ -4,12 +4,19 @@ import { readEndOfValues, readGeos, readMeasure } from '../../../db/queries/seri
 import type { Reader } from '../../../db/store.ts'
 import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
+import { parseNumbers } from '../../../util/json.ts'
 import { formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addLocal, addUnits, atLocal, floorTo, formatLocal, localDate, type Unit } from '../../../util/time/zone.ts'
 import { badTime, NotFound, type PageRequest } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
+
+/** Reads the geos that jobs select by their ids. They may have no values. */
+async function selectedGeos({ kysely }: Reader, seriesId: number): Promise<number[]> {
+  const rows = kysely.selectFrom('_job_range').select('geo_ids').distinct().where('series_id', '=', seriesId)
+  return (await rows.execute()).flatMap(({ geo_ids }) => parseNumbers(geo_ids) ?? [])
+}
 
 /** Reads a series of one geo: the named geo, else a main one of the service, else the first. */
 export async function readNamedGeoSeries(
@@ -20,7 +27,8 @@ export async function readNamedGeoSeries(
   const { store, service } = request
   const series = await findSeriesByPath(request, name)
   const path = seriesPath(series)
-  const ids = (await readGeos(store.kysely, series.id)).sort((a, b) => a - b)
+  const geoIds = [...(await readGeos(store.kysely, series.id)), ...(await selectedGeos(store, series.id))]
+  const ids = [...new Set(geoIds)].sort((a, b) => a - b)
   const geoId = geo ? Number(geo) : (service.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0)
   if (!Number.isSafeInteger(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
     throw new NotFound(`series ${path} geo ${geo}`)
