@@ -1,7 +1,7 @@
 import type { Service } from '../service/service.ts'
 import { SERVICES } from '../service/services.ts'
 import { InputError } from '../util/errors.ts'
-import { isObject, pathText } from '../util/json.ts'
+import { pathText } from '../util/json.ts'
 import { isRule, type JobFile, jobFileSchema } from './file/jobFile.ts'
 import { type ExplainedMistake, explainIssue, listValidKeys } from './file/mistakes.ts'
 import { type DocumentPath, parseYaml } from './file/yaml.ts'
@@ -37,96 +37,19 @@ interface Read {
   readonly job: JobFile | null
 }
 
-/** Reads the job file that another one extends. `name` is relative to `from`. Throws InputError if it cannot be read. */
-export type ReadOther = (name: string, from: string) => { readonly file: string; readonly text: string }
-
-/** A job file merged with those that it extends. */
-interface Layers {
-  readonly mistakes: readonly Mistake[]
-  /** Null if a file is not valid YAML. */
-  readonly value: unknown
-  readonly positionOf: (path: DocumentPath, key: boolean) => Pick<Mistake, 'file' | 'line' | 'column'>
-  readonly has: (key: PropertyKey) => boolean
-}
-
-/**
- * Merges a job with the one that it extends: its keys win, and the limits of its `pace`. `name` and `extends` are not
- * inherited.
- */
-function extend(job: Readonly<Record<string, unknown>>, base: unknown): unknown {
-  if (!isObject(base)) return job
-  const { name: _name, extends: _extends, ...shared } = base
-  const pace = isObject(job.pace) && isObject(shared.pace) ? { pace: { ...shared.pace, ...job.pace } } : {}
-  return { ...shared, ...job, ...pace }
-}
-
-function readLayers(
-  text: string,
-  file: string,
-  readOther: ReadOther,
-  legalKeys: readonly string[],
-  above: readonly string[] = [],
-): Layers {
-  const { mistakes, parsed } = parseYaml(text)
-  const isExtended = above.length > 0
-  // A file that was named by mistake may be secret, so its lines are not quoted.
-  const unquoted = isExtended ? { message: `has a mistake; \`indicator-sync validate ${file}\` shows it` } : {}
-  const textMistakes = mistakes.map((mistake): Mistake => ({ file, path: '', ...mistake, ...unquoted }))
-  const nowhere = { file, line: 1, column: 1 }
-  if (!parsed) return { mistakes: textMistakes, value: null, positionOf: () => nowhere, has: () => false }
-  const { value, positionOf, has } = parsed
-  const here: Layers['positionOf'] = (path, key) => ({ file, ...positionOf(path, key) })
-  if (isExtended && !(isObject(value) && Object.keys(value).every((key) => legalKeys.includes(key)))) {
-    const message = isObject(value)
-      ? `has an unknown key; \`indicator-sync validate ${file}\` shows it`
-      : 'is not a job file: it has no keys'
-    return { mistakes: [...textMistakes, { ...nowhere, path: '', message }], value: null, positionOf: here, has }
-  }
-  const base = isObject(value) ? value.extends : undefined
-  if (!isObject(value) || typeof base !== 'string') return { mistakes: textMistakes, value, positionOf: here, has }
-  const refuse = (message: string): Layers => ({
-    mistakes: [...textMistakes, { ...here(['extends'], false), path: 'extends', message }],
-    value,
-    positionOf: here,
-    has,
-  })
-  let other: ReturnType<ReadOther>
-  try {
-    other = readOther(base, file)
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error
-    return refuse(error.message)
-  }
-  const chain = [...above, file]
-  if (chain.includes(other.file)) return refuse(`extends itself: ${[...chain, other.file].join(' → ')}`)
-  const layer = readLayers(other.text, other.file, readOther, legalKeys, chain)
-  return {
-    mistakes: [...textMistakes, ...layer.mistakes],
-    value: extend(value, layer.value),
-    // Keys that this file lacks come from the extended one.
-    positionOf: (path, key) =>
-      path.length > 0 && path[0] !== 'name' && !has(path[0]!) && layer.has(path[0]!)
-        ? layer.positionOf(path, key)
-        : here(path, key),
-    has: (key) => has(key) || (key !== 'name' && layer.has(key)),
-  }
-}
-
-const noOther: ReadOther = (name) => {
-  throw new InputError(`${name} cannot be read here`, { code: 'no-job-file' })
-}
-
-function readText(text: string, file: string, readOther: ReadOther, service: Service): Read {
-  const schema = jobFileSchema(service)
-  const { mistakes, value, positionOf } = readLayers(text, file, readOther, Object.keys(schema.shape))
-  if (value === null) return { mistakes, job: null }
+function readText(text: string, file: string, service: Service): Read {
+  const { mistakes: textMistakes, parsed } = parseYaml(text)
+  const mistakes = textMistakes.map((mistake): Mistake => ({ file, path: '', ...mistake }))
+  if (!parsed) return { mistakes, job: null }
+  const { value, positionOf } = parsed
   const placed = ({ path, message, key }: ExplainedMistake): Mistake => ({
+    file,
     ...positionOf(path, key),
     path: pathText(path),
     message,
   })
   // A job is checked once, which is faster than compiling the check.
-  const checked = schema.safeParse(value, { jitless: true, error: listValidKeys })
+  const checked = jobFileSchema(service).safeParse(value, { jitless: true, error: listValidKeys })
   const issues = checked.error?.issues ?? []
   const explain = (explained: typeof issues): Mistake[] =>
     explained.flatMap((issue) => explainIssue(issue, valueAt(value), service).map(placed))
@@ -138,29 +61,17 @@ function readText(text: string, file: string, readOther: ReadOther, service: Ser
   return { mistakes: found, job: found.length === 0 && checked.success ? checked.data : null }
 }
 
-/** Lists every mistake of a job file by line, after those of the files that it extends. */
-export const findMistakes = (
-  text: string,
-  file: string,
-  readOther: ReadOther = noOther,
-  service: Service = SERVICES.generic,
-): Mistake[] =>
-  [...readText(text, file, readOther, service).mistakes].sort(
-    (a, b) => Number(a.file === file) - Number(b.file === file) || a.line - b.line || a.column - b.column,
-  )
+/** Lists every mistake of a job file by line. */
+export const findMistakes = (text: string, file: string, service: Service = SERVICES.generic): Mistake[] =>
+  [...readText(text, file, service).mistakes].sort((a, b) => a.line - b.line || a.column - b.column)
 
 /** A mistake in one line. */
 export const mistakeText = ({ file, line, column, path, message }: Mistake): string =>
   `${file}:${line}:${column}  ${path === '' ? '' : `${path}  `}${message}`
 
-/** Reads a job file for a service. `readOther` reads the files that it extends. Throws one InputError with every mistake. */
-export function readJob(
-  text: string,
-  file: string,
-  readOther: ReadOther = noOther,
-  service: Service = SERVICES.generic,
-): Job {
-  const { job } = readText(text, file, readOther, service)
+/** Reads a job file for a service. Throws one InputError with every mistake. */
+export function readJob(text: string, file: string, service: Service = SERVICES.generic): Job {
+  const { job } = readText(text, file, service)
   if (job) return normalizeJob(job, service, file)
-  throw new InputError(findMistakes(text, file, readOther, service).map(mistakeText).join('\n'), { code: 'bad-job' })
+  throw new InputError(findMistakes(text, file, service).map(mistakeText).join('\n'), { code: 'bad-job' })
 }

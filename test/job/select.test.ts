@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findMistakes, mistakeText, type ReadOther, readJob } from '../../src/job/read.ts'
+import { readJob } from '../../src/job/read.ts'
 import { type Listed, onlyIndicators, resolveSelectors } from '../../src/job/select.ts'
 import { InputError } from '../../src/util/errors.ts'
 
@@ -64,84 +63,4 @@ describe('indicators selected from the catalogue', () => {
     const [none] = onlyIndicators([job('{ match: nothing }')], [600])
     expect(() => resolveSelectors(none!, CATALOGUE)).toThrow(/matches none of 4/)
   })
-})
-
-describe('a job that extends another job', () => {
-  const files: Record<string, string> = {
-    'base.yaml': 'timeZone: Atlantic/Canary\npace: { perSecond: 1, callsPerDay: 100 }\nkeep: latest\nname: base\n',
-    'middle.yaml': 'extends: base.yaml\nlocales: [en]\npace: { callsPerDay: 5 }\n',
-    'self.yaml': 'extends: other.yaml\nname: x\ncatalogue: true\n',
-    'other.yaml': 'extends: self.yaml\n',
-    'env.yaml': 'KEY=secret\nOTHER=secret\n',
-    'env2.yaml': 'KEY=secret: x\nOTHER=secret: y\nA=secret\nB: 1',
-    'shadow.yaml': 'root:secret:0:0\n',
-    'colon.yaml': 'alice:$6$secret:20228:0:99999:7: x\n',
-    'quote.yaml': '"secret',
-    'alias.yaml': 'name: *secret\n',
-    'twice.yaml': '{"token": "secret", "token": "secret"}',
-    'directive.yaml': '%YAML secret\n---\nname: x\n',
-    'wrong.yaml': 'keep: everything\npace: { perSecond: 99 }\n',
-  }
-  const readOther: ReadOther = (name) => {
-    const text = files[name]
-    if (text === undefined)
-      throw new InputError(`The job file ${name} cannot be read: ENOENT.`, { code: 'no-job-file' })
-    return { file: name, text }
-  }
-  const read = (text: string) => readJob(text, 'mine.yaml', readOther)
-  const mistakesOf = (text: string) => findMistakes(text, 'mine.yaml', readOther).map(mistakeText)
-
-  test('a job overrides keys and single limits of the job that it extends, but not its name', () => {
-    expect(read('extends: middle.yaml\nname: mine\ncatalogue: true\nkeep: all\n')).toMatchObject({
-      name: 'mine',
-      timeZone: 'Atlantic/Canary',
-      locales: ['en'],
-      keep: 'all',
-      pace: { perSecond: 1, callsPerDay: 5, concurrency: 4 },
-    })
-    expect(mistakesOf('extends: middle.yaml\ncatalogue: true\n')).toEqual([
-      expect.stringMatching(/^mine\.yaml:1:1 {2}name {2}is missing/),
-    ])
-  })
-
-  test('a mistake is reported with the file that contains it', () => {
-    expect(mistakesOf('extends: wrong.yaml\nname: x y\ncatalogue: true\n')).toEqual([
-      expect.stringMatching(/^wrong\.yaml:1:7 {2}keep {2}"everything" is not valid/),
-      expect.stringMatching(/^wrong\.yaml:2:\d+ {2}pace\.perSecond/),
-      expect.stringMatching(/^mine\.yaml:2:7 {2}name/),
-    ])
-  })
-
-  test.each<[string, RegExp]>([
-    [
-      'extends: nowhere.yaml\nname: x\ncatalogue: true\n',
-      /mine\.yaml:1:10 {2}extends {2}The job file nowhere\.yaml cannot be read/,
-    ],
-    ['extends: self.yaml\nname: x\ncatalogue: true\n', /extends itself: .*self\.yaml → other\.yaml → self\.yaml/],
-    ['extends: env.yaml\nname: x\ncatalogue: true\n', /^env\.yaml:1:1 {2}is not a job file: it has no keys$/],
-    ['extends: alias.yaml\nname: x\ncatalogue: true\n', /^alias\.yaml:1:7 {2}has a mistake; `.* validate alias\.yaml`/],
-    ['extends: colon.yaml\nname: x\ncatalogue: true\n', /^colon\.yaml:1:1 {2}has an unknown key/],
-    ['extends: 3\nname: x\ncatalogue: true\n', /extends/],
-  ])('an invalid extends is reported: %s', (text, message) => expect(mistakesOf(text).join('\n')).toMatch(message))
-
-  test.each(Object.keys(files).filter((name) => files[name]!.includes('secret')))(
-    'a failed extends does not quote the other file: %s',
-    (name) => {
-      const mistakes = mistakesOf(`extends: ${name}\nname: x\ncatalogue: true\n`)
-      expect(mistakes).not.toEqual([])
-      expect(mistakes.join('\n')).not.toContain('secret')
-    },
-  )
-
-  test('reading a job with any extended text returns a job or throws an InputError', () =>
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (other) => {
-        try {
-          readJob('extends: a\nname: x\ncatalogue: true\n', 'f', () => ({ file: 'a', text: other }))
-        } catch (error) {
-          expect(error).toBeInstanceOf(InputError)
-        }
-      }),
-      { numRuns: 200 },
-    ))
 })

@@ -164,15 +164,14 @@ describe('a route that only one service declares', () => {
       'cannot select from the catalogue, which does not list route flows; expected a list of ids',
     ],
   ])('%s is refused', (_name, text, message) => {
-    const mistakes = findMistakes(job(text), 'job.yaml', undefined, service)
+    const mistakes = findMistakes(job(text), 'job.yaml', service)
     expect(mistakes.map((one) => one.message).join('\n')).toContain(message)
   })
 
   test('settings that a service does not support are refused, and its own default route is used', () => {
     const { indicator: _1, indicators: _2, offer_indicator: _3, widgets: _4, ...rest } = ROUTES
     const less: Service = { ...service, probe: null, routes: { ...rest, flows } }
-    const refused = (text: string, why: RegExp) =>
-      expect(() => readJob(job(text), 'job.yaml', undefined, less)).toThrow(why)
+    const refused = (text: string, why: RegExp) => expect(() => readJob(job(text), 'job.yaml', less)).toThrow(why)
     refused(
       `series:\n  - { indicators: [7], ${WINDOW} }`,
       /the service more has no route indicator; expected route: flows/,
@@ -181,7 +180,7 @@ describe('a route that only one service declares', () => {
     refused('catalogue: true', /catalogue {2}the service more has no route indicators/)
     refused('widgets: { list: true }', /widgets.list {2}the service more has no route widgets/)
     expect(
-      readJob(job(`series:\n  - { route: flows, indicators: [7], ${WINDOW} }`), 'job.yaml', undefined, less).series,
+      readJob(job(`series:\n  - { route: flows, indicators: [7], ${WINDOW} }`), 'job.yaml', less).series,
     ).toMatchObject([{ route: 'flows' }])
   })
 })
@@ -198,13 +197,13 @@ test('a job accepts the words and languages of its service', () => {
   const other: Service = { ...SERVICES.generic, routes, locales: ['en'] }
   const series = (more: string) =>
     `name: one\nseries:\n  - { indicators: [600], window: { last: 7d }, timeAgg: avg, ${more} }\n`
-  const { series: entries } = readJob(series('timeTrunc: monthly'), 'job.yaml', undefined, other)
+  const { series: entries } = readJob(series('timeTrunc: monthly'), 'job.yaml', other)
   expect(entries).toMatchObject([{ timeTrunc: 'month', timeAgg: 'average', locale: 'en' }])
-  const refused = (text: string, why: RegExp) => expect(() => readJob(text, 'job.yaml', undefined, other)).toThrow(why)
+  const refused = (text: string, why: RegExp) => expect(() => readJob(text, 'job.yaml', other)).toThrow(why)
   refused(series('timeTrunc: day'), /"day" is not valid; expected one of: month, hour, monthly/)
   refused(series('timeTrunc: hour, locale: es'), /"es" is not valid; expected one of: en/)
   refused(series('timeTrunc: hour, geoTrunc: town'), /geoTrunc needs geoAgg; expected one of: median$/)
   const content = (kind: string, order: string) => `name: one\ncontent:\n  - { kinds: [${kind}], order: ${order} }\n`
-  expect(readJob(content('news', 'read'), 'job.yaml', undefined, other).content).toMatchObject([{ order: 'read' }])
+  expect(readJob(content('news', 'read'), 'job.yaml', other).content).toMatchObject([{ order: 'read' }])
   refused(content('glossaries', 'read'), /read is supported only by news; expected one of: published, updated, created/)
 })

@@ -124,9 +124,7 @@ describe('a service defined by a library user', () => {
     )
     await expect(prepared('forecast-error')).rejects.toThrow(/has no default for parameter forecast/)
     await reader.close()
-    expect(
-      findMistakes('name: bad\nseries: [{ indicators: al, window: { last: 1d } }]\n', 'x', undefined, service),
-    ).toEqual([
+    expect(findMistakes('name: bad\nseries: [{ indicators: al, window: { last: 1d } }]\n', 'x', service)).toEqual([
       expect.objectContaining({
         message: expect.stringContaining('expected [70, 2], all, { match: vento, terms: [Energia], exclude: [70] }'),
       }),

@@ -49,7 +49,7 @@ async function refreshCatalogue(args: DiscoverArgs, settings: Settings, reason: 
   const { service, key } = access
   const log = logFor(args, listSecrets(key))
   const job = `name: discover\nlocales: [${service.locales.join(', ')}]\ncatalogue: true\n`
-  const { code, summaries } = await runJobs([readJob(job, 'discover', undefined, service)], {
+  const { code, summaries } = await runJobs([readJob(job, 'discover', service)], {
     ...access,
     file: settings.database.value,
     command: 'discover',

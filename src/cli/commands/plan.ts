@@ -1,5 +1,4 @@
 import { openReader } from '../../db/open.ts'
-import { callsLeft } from '../../fetch/budget.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type SkippedItem } from '../../job/plannerState.ts'
 import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
@@ -95,15 +94,12 @@ function* planJson(plannedJobs: readonly PlannedJob[]): Generator<string> {
 
 export async function handler(args: PlanArgs): Promise<number> {
   const jobs = await readSelectedJobs(args)
-  const {
-    database,
-    baseUrl,
-    service: { value: service },
-  } = readSettings(args)
+  const settings = readSettings(args)
+  const { database } = settings
+  const service = settings.service.value
   const reader = (await databaseExists(database.value)) ? openReader(database.value) : null
   try {
     const now = Math.floor(Date.now() / 1000)
-    const host = URL.parse(baseUrl?.value ?? '')?.host
     const requested = createRequested()
     const stored = reader ? await readStateAndCatalogue(reader, now) : { plannerState: EMPTY_STATE, catalogue: [] }
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
@@ -117,12 +113,11 @@ export async function handler(args: PlanArgs): Promise<number> {
     else
       for (const planned of plannedJobs) {
         const { job } = planned
-        const left = reader && host ? await callsLeft(reader, host, job.pace, Date.now()) : undefined
         const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, namedGeos(job))) : []
         const ahead = [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)].map((hint) => `${hint}.`)
         const gaps = reader ? jobGapsText(await countJobGaps(reader, job.name)) : ''
         const notes = () => [...planned.notes(), ...lacking, ...ahead]
-        print(planText({ ...planned, notes }, { now, zone: service.timeZone, left, isPart, gaps }))
+        print(planText({ ...planned, notes }, { now, zone: service.timeZone, isPart, gaps }))
       }
   } finally {
     await reader?.close()

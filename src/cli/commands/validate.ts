@@ -9,7 +9,7 @@ import { grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { JOBS, JSON_FLAG } from '../flags.ts'
-import { readJobText, readOther } from '../jobs/readJobs.ts'
+import { readJobText } from '../jobs/readJobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
@@ -61,8 +61,8 @@ export async function handler(args: Args<typeof flags, typeof positionals>): Pro
   const now = Math.floor(Date.now() / 1000)
   const results = args.jobs.map((file) => {
     const text = readJobText(file)
-    const mistakes = findMistakes(text, file, readOther, service)
-    const warnings = mistakes.length > 0 ? [] : findWarnings(readJob(text, file, readOther, service), service, now)
+    const mistakes = findMistakes(text, file, service)
+    const warnings = mistakes.length > 0 ? [] : findWarnings(readJob(text, file, service), service, now)
     return { file, mistakes, warnings }
   })
   const allMistakes = results.flatMap(({ mistakes }) => mistakes)

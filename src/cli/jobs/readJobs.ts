@@ -1,6 +1,6 @@
-import { dirname, isAbsolute, join, normalize } from 'node:path'
+import { normalize } from 'node:path'
 import type { Job } from '../../job/job.ts'
-import { type ReadOther, readJob } from '../../job/read.ts'
+import { readJob } from '../../job/read.ts'
 import { onlyIndicators } from '../../job/select.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
@@ -11,18 +11,12 @@ const NAME_A_JOB = 'Pass a job file, such as jobs/nightly.yaml. `indicator-sync 
 /** Reads the text of a job file. */
 export const readJobText = (file: string): string => readTextFile(file, 'job file', NAME_A_JOB)
 
-/** Reads a job file that another one extends, relative to its folder. */
-export const readOther: ReadOther = (name, from) => {
-  const file = normalize(isAbsolute(name) ? name : join(dirname(from), name))
-  return { file, text: readJobText(file) }
-}
-
 /** Reads job files. One InputError lists the mistakes in all of them. */
 export function readJobs(files: readonly string[], service: Service): Job[] {
   const mistakes: InputError[] = []
   const jobs = files.flatMap((file) => {
     try {
-      return readJob(readJobText(file), normalize(file), readOther, service)
+      return readJob(readJobText(file), normalize(file), service)
     } catch (error) {
       if (!(error instanceof InputError)) throw error
       mistakes.push(error)

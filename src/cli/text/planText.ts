@@ -1,11 +1,10 @@
-import { Cron } from 'croner'
 import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import { namesAnything } from '../../job/select.ts'
 import { emptyWindowHints } from '../../job/windowHints.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
-import { floorTo, formatLocal, localDate } from '../../util/time/zone.ts'
+import { formatLocal } from '../../util/time/zone.ts'
 import { tableText } from '../terminal/table.ts'
 import { NOTHING_SELECTED } from './summary.ts'
 
@@ -21,8 +20,6 @@ export interface PlanTextOptions {
   readonly now: Instant
   /** The zone in which the service counts days. */
   readonly zone: string
-  /** Calls left today within the budget of the job; undefined if unknown. */
-  readonly left: number | undefined
   /** True if `--from`, `--to` or `--only` select a part of the job. */
   readonly isPart: boolean
   /** Describes the data of the job that is missing; empty if none is. */
@@ -43,38 +40,6 @@ function addCall(sum: Calls, { window }: PlannedRequest): void {
   if (!window) return
   sum.from = Math.min(sum.from ?? window.from, window.from)
   sum.to = Math.max(sum.to ?? window.to, window.to)
-}
-
-/** Yields the local days on which a job runs from now on: those of its schedule, or every day. */
-function* runDays({ schedule, timeZone }: Job, now: Instant): Generator<string> {
-  if (schedule === null) for (let day = now; ; day += 86_400) yield localDate(timeZone, day)
-  const cron = new Cron(schedule, { paused: true, timezone: timeZone })
-  let last = ''
-  for (const run of cron.enumerate(new Date((floorTo(timeZone, now, 'day') - 1) * 1000))) {
-    const date = localDate(timeZone, Math.floor(run.getTime() / 1000))
-    if (date !== last) yield date
-    last = date
-  }
-}
-
-/** Spreads requests over run days: `first` calls on the first day, `perDay` on each later one. */
-function spreadOverDays(
-  requests: Iterable<PlannedRequest>,
-  days: Iterator<string>,
-  first: number,
-  perDay: number,
-): (Calls & { readonly date: string })[] {
-  const begin = () => ({ date: days.next().value ?? '', ...noCalls() })
-  const used = [begin()]
-  let room = first
-  for (const request of requests) {
-    while (used.at(-1)!.calls >= room) {
-      used.push(begin())
-      room = perDay
-    }
-    addCall(used.at(-1)!, request)
-  }
-  return used.filter(({ calls }) => calls > 0)
 }
 
 /** Estimates how long calls take at least, and over how many days the limit spreads them. */
@@ -106,7 +71,7 @@ const requestName = ({ route, params, series }: PlannedRequest, indicators: numb
 const localText = (zone: string, at: Instant | null): string =>
   at === null ? '' : formatLocal(zone, at).slice(0, 16).replace('T00:00', '')
 
-/** Writes the plan of a job: a table of its calls by entry and reason, notes, an estimate, and the days of the calls. */
+/** Writes the plan of a job: a table of its calls by entry and reason, notes, and an estimate. */
 export function planText(planned: PlannedJob, options: PlanTextOptions): string {
   const { job, requests, notes } = planned
   const { zone, isPart, gaps } = options
@@ -141,23 +106,5 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
       return [...labels, calls, localText(zone, from), localText(zone, to)]
     }),
   })
-  const calendar = calendarText(planned, options)
-  return [table, ...notes(), `${job.name}: ${estimateText(job, calls)}`, ...(calendar ? [calendar] : [])].join('\n\n')
-}
-
-/** Listed days; the rest is counted. */
-const MAX_DAYS = 30
-
-/** Lists the days of the calls, if the limit of calls a day spreads them. */
-function calendarText({ job, requests }: PlannedJob, { now, zone, left }: PlanTextOptions): string | undefined {
-  const perDay = job.pace.callsPerDay
-  if (perDay === null) return undefined
-  const days = spreadOverDays(requests(), runDays(job, now), Math.min(left ?? perDay, perDay), perDay)
-  if (days.length < 2) return undefined
-  const rows = days
-    .slice(0, MAX_DAYS)
-    .map(({ date, calls, from, to }, i) => [i + 1, date, calls, localText(zone, from), localText(zone, to)])
-  const hidden = days.length - MAX_DAYS
-  const more = hidden > 0 ? `\n… and ${quantity(hidden, 'more run')}, the last on ${days.at(-1)!.date}` : ''
-  return `${tableText({ columns: ['run', 'date', 'calls', 'from', 'to'], rows })}${more}`
+  return [table, ...notes(), `${job.name}: ${estimateText(job, calls)}`].join('\n\n')
 }

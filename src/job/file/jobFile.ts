@@ -26,11 +26,6 @@ export const jobFileSchema = memoize((service: Service) =>
       name: z.string().regex(/^[\w.-]{1,64}$/, {
         error: 'is not a valid name; expected up to 64 letters A-Z and a-z, digits, dots, dashes and underscores',
       }),
-      extends: z
-        .string()
-        .min(1)
-        .optional()
-        .describe('Path (relative to this file) of a job file to inherit from; keys set here override it'),
       schedule: z.string().optional().describe('Cron expression in the zone of the job, for `schedule`'),
       timeZone: z
         .string()

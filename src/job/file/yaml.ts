@@ -29,8 +29,6 @@ export interface Parsed {
   readonly value: unknown
   /** The position of a path, or of the nearest part above it that exists; `key`: of the key rather than of its value. */
   readonly positionOf: (path: DocumentPath, key: boolean) => Position
-  /** Whether the document has a key at the top. */
-  readonly has: (key: PropertyKey) => boolean
 }
 
 const MAX_LENGTH = 1024 * 1024
@@ -144,7 +142,6 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
     mistakes,
     parsed: {
       value: document.toJS({ maxAliasCount: MAX_ALIASES * 10 }),
-      has: (key) => document.has(key),
       positionOf: (path, key) => place(nodeAt(document, path, key)?.range?.[0] ?? 0),
     },
   }
