@@ -69,9 +69,11 @@ export async function refreshPage(signal?: AbortSignal): Promise<void> {
 }
 
 let missed = 0
+let answeredAt = Date.now()
 /** Says that the server does not answer, with the time of its last answer, until it does. */
 function showConnection(isConnected: boolean): void {
   missed = isConnected ? 0 : missed + 1
+  if (isConnected) answeredAt = Date.now()
   const isLost = missed >= MISSED_POLLS
   if (!status || status.classList.contains('lost') === isLost) return
   status.className = isLost ? 'lost' : 'quiet'
@@ -79,18 +81,11 @@ function showConnection(isConnected: boolean): void {
   status.textContent = isLost ? (status.dataset.lost ?? '').replace('{}', time) : ''
 }
 
-let answeredAt = Date.now()
+/** Requests the state of the database; undefined if the server does not answer. */
 async function fetchState(): Promise<string | undefined> {
-  try {
-    const response = await fetch('/api/live')
-    showConnection(response.ok)
-    if (!response.ok) return undefined
-    answeredAt = Date.now()
-    return await response.text()
-  } catch (error) {
-    showConnection(false)
-    throw error
-  }
+  const response = await fetch('/api/live').catch(() => undefined)
+  showConnection(response?.ok ?? false)
+  return response?.ok ? response.text() : undefined
 }
 
 let lastState: string | undefined

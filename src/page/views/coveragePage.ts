@@ -97,8 +97,8 @@ async function createJobFinder({ store }: PageRequest, seriesId: number): Promis
   const rows = await ranges.select(['job', 'geo_ids']).distinct().orderBy('job').execute()
   const jobs = rows.map(({ job, geo_ids }) => ({ job, geoIds: parseNumbers(geo_ids) }))
   return (geo) => {
-    const [selecting, part] = [jobs.find(({ geoIds }) => geoIds?.includes(geo) ?? true), jobs[0]]
-    return (selecting ?? (geo === ALL_GEOS ? part : undefined))?.job ?? null
+    const selecting = jobs.find(({ geoIds }) => geoIds?.includes(geo) ?? true)
+    return (geo === ALL_GEOS ? (selecting ?? jobs[0]) : selecting)?.job ?? null
   }
 }
 
@@ -117,7 +117,6 @@ export async function readSeriesCoverage(request: PageRequest) {
     geo,
     geos: await namedGeos(request, [...geoLines.keys()]),
   }
-  const findJob = await createJobFinder(request, row.id)
   const { years, borders, begin, end } = listYears(zone, lines) ?? { years: [], borders: [], begin: 0, end: 0 }
   if (years.length === 0) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
   const chosen = wholeNumber(request.query.get('year'))
@@ -138,6 +137,7 @@ export async function readSeriesCoverage(request: PageRequest) {
     .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
     .concat(outside.filter((part) => part.from < part.to).map((part) => ({ ...unrequested, ...part })))
     .sort((a, b) => a.from - b.from || a.to - b.to)
+  const findJob = await createJobFinder(request, row.id)
   const monthBorders = (january: number): number[] =>
     Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
   // Whole months from the first to the last one with data or a gap.
