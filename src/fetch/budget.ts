@@ -5,7 +5,7 @@ import type { Database } from '../db/tables/schema.ts'
 import type { Pace } from '../job/job.ts'
 import { BudgetError } from '../util/errors.ts'
 import { quantity } from '../util/text.ts'
-import { CLOCK_ERROR_MS, formatMillis } from '../util/time/instant.ts'
+import { CLOCK_ERROR_MS, formatMillis, formatUtc } from '../util/time/instant.ts'
 
 /** Milliseconds of a day, for which calls are stored. */
 export const DAY_MS = 86_400_000
@@ -108,14 +108,32 @@ export async function recentCalls(
 export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<void> =>
   store.write(async (tx) => {
     for (const limit of callLimits(pace))
-      if ((await countCalls(tx, host, limit.ms, nowMs)) >= limit.calls) throw budgetSpent(limit)
+      if ((await countCalls(tx, host, limit.ms, nowMs)) >= limit.calls)
+        throw budgetSpent(limit, await freeAgain(tx, host, limit, nowMs))
     await addCall.run(tx, { host, called_at: nowMs })
     await forgetCalls.run(tx, { host, before: nowMs - DAY_MS, after: nowMs + DAY_MS })
   })
 
-/** The error of a call if a limit is used up. */
-export const budgetSpent = ({ calls, word }: CallLimit): BudgetError =>
-  new BudgetError(`The budget of ${quantity(calls, 'call')} ${word === 'hour' ? 'an' : 'a'} ${word} is spent.`, {
-    hint: `Run the same command again after at most ${word === 'hour' ? 'an' : 'a'} ${word}. It continues where it stopped.`,
+/** When the next call is possible (epoch milliseconds): when enough of the latest calls are older than the limit counts. */
+async function freeAgain(db: Kysely<Database>, host: string, { calls, ms }: CallLimit, nowMs: number): Promise<number> {
+  const oldest = await db
+    .selectFrom('_budget')
+    .select('called_at')
+    .where('host', '=', host)
+    .where('called_at', '<=', nowMs + CLOCK_ERROR_MS)
+    .orderBy('called_at', 'desc')
+    .offset(Math.max(0, calls - 1))
+    .limit(1)
+    .executeTakeFirst()
+  return (oldest?.called_at ?? nowMs) + ms
+}
+
+/** The error of a call if a limit is used up. `freeMs`: when the next call is possible (epoch milliseconds), if known. */
+export function budgetSpent({ calls, word }: CallLimit, freeMs?: number): BudgetError {
+  const article = word === 'hour' ? 'an' : 'a'
+  const until = freeMs === undefined ? '' : ` until ${formatUtc(Math.ceil(freeMs / 1000))}`
+  return new BudgetError(`The budget of ${quantity(calls, 'call')} ${article} ${word} is spent${until}.`, {
+    hint: `Run the same command again ${freeMs === undefined ? `after at most ${article} ${word}` : 'after that'}. It continues where it stopped.`,
     code: 'budget',
   })
+}

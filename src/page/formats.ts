@@ -19,7 +19,7 @@ export const groupingText = ({ words: { common } }: PageRequest, ...parts: reado
 
 /** The class that gives the outcome of a run its sign. */
 export const outcomeStyle = (outcome: RecordedOutcome): string =>
-  outcome === 'done' ? 'good' : outcome === 'running' ? 'running' : 'bad'
+  ({ done: 'good', running: 'running', partial: 'warn', stopped: 'warn', failed: 'bad' })[outcome]
 
 /** The file of a job for a command; a guess if the job was never run from a file. */
 export const jobFile = (files: Readonly<Record<string, string>>, job: string): string =>

@@ -8,34 +8,22 @@ import type { PageRequest } from './page.ts'
 async function readLastRun(db: Reader) {
   const newest = db.kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'command', 'outcome', 'message', 'requests', 'started_at', 'finished_at'])
+    .select(['id', 'job', 'command', 'outcome', 'message', 'code', 'planned', 'requests', 'started_at', 'finished_at'])
     .orderBy('id', 'desc')
     .limit(1)
   const [run] = await withDeadRuns(db, await newest.execute())
   return run ?? null
 }
 
-/** Estimates the progress of a run by the last complete run of its job; null without one, or if this run is longer. */
-export async function readProgress(
-  { kysely }: Reader,
-  run: { readonly job: string; readonly command: string; readonly requests: number; readonly started_at: string },
+/** The progress of a run; null if its requests are not counted, or if splits made it longer than planned. */
+export function runProgress(
+  run: { readonly planned: number | null; readonly requests: number; readonly started_at: string },
   now: Instant,
 ) {
-  const last = await kysely
-    .selectFrom('_run')
-    .select('requests')
-    .where((eb) => eb.and({ job: run.job, command: run.command, outcome: 'done' }))
-    .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  const { requests: done } = run
-  if (!last || done >= last.requests) return null
+  const { planned, requests: done } = run
+  if (planned === null || done > planned) return null
   const seconds = (now - Date.parse(run.started_at) / 1000) / Math.max(1, done)
-  return {
-    done,
-    expected: last.requests,
-    secondsLeft: done === 0 ? null : seconds * (last.requests - done),
-  }
+  return { done, planned, secondsLeft: done === 0 ? null : seconds * (planned - done) }
 }
 
 /** Reads the newest run, with its progress while it runs; after a run that failed, also when the last one succeeded. */
@@ -51,7 +39,7 @@ export async function readShownRun({ store, now }: PageRequest) {
     .executeTakeFirst()
   return {
     ...run,
-    progress: run.outcome === 'running' ? await readProgress(store, run, now) : null,
+    progress: run.outcome === 'running' ? runProgress(run, now) : null,
     succeededAt: run.outcome === 'done' ? null : (succeeded?.finished_at ?? null),
   }
 }

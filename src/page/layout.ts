@@ -41,7 +41,7 @@ function runState({ lastRun: run }: ShownPage, { words, link, service }: PageReq
   return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${outcomeStyle(run.outcome)}">${
     run.outcome === 'running'
       ? run.progress
-        ? runs.runningOf(run.progress.done, run.progress.expected)
+        ? runs.runningOf(run.progress.done, run.progress.planned)
         : runs.running(run.requests)
       : html`${common.lastSync} ${time(run.finished_at ?? run.started_at)}${run.succeededAt !== null && html` · ${common.lastSuccess} ${time(run.succeededAt)}`}`
   }</span></a>`

@@ -119,12 +119,13 @@ button, input, select, textarea { font: inherit; color: inherit; background: var
 button { padding: 0 .75rem; cursor: pointer; }
 form button { background: var(--strong); color: var(--on-strong); border-color: transparent; }
 .good::before { content: var(--sign-good); }
+.warn::before { content: var(--sign-warn); }
 .bad::before { content: var(--sign-bad); }
 .running::before { content: var(--sign-busy); }
-:is(.good, .bad, .running)::before { margin-inline-end: .375rem; vertical-align: -.125em; display: inline-block; }
+:is(.good, .warn, .bad, .running)::before { margin-inline-end: .375rem; vertical-align: -.125em; display: inline-block; }
 h1::before { margin-inline-end: .5rem; }
 .health > .good::before { content: none; }
-main:has(.problems, dd .bad) h1::before { content: var(--sign-warn); }
+main:has(.problems, dd :is(.warn, .bad)) h1::before { content: var(--sign-warn); }
 main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
 .printed { display: none; }
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); }

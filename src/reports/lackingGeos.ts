@@ -8,6 +8,7 @@ import { DAY, type Instant } from '../util/time/instant.ts'
 
 /** A geo of an indicator that a job selects; `ALL_GEOS` if it names none. */
 interface NamedGeo {
+  readonly job: string
   readonly kind: string
   readonly indicatorId: number
   readonly geoId: number
@@ -15,6 +16,8 @@ interface NamedGeo {
 
 /** Selected geos of an indicator for which the service responded without any value. */
 export interface LackingGeos {
+  /** A job that selects them. */
+  readonly job: string
   /** The route of the values. */
   readonly kind: string
   /** The indicator. */
@@ -31,12 +34,12 @@ const PUBLISHED_AFTER = 2 * DAY
 const makeKey = (kind: string, indicatorId: number): string => `${kind} ${indicatorId}`
 
 /** Lists the geos that a job selects. */
-export const namedGeos = ({ series }: Job): NamedGeo[] =>
+export const namedGeos = ({ name, series }: Job): NamedGeo[] =>
   series
     .filter(({ geoAgg }) => geoAgg === null)
     .flatMap(({ route, indicators, geoIds }) =>
       indicators.flatMap((indicatorId) =>
-        (geoIds.length > 0 ? geoIds : [ALL_GEOS]).map((geoId) => ({ kind: route, indicatorId, geoId })),
+        (geoIds.length > 0 ? geoIds : [ALL_GEOS]).map((geoId) => ({ job: name, kind: route, indicatorId, geoId })),
       ),
     )
 
@@ -60,17 +63,18 @@ async function readInstantGeos(
   const rows = await kysely
     .selectFrom('_fetch as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
-    .select(['s.kind', 's.indicator_id as indicatorId', 'f.params', 'f.finished_at', 'f.outcome'])
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .select(['r.job', 's.kind', 's.indicator_id as indicatorId', 'f.params', 'f.finished_at', 'f.outcome'])
     .where('f.id', 'in', lastRequests)
     .where('s.geo_agg', 'is', null)
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
     .execute()
-  return rows.flatMap(({ kind, indicatorId, params, finished_at, outcome }) => {
+  return rows.flatMap(({ job, kind, indicatorId, params, finished_at, outcome }) => {
     const { datetime, geo_ids = [ALL_GEOS] } = JSON.parse(params) as { datetime: Instant; geo_ids?: readonly number[] }
     const isDue = datetime + PUBLISHED_AFTER <= Date.parse(finished_at) / 1000
     const hasResponse = isDue && (FETCH_OUTCOMES.good as readonly string[]).includes(outcome)
-    return geo_ids.map((geoId) => ({ kind, indicatorId, geoId, hasResponse }))
+    return geo_ids.map((geoId) => ({ job, kind, indicatorId, geoId, hasResponse }))
   })
 }
 
@@ -79,8 +83,9 @@ export async function storedNamedGeos(db: Reader): Promise<NamedGeo[]> {
   const rows = await db.kysely
     .selectFrom('_job_range as w')
     .innerJoin('series as s', 's.id', 'w.series_id')
-    .select(['s.kind', 's.indicator_id as indicatorId', 'w.geo_ids'])
+    .select(['w.job', 's.kind', 's.indicator_id as indicatorId', 'w.geo_ids'])
     .distinct()
+    .orderBy('w.job')
     .where('s.geo_agg', 'is', null)
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
@@ -137,15 +142,16 @@ export async function findLackingGeos(db: Reader, selected: readonly NamedGeo[])
   const indicators = [...new Set(selected.map(({ indicatorId }) => indicatorId))]
   const [storedGeos, answeredGeos] = [await readStoredGeos(db, indicators), await readAnsweredGeos(db, indicators)]
   return [...Map.groupBy(selected, (geo) => makeKey(geo.kind, geo.indicatorId))].flatMap(([key, geos]) => {
-    const { kind, indicatorId } = geos[0]!
+    const { job, kind, indicatorId } = geos[0]!
     const stored = (storedGeos.get(key) ?? []).map(({ id, name }) => ({ id, name }))
     const answered = new Set(answeredGeos.get(key)?.map(({ geoId }) => geoId))
     const named = new Set(geos.map(({ geoId }) => geoId))
     if (stored.length === 0 && named.has(ALL_GEOS) && answered.has(ALL_GEOS))
-      return [{ kind, indicatorId, geoIds: [], stored }]
+      return [{ job, kind, indicatorId, geoIds: [], stored }]
     const lacking = named.difference(new Set([ALL_GEOS, ...stored.map(({ id }) => id)]))
     const geoIds = [...lacking].filter((geoId) => answered.has(geoId) || answered.has(ALL_GEOS)).sort((a, b) => a - b)
-    return geoIds.length === 0 ? [] : [{ kind, indicatorId, geoIds, stored }]
+    const selecting = geos.find(({ geoId }) => geoId === geoIds[0])
+    return selecting ? [{ job: selecting.job, kind, indicatorId, geoIds, stored }] : []
   })
 }
 

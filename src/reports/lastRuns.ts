@@ -15,8 +15,9 @@ export interface IncompleteRun {
   readonly part: string | null
   /** A sentence with the reason. */
   readonly what: string
-  /** The reason alone. */
+  /** The reason alone, and its error code. */
   readonly message: string | null
+  readonly code: string | null
   readonly startedAt: string
   /** True if its process died before the run ended. */
   readonly isDead: boolean
@@ -24,15 +25,16 @@ export interface IncompleteRun {
 
 type LastRun = Pick<
   Selectable<Database['_run']>,
-  'id' | 'job' | 'command' | 'part' | 'started_at' | 'finished_at' | 'outcome' | 'message'
+  'id' | 'job' | 'command' | 'part' | 'started_at' | 'finished_at' | 'outcome' | 'message' | 'code'
 >
 
 const describeRun = (
-  { id, job, command, part, started_at, finished_at, message }: LastRun,
+  { id, job, command, part, started_at, finished_at, message, code }: LastRun,
   state: string,
 ): IncompleteRun => ({
   run: id,
   message,
+  code,
   job,
   command,
   part,
@@ -65,7 +67,7 @@ async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean): Promis
     )
   const runs = await kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'command', 'part', 'started_at', 'finished_at', 'outcome', 'message'])
+    .select(['id', 'job', 'command', 'part', 'started_at', 'finished_at', 'outcome', 'message', 'code'])
     .where('id', 'in', ids)
     .orderBy('job')
     .orderBy('id')
@@ -82,25 +84,24 @@ export const failedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
     .filter(({ outcome }) => outcome === 'failed')
     .map((run) => describeRun(run, `failed: ${run.message ?? 'failed'}`))
 
-/** The message of a run whose process died. */
-export const DIED = 'its process died before the run finished'
+/** The end of a run whose process died. */
+export const DIED = { message: 'its process died before the run finished', code: 'died' } as const
 
 /** Marks runs as failed that are recorded as running and whose process has died. */
-export async function withDeadRuns<Run extends { readonly outcome: RecordedOutcome; readonly message: string | null }>(
-  db: Reader,
-  runs: readonly Run[],
-): Promise<Run[]> {
+export async function withDeadRuns<
+  Run extends { readonly outcome: RecordedOutcome; readonly message: string | null; readonly code: string | null },
+>(db: Reader, runs: readonly Run[]): Promise<Run[]> {
   const isOpen = runs.some(({ outcome }) => outcome === 'running')
   // Undefined: the lock cannot be checked, so the run may be alive.
   if (!isOpen || (await isLocked(db.file)) !== false) return [...runs]
-  return runs.map((run) => (run.outcome === 'running' ? { ...run, outcome: 'failed', message: DIED } : run))
+  return runs.map((run) => (run.outcome === 'running' ? { ...run, outcome: 'failed', ...DIED } : run))
 }
 
-/** Describes the run that is in progress; null without one. */
-export async function runningRun(db: Reader): Promise<string | null> {
-  const last = db.kysely.selectFrom('_run').select(['id', 'job', 'started_at', 'outcome', 'message'])
-  const [run] = await withDeadRuns(db, await last.orderBy('id', 'desc').limit(1).execute())
-  return run?.outcome === 'running' ? `run ${run.id} of ${run.job}, in progress since ${run.started_at}` : null
+/** Finds the run that is in progress; undefined without one. */
+export async function findRunningRun(db: Reader) {
+  const columns = ['id', 'job', 'command', 'started_at', 'outcome', 'message', 'code'] as const
+  const last = db.kysely.selectFrom('_run').select(columns).orderBy('id', 'desc').limit(1)
+  return (await withDeadRuns(db, await last.execute())).find(({ outcome }) => outcome === 'running')
 }
 
 /** Finds the jobs whose last run was stopped by its budget or by a signal. */

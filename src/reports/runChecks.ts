@@ -5,7 +5,7 @@ import { LONGEST_DAY_S } from '../util/time/localDay.ts'
 import { findGaps, gapText } from './findGaps.ts'
 import { findLackingGeos, lackingGeosText, storedNamedGeos } from './lackingGeos.ts'
 import { staleSeries } from './lag.ts'
-import { failedRuns, unfinishedRuns } from './lastRuns.ts'
+import { failedRuns, findRunningRun, unfinishedRuns } from './lastRuns.ts'
 import { openFailures } from './readStatus.ts'
 import { missedRuns } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'
@@ -78,7 +78,10 @@ export async function runChecks(
   { depth = 'values' }: { readonly depth?: Depth } = {},
 ): Promise<Finding[]> {
   const findings: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
-  for (const gap of await findGaps(db)) findings.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
+  const running = await findRunningRun(db)
+  // A run in progress requests what its job lacks.
+  const gaps = (await findGaps(db)).filter(({ reason, job }) => reason !== 'never requested' || job !== running?.job)
+  for (const gap of gaps) findings.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
   const checks =
     depth === 'state' ? STATE_CHECKS : depth === 'values' ? CHECKS : { ...CHECKS, 'daily totals': findDifferingDays }
   for (const [check, find] of Object.entries(checks))

@@ -1,5 +1,7 @@
+import type { Updateable } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
 import type { Job } from '../job/job.ts'
 import { COUNTS, type Counts, NO_COUNTS } from '../load/counts.ts'
 import { DIED } from '../reports/lastRuns.ts'
@@ -46,6 +48,8 @@ export interface RunRecord {
   readonly runId: number
   /** Emits an event of this run. */
   readonly emit: EmitEvent
+  /** Records how many requests are planned; null if they are not counted. */
+  plan(requests: number | null): Promise<void>
   /** Records the end of the run and emits `run.ended`. */
   end(outcome: RunOutcome, error: SyncError | null): Promise<void>
   /** Records that the run failed with an unexpected error, and emits `run.ended` even if the database cannot be written. */
@@ -62,7 +66,11 @@ export async function openRun(
   const { file = null, schedule = null, timeZone = null } = job
   const runId = await store.write(async (tx) => {
     // Runs that a crash left open: there is only one writer.
-    await tx.updateTable('_run').set({ outcome: 'failed', message: DIED }).where('outcome', '=', 'running').execute()
+    await tx
+      .updateTable('_run')
+      .set({ outcome: 'failed', ...DIED })
+      .where('outcome', '=', 'running')
+      .execute()
     const { id } = await tx
       .insertInto('_run')
       .values({
@@ -83,14 +91,15 @@ export async function openRun(
   })
   const emit = createEmitter(onEvent, { run: runId, job: job.name, command })
   const redactor = createRedactor(key)
+  const update = (changes: Updateable<Database['_run']>): Promise<unknown> =>
+    store.write((tx) => tx.updateTable('_run').set(changes).where('id', '=', runId).execute())
   const record = (outcome: RunOutcome, error: SyncError | null): Promise<unknown> =>
-    store.write((tx) =>
-      tx
-        .updateTable('_run')
-        .set({ outcome, message: error && redactor.text(error.message), finished_at: formatMillis(nowMs()) })
-        .where('id', '=', runId)
-        .execute(),
-    )
+    update({
+      outcome,
+      message: error && redactor.text(error.message),
+      code: error && error.code,
+      finished_at: formatMillis(nowMs()),
+    })
   const emitEnded = (outcome: RunOutcome, error: SyncError | null, counts: Counts): void => {
     const { requests, failed, bytes, ...rows } = counts
     const fields = errorFields(error)
@@ -110,6 +119,9 @@ export async function openRun(
   return {
     runId,
     emit,
+    async plan(planned) {
+      await update({ planned })
+    },
     async end(outcome, error) {
       const counts = await readCounts(store, runId)
       await record(outcome, error)

@@ -96,7 +96,7 @@ async function executeBatches(
   try {
     for (let batch = first; !batch.done && !earlyEnd; batch = await later.next()) {
       const { requests, total, isLocal = false } = batch.value
-      progress.begin(total)
+      await progress.begin(total)
       isIdle &&= total === 0
       if (distribute && !isLocal) earlyEnd = await distribute(context, job, record, requests, progress.failures)
       else if (total !== 0) {
@@ -126,21 +126,25 @@ const endsInOrder = (error: unknown): error is SyncError =>
   error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
 
 /** Counts the completed requests of a run, and lists the failed ones. */
-function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: Job, { runId }: RunRecord) {
+function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: Job, { runId, plan }: RunRecord) {
   const failures: Failed[] = []
   let done = 0
   let total: number | null = 0
   return {
     failures,
-    begin(more: number | null): void {
+    async begin(more: number | null): Promise<void> {
       total = total === null || more === null ? null : total + more
+      if (more !== 0) await plan(total)
     },
     /** Notes the outcome of a request, and returns the counters of the run. */
     async note(outcome: Outcome): Promise<Counts> {
       const { kind, planned } = outcome
       const parts = kind === 'split' ? outcome.parts.length : 0
       if (parts === 0) done++
-      else if (total !== null) total += parts - 1
+      else if (total !== null) {
+        total += parts - 1
+        await plan(total)
+      }
       if (kind === 'failed') failures.push({ planned, error: outcome.error })
       const counts = await readCounts(store, runId)
       if (onProgress) {

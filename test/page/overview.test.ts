@@ -207,7 +207,10 @@ describe('the overview', () => {
     expect(await health()).toMatch(
       /Needs attention[\s\S]*: 48 h not requested yet, 1\s?–\s?2 Oct[\s\S]*sync test\.yaml/,
     )
-    expect(await health()).toMatch(/The last run of test did not finish\.[\s\S]*budget of 1 call a day is spent/)
+    expect(await health()).toMatch(
+      /The last run of test did not finish\.[\s\S]*budget of 1 call a day is spent until 2025-11-05T12:00:00Z/,
+    )
+    expect(await get(`${url}/?lang=es`)).toContain('Se agotaron las llamadas permitidas')
     const failing = { now: ms('2025-11-06T12:00:00Z'), onProgress: () => Promise.reject(new StoreError('Disk full.')) }
     await expect(runJob(store, market, job, failing)).rejects.toThrow('Disk full.')
     expect(await health()).toMatch(/Needs attention[\s\S]*The last run of test failed\./)
@@ -215,7 +218,9 @@ describe('the overview', () => {
     expect(await health()).toMatch(/Up to date[\s\S]*Of the ranges that jobs request, no data is missing or late\./)
     const wrongGeo = job.replace('indicators: [1, 2]', 'indicators: [1], geoIds: [3, 99]')
     await market.run(store, `name: other\n${wrongGeo}`, '2025-11-06T14:00:00Z')
-    expect(await health()).toMatch(/Needs attention[\s\S]*Indicator 1: no response has had a value for geo 99\./)
+    expect(await health()).toMatch(
+      /Needs attention[\s\S]*value for geo 99\. [\s\S]* the job test\.yaml\. Values exist for 3/,
+    )
     const header = async () => /<a class="synced"[\s\S]*?<\/a>/.exec(await get(`${url}/?lang=en`))![0]
     expect(await header()).not.toContain('last success')
     await expect(runJob(store, market, job, { ...failing, options: { restate: true } })).rejects.toThrow('Disk full.')

@@ -55,6 +55,15 @@ describe('open failures', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
+  test('a job of one geo does not request again what failed for all geos', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+    market.state.status = () => 400
+    await market.run(store, job('', '01', '11'), NOW)
+    market.state.status = () => undefined
+    await market.run(store, job('3', '01', '11'), NOW)
+    expect(await findGaps(store)).toMatchObject([{ reason: 'failed', geo_id: 0, job: null, next: null }])
+  })
+
   test('each geo has its own reason, and the requests at both ends are listed', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     market.state.status = (_path, { from, to }) =>

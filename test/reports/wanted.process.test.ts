@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { openWriter } from '../../src/db/lock.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
+import { runChecks } from '../../src/reports/runChecks.ts'
+import { openRun } from '../../src/sync/record.ts'
 import { json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { askPage } from '../page/askPage.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
 
@@ -51,6 +55,20 @@ describe('a selected range that was never requested', () => {
       code: 0,
       out: expect.stringMatching(/^No gaps: no final value/),
     })
+  })
+
+  test('while a run of the job requests a range, it is no finding of a check', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    await market.run(store, `pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n${SERIES}`, NOW)
+    const checks = async () => (await runChecks(store, NOW / 1000)).map(({ check }) => check)
+    expect(await checks()).toEqual(['gap (never requested)', 'gap (never requested)', 'unfinished'])
+    const writer = await openWriter(store.file, 'sync')
+    const run = await openRun({ store: writer, version: 'test', nowMs: () => NOW }, 'sync', { name: 'test' })
+    expect(await checks()).toEqual([])
+    expect((await askPage(store, '/')).title).toBe('Sync in progress')
+    await run.end('done', null)
+    await writer.close()
+    expect(await checks()).toEqual(['gap (never requested)', 'gap (never requested)'])
   })
 
   test('a range is a gap after a killed run, with the schedule of its job as next run', async () => {

@@ -82,12 +82,14 @@ test('a run whose end cannot be recorded reports its failure once', async () => 
 test('progress ends with all requests, also those of an unknown indicator that are not sent', async () => {
   const emulator = await emulate({ now: NOW, faults: [{ route: 'indicator', id: 600, status: 404 }] })
   const progress: (readonly [done: number, total: number | null])[] = []
+  const store = await tempStore()
   const { counts } = await runJob(
-    await tempStore(),
+    store,
     emulator,
     'series: [{ indicators: [600, 1293], window: { from: 2025-10-01, to: 2025-10-11 }, chunk: 1d }]',
     { now: NOW * 1000, onProgress: ({ done, total }) => void progress.push([done, total]) },
   )
   expect(counts).toMatchObject({ requests: 11, failed: 1 })
   expect(progress.at(-1)).toEqual([20, 20])
+  expect(store.all('select planned, requests from _run')).toEqual([{ planned: 20, requests: 11 }])
 })

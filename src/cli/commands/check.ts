@@ -1,4 +1,4 @@
-import { runningRun } from '../../reports/lastRuns.ts'
+import { findRunningRun } from '../../reports/lastRuns.ts'
 import { pendingText, pendingValues } from '../../reports/pending.ts'
 import { runChecks } from '../../reports/runChecks.ts'
 import type { Args } from '../command.ts'
@@ -23,7 +23,8 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
     const isClean = findings.length === 0
     const pending = isClean && !args.json ? pendingText(await pendingValues(reader)) : ''
     const text = isClean ? `No findings.${pending && `\n${pending}`}` : tableText({ columns: ['check', 'what'], rows })
-    const running = args.json ? null : await runningRun(reader)
-    printResult(args, findings, running === null ? text : `${text}\nThe findings may change with ${running}.`)
+    const running = args.json ? undefined : await findRunningRun(reader)
+    const progress = running && `\nRun ${running.id} of ${running.job} is in progress since ${running.started_at}.`
+    printResult(args, findings, `${text}${progress ?? ''}`)
     return isClean ? EXIT.done : EXIT.check
   })

@@ -2,7 +2,7 @@ import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { isMissed } from '../../reports/findGaps.ts'
 import { findLackingGeos, type LackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
 import { findReaches, type Reach } from '../../reports/lag.ts'
-import { failedRuns, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
+import { failedRuns, findRunningRun, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { readFailures } from '../../reports/readStatus.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
 import { readUnknown } from '../../reports/unknownItems.ts'
@@ -155,16 +155,19 @@ export async function readOverview(request: PageRequest) {
   const filter = (query.get('q') ?? '').slice(0, 100)
   const { page, pages, shown } = paginate(request, await findSeries(request, all, filter), LINES_A_PAGE)
   const runs = await failedRuns(store)
+  const running = await findRunningRun(store)
   // One cause is one problem: the command of a failed run repeats its failed requests and sends the others.
   const ownRuns = new Set(runs.map(({ run }) => run))
   const wholeJobs = new Set(runs.flatMap(({ job, part }) => (part === null ? job : [])))
   const open = await readFailures(store)
   const keyJobs = new Set(open.flatMap(({ outcome, job }) => (outcome === 'key' ? job : [])))
   const failures = open.filter(({ runId }) => !ownRuns.has(runId))
+  // A run in progress requests what its job lacks.
+  const isFetching = ({ reason, job }: SeriesGap): boolean => reason === 'never requested' && job === running?.job
   const isOfRun = ({ reason, job }: SeriesGap): boolean =>
     (reason === 'failed' || reason === 'never requested') && job !== null && wholeJobs.has(job)
   const rhythms = await findRhythms(store, now)
-  const named = gaps.filter((gap) => !isOfRun(gap))
+  const named = gaps.filter((gap) => !isOfRun(gap) && !isFetching(gap))
   const listed = failures.slice(0, FAILURES)
   const name = await requestNames(request, listed)
   const quarantine = store.kysely.selectFrom('_quarantine').where('resolved_at', 'is', null)
@@ -182,11 +185,15 @@ export async function readOverview(request: PageRequest) {
       /** `key`: the service refused the key. */
       failedRuns: runs.map((run) => ({ ...run, key: keyJobs.has(run.job) })),
       unfinishedRuns: await unfinishedRuns(store),
+      /** The run that is requesting missing data. */
+      fetchingRun: gaps.some(isFetching) ? running!.id : null,
       gaps: await worstGaps(request, named, all),
       moreGaps: Math.max(0, named.length - PROBLEMS_SHOWN),
     },
-    /** The next runs by schedule. */
-    next: rhythms.flatMap(({ job, nextAt }) => (nextAt !== null && nextAt > now ? { job, at: formatUtc(nextAt) } : [])),
+    /** The next runs by schedule; `isDue`: it should have begun, and is not yet missed. */
+    next: rhythms.flatMap(({ job, nextAt, missedFrom }) =>
+      nextAt !== null && now <= missedFrom ? { job, at: formatUtc(nextAt), isDue: nextAt <= now } : [],
+    ),
     jobFiles: await readJobFiles(store),
     failures: listed.map((failure) => {
       const { target, outcome, message, hint, code, next_at, job } = failure

@@ -27,17 +27,17 @@ function commandIn(hint: string | null, job: string | null, files: Overview['job
 
 interface Problem {
   readonly text: HtmlPart
-  /** The arguments of the command that fixes it. */
-  readonly command: string
+  /** The arguments of the command that fixes it; null if the next scheduled run does. */
+  readonly command: string | null
 }
 
 /** Lists problems, the worst first. */
-function problems({ health, failures, jobFiles }: Overview, request: PageRequest): Problem[] {
+function problems({ health, failures, jobFiles, next }: Overview, request: PageRequest): Problem[] {
   const { link, words } = request
   const { home } = words
   const sync = (job: string): string => `sync ${jobFile(jobFiles, job)}`
-  const runProblem = ({ run, job, command, part, message }: IncompleteRun, text: string): Problem => ({
-    text: html`<a href="${link(`/runs/${run}`)}">${text}</a>${request.live && messageText(message, request)}`,
+  const runProblem = ({ run, job, command, part, message, code }: IncompleteRun, text: string): Problem => ({
+    text: html`<a href="${link(`/runs/${run}`)}">${text}</a>${request.live && messageText(message, request, code)}`,
     command: !JOB_COMMANDS.includes(command)
       ? command
       : part === null
@@ -65,11 +65,16 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
       const problem = runProblem(run, home.failedRun(run.job))
       return run.key ? { ...problem, command: KEY_COMMAND } : problem
     }),
-    ...health.unfinishedRuns.map((run) => runProblem(run, home.unfinishedRun(run.job))),
+    ...health.unfinishedRuns.map((run) => {
+      const problem = runProblem(run, home.unfinishedRun(run.job))
+      const later = next.find(({ job }) => job === run.job)
+      if (run.code !== 'budget' || !later) return problem
+      return { text: html`${problem.text} ${home.continues(localText(request, later.at))}`, command: null }
+    }),
     ...counted(health.failures, home.failures, 'retry'),
     // A published page has no requests and messages of the service.
     ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job, code }) => ({
-      text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText(message, request, code)}`,
+      text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
       command: outcome === 'key' ? KEY_COMMAND : commandIn(hint, job, jobFiles),
     })),
     // A listed failure names its gap.
@@ -79,13 +84,14 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
       text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),
       command: sync(job),
     })),
-    ...health.lackingGeos.slice(0, MAX_LACKING).map(({ indicatorId, geoIds }) => ({
-      text:
-        geoIds.length === 0
-          ? home.lackingValues(String(indicatorId))
-          : home.lackingGeos(String(indicatorId), geoIds.join(', ')),
-      command: 'check',
-    })),
+    ...health.lackingGeos.slice(0, MAX_LACKING).map(({ indicatorId, geoIds, stored, job }) => {
+      const id = String(indicatorId)
+      const file = jobFile(jobFiles, job)
+      if (geoIds.length === 0) return { text: home.lackingValues(id, file), command: null }
+      const geos = stored.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
+      const others = geos.length > 0 && html` ${home.otherGeos(geos.join(', '))}`
+      return { text: html`${home.lackingGeos(id, geoIds.join(', '), file)}${others}`, command: null }
+    }),
     ...counted(health.late, home.late, 'check'),
     ...counted(
       health.quarantined,
@@ -98,14 +104,16 @@ function problems({ health, failures, jobFiles }: Overview, request: PageRequest
 /** The problems by command. */
 function healthSection(data: Overview, request: PageRequest): Html {
   const { home } = request.words
-  const { series } = data.health
+  const { series, fetchingRun } = data.health
   const listed = problems(data, request)
+  if (listed.length === 0 && fetchingRun !== null)
+    return html`<section class="health"><p class="running"><a href="${request.link(`/runs/${fetchingRun}`)}">${home.fetching}</a></p></section>`
   if (listed.length === 0)
     return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? home.whole : home.noSeries}</p></section>`
   const groups = [...Map.groupBy(listed, ({ command }) => command)]
   return html`<section class="health problems" aria-label="${home.todo}">${groups.map(
     ([command, group]) =>
-      html`<div><ul>${group.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && commandLine(request.command(command))}</div>`,
+      html`<div><ul>${group.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && command !== null && commandLine(request.command(command))}</div>`,
   )}</section>`
 }
 
@@ -190,7 +198,8 @@ export const overviewView = view({
   title(data, request) {
     const { home } = request.words
     if (data.health.series === 0) return home.empty
-    const state = problems(data, request).length > 0 ? home.needs : home.upToDate
+    const calm = data.health.fetchingRun === null ? home.upToDate : home.syncing
+    const state = problems(data, request).length > 0 ? home.needs : calm
     // A published page does not change.
     return request.live ? state : home.stateThen(state, localText(request, formatUtc(request.now)))
   },
@@ -198,5 +207,5 @@ export const overviewView = view({
     data,
     request,
   ) => html`<p class="soft">${request.words.home.about(data.health.series)}</p>${healthSection(data, request)}${seriesTable(data, request)}
-${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${request.live && data.next.map(({ job, at }) => html`<p class="soft">${request.words.home.next(job, localText(request, at))}</p>`)}${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
+${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${request.live && data.next.map(({ job, at, isDue }) => html`<p class="soft">${request.words.home[isDue ? 'due' : 'next'](job, localText(request, at))}</p>`)}${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
 })

@@ -17,7 +17,7 @@ import {
 } from '../elements.ts'
 import { countText, duration, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { readProgress } from '../lastRun.ts'
+import { runProgress } from '../lastRun.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { requestNames } from '../queries/names.ts'
 
@@ -33,7 +33,19 @@ async function readRuns({ store, query }: PageRequest) {
   const before = wholeNumber(query.get('before'))
   const rows = await store.kysely
     .selectFrom('_run')
-    .select(['id', 'command', 'job', 'started_at', 'finished_at', 'outcome', 'requests', 'failed', 'bytes', 'message'])
+    .select([
+      'id',
+      'command',
+      'job',
+      'started_at',
+      'finished_at',
+      'outcome',
+      'requests',
+      'failed',
+      'bytes',
+      'message',
+      'code',
+    ])
     .select(['rows_new', 'rows_unchanged', 'rows_revised', 'rows_withdrawn', 'rows_rejected'])
     .$if(before !== null, (eb) => eb.where('id', '<', before!))
     .orderBy('id', 'desc')
@@ -97,7 +109,7 @@ export const runsView = view({
     if (rows.length === 0)
       return html`<p>${labels.none} ${labels.noneHint}</p>${command(request.command('sync my-market.yaml'))}${queuesTable(queues, request)}`
     return html`<p>${labels.about}</p>
-${runsTable(common.pages.runs, rows, request, [labels.message, ({ message }) => messageText(message, request)])}
+${runsTable(common.pages.runs, rows, request, [labels.message, ({ message, code }) => messageText(message, request, code)])}
 ${olderPager(request, older)}
 ${queuesTable(queues, request)}`
   },
@@ -138,7 +150,7 @@ async function readRun(request: PageRequest) {
   const name = await requestNames(request, [...failed, ...requests])
   const named = (row: (typeof requests)[number]) => ({ ...row, name: name(row) })
   return {
-    progress: run.outcome === 'running' ? await readProgress(store, run, request.now) : null,
+    progress: run.outcome === 'running' ? runProgress(run, request.now) : null,
     run: { ...run, seconds: runSeconds(run) },
     failed: failed.map(named),
     /** Without the failed ones. */
@@ -152,11 +164,11 @@ async function readRun(request: PageRequest) {
 
 type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>
 
-/** The progress of a run, measured by the last complete run of its job. */
-function progressBar({ done, expected, secondsLeft }: NonNullable<Run['progress']>, request: PageRequest): Html {
+/** The progress of a run. */
+function progressBar({ done, planned, secondsLeft }: NonNullable<Run['progress']>, request: PageRequest): Html {
   const { runs: labels } = request.words
   const left = secondsLeft === null ? '' : ` · ${labels.left(roughLength(request, secondsLeft))}`
-  return html`<p class="running">${labels.progress(done, expected)}${left} <progress value="${done}" max="${expected}" aria-label="${labels.progress(done, expected)}"></progress></p>`
+  return html`<p class="running">${labels.progress(done, planned)}${left} <progress value="${done}" max="${planned}" aria-label="${labels.progress(done, planned)}"></progress></p>`
 }
 
 /** A request by the name of its series, with a link to it. */
@@ -208,7 +220,12 @@ export const runView = view({
       [labels.started, timeElement(request, run.started_at)],
       [labels.ended, run.outcome === 'running' ? labels.gone : timeElement(request, run.finished_at)],
       [labels.length, run.seconds !== null && duration(request, run.seconds)],
-      [labels.requests, countText(request, run.requests)],
+      [
+        labels.requests,
+        run.outcome === 'stopped' && run.planned !== null
+          ? labels.progress(run.requests, run.planned)
+          : countText(request, run.requests),
+      ],
       [labels.failed, countText(request, run.failed)],
       [labels.bytes, countText(request, run.bytes)],
       [labels.rows, rows.map(([name, count]) => `${countText(request, count)} ${name.toLowerCase()}`).join(', ')],
@@ -217,7 +234,7 @@ export const runView = view({
         run.schedule !== null && html`<code>${serviceText(run.schedule)}</code> ${serviceText(run.time_zone)}`,
       ],
       [labels.version, serviceText(run.version)],
-      [labels.message, messageText(run.message, request)],
+      [labels.message, messageText(run.message, request, run.code)],
     ])}
 ${run.rows_rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${labels.quarantine}</a></p>${command(request.command('quarantine list'))}`}
 ${

@@ -33,7 +33,7 @@ test('check names the run that is in progress, whose data is still missing', asy
   onTestFinished(() => store.close())
   const run = await openRun({ store, version: 'test', nowMs: Date.now }, 'sync', { name: 'prices' })
   const { out } = await runCommand(tempFolder(), ['check', '--database', file])
-  expect(out).toMatch(/The findings may change with run 1 of prices, in progress since 20/)
+  expect(out).toMatch(/Run 1 of prices is in progress since 20/)
   await run.end('done', null)
   expect((await runCommand(tempFolder(), ['check', '--database', file])).out).not.toMatch(/in progress/)
 })

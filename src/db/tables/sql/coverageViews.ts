@@ -182,10 +182,9 @@ const HOLES = islands(
 )
 
 const HALF_YEAR = 182 * DAY
-/** A condition: the row `w` of `_job_range` selects the series and geo of an interval. */
+/** A condition: the row `w` of `_job_range` selects the series and geo of an interval; one of some geos does not select all geos. */
 export const selectsGeo = (row: string): string =>
-  `w.series_id = ${row}.series_id
-          and (w.geo_ids is null or ${row}.geo_id = ${ALL_GEOS} or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
+  `w.series_id = ${row}.series_id and (w.geo_ids is null or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
 /** A condition: the row `w` of `_job_range` overlaps an interval of a series and geo that it selects. */
 export const selectsPart = (row: string): string =>
   `${selectsGeo(row)} and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at`

@@ -73,7 +73,7 @@ const TEXTS_VIEW = `select i.id, i.kind, i.item_id, i.locale, coalesce(n.name, c
 
 const RUNS_VIEW = `select id, command, job, started_at, finished_at,
       round((julianday(finished_at) - julianday(started_at)) * 86400, 3) as seconds,
-      outcome, requests, failed, bytes, rows_new, rows_unchanged, rows_revised, rows_withdrawn, rows_rejected, message
+      outcome, requests, failed, bytes, rows_new, rows_unchanged, rows_revised, rows_withdrawn, rows_rejected, message, code
     from _run
     order by id desc`
 
@@ -136,7 +136,7 @@ export const TEXT_VIEWS = {
       ...pick(_run, 'command', 'job', 'started_at', 'finished_at'),
       seconds: optional(real('Duration')),
       ...pick(_run, 'outcome', 'requests', 'failed', 'bytes', 'rows_new', 'rows_unchanged', 'rows_revised'),
-      ...pick(_run, 'rows_withdrawn', 'rows_rejected', 'message'),
+      ...pick(_run, 'rows_withdrawn', 'rows_rejected', 'message', 'code'),
     },
     sql: RUNS_VIEW,
   },
