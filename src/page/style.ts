@@ -13,7 +13,7 @@ rect.${state} { fill: var(--${state}); } .state-${state} { fill: var(--state-${s
 const CHART_LINES = [
   ['now', '#0b57a4', '#8ab8f0', []],
   ['then', '#a34700', '#f0a860', []],
-  ['with-0', '#b8430a', '#f27649', []],
+  ['with-0', '#8f1d5c', '#f08cc0', []],
   ['with-1', '#0c7d69', '#90d7af', [6, 2]],
   ['with-2', '#7b2a8c', '#c39ad0', [2, 2]],
   ['with-3', '#8a6a00', '#f4cc45', [10, 2, 2, 2]],
@@ -114,6 +114,7 @@ code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wr
 pre { background: var(--band); padding: .5rem .75rem; margin: .25rem 0; border-radius: .25rem; }
 th code { white-space: nowrap; }
 td code { display: inline-block; min-width: 16rem; }
+:is(th, td) bdi[title] { display: inline-block; min-width: 12rem; }
 .command { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; & code { background: var(--band); padding: .25rem .5rem; border-radius: .25rem; } }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; min-height: 1.875rem; padding: 0 .5rem; max-width: 100%; }
 button { padding: 0 .75rem; cursor: pointer; }
@@ -197,8 +198,8 @@ p.soft:not([hidden]) + #chart { display: none; }
 @media (max-width: 46rem) {
   .spark { width: 100%; }
   table.series caption { all: unset; display: block; padding: .5rem .75rem 0; color: var(--soft); font-size: var(--tiny); }
-  table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name latest" "when age" "trend trend" "wide wide" / minmax(0, 1fr) auto; padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } }
-  table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
+  table.series { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template: "name name" "latest age" "when age" "trend trend" "wide wide" / auto minmax(0, 1fr); padding: .5rem 0; border-bottom: 1px solid var(--line); } & tr > * { border: 0; padding: .125rem .75rem; width: auto; min-width: 0; } }
+  table.series { & th[scope=row] { grid-area: name; max-width: none; min-width: 0; } & .latest { grid-area: latest; text-align: start; } & .when { grid-area: when; color: var(--soft); } & .age { grid-area: age; text-align: end; white-space: normal; } & .trend { grid-area: trend; } & .wide { grid-area: wide; width: 100%; } }
   main, footer { padding-inline: .75rem; }
   .panel { display: flex; flex-direction: column; padding-inline: .75rem; }
   .choose { order: 1; }
@@ -224,7 +225,7 @@ p.soft:not([hidden]) + #chart { display: none; }
   table:not([class]) tbody th { flex-basis: 100%; }
   table:not([class]) tbody tr:last-child { border: 0; }
   td[data-head]::before { content: attr(data-head) " "; color: var(--soft); font-size: var(--tiny); }
-  td code { min-width: 0; }
+  td code, :is(th, td) bdi[title] { min-width: 0; }
   .values :is(th, td) { padding-inline: .5rem; }
   .figure text { font-size: 22px; }
   .grid th[scope=row], .grid:not(.days) th[scope=row] { min-width: 2.5rem; padding-inline: .25rem; }

@@ -147,7 +147,7 @@ describe('the overview', () => {
     const { url } = await servePage(await sharedFile())
     expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Último valor/)
     expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Latest value/)
-    expect(await get(`${url}/?lang=es`)).toMatch(/class="(?:good|bad)">(?:completa|parcial)</)
+    expect(await get(`${url}/?lang=es`)).toMatch(/class="(?:good|warn|bad)">(?:completa|parcial)</)
     const chosen = await fetch(`${url}/?lang=es`)
     const cookie = chosen.headers.get('set-cookie')!
     expect(cookie).toMatch(/^indicator_sync_lang=es;/)

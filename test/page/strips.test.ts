@@ -7,7 +7,7 @@ import { WORDS } from '../../src/page/words/words.ts'
 test('a strip shows even small parts of a day', () => {
   const request = { words: WORDS.en } as PageRequest
   const picture = String(stripPicture(request, [{ none: 1 }, { none: 0.98, final: 0.02 }, { final: 1 }]))
-  expect(picture).toContain('aria-label="never requested 66 %, final 34 %"')
+  expect(picture).toContain('aria-label="not in any job 66 %, final 34 %"')
   expect(picture).toMatch(/<rect class="final" x="1" y="10" width="1" height="2"\/><rect class="final" x="2" y="0"/)
 })
 

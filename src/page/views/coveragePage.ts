@@ -1,4 +1,5 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
+import type { Reader } from '../../db/store.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { parseNumbers } from '../../util/json.ts'
 import { subtract } from '../../util/time/interval.ts'
@@ -102,6 +103,18 @@ async function createJobFinder({ store }: PageRequest, seriesId: number): Promis
   }
 }
 
+/** Counts the rows of a series in the quarantine. */
+async function countRejected({ kysely }: Reader, seriesId: number): Promise<number> {
+  const { count } = await kysely
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('q.resolved_at', 'is', null)
+    .where('f.series_id', '=', seriesId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Reads the coverage of a series: its years by month, and one year by day with its missing data. */
 export async function readSeriesCoverage(request: PageRequest) {
   const row = await findSeriesByPath(request, request.params.id)
@@ -115,6 +128,7 @@ export async function readSeriesCoverage(request: PageRequest) {
     ...(await seriesHeads(request, [row]))(row),
     jobFiles: await readJobFiles(request.store),
     geo,
+    rejected: await countRejected(request.store, row.id),
     geos: await namedGeos(request, [...geoLines.keys()]),
   }
   const { years, borders, begin, end } = listYears(zone, lines) ?? { years: [], borders: [], begin: 0, end: 0 }
@@ -132,9 +146,14 @@ export async function readSeriesCoverage(request: PageRequest) {
   } as const
   // A year that somebody chose may lie outside of what was ever requested.
   const outside = chosen === year ? subtract([{ from, to: Math.min(to, request.now) }], [{ from: begin, to: end }]) : []
+  // A geo that was only requested with all others lacks the same.
+  const isRepeated = ({ geoId, reason, from, to }: CoverageInterval): boolean =>
+    geoId !== ALL_GEOS &&
+    intervals.some((all) => all.geoId === ALL_GEOS && all.reason === reason && all.from <= from && all.to >= to)
   const holes: CoverageInterval[] = intervals
     .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
     .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
+    .filter((interval) => !isRepeated(interval))
     .concat(outside.filter((part) => part.from < part.to).map((part) => ({ ...unrequested, ...part })))
     .sort((a, b) => a.from - b.from || a.to - b.to)
   const findJob = await createJobFinder(request, row.id)
@@ -314,9 +333,9 @@ ${table(caption, data.holes, [
     ({ state, reason }) =>
       html`<span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${coverage.reasons[reason!]}`,
   ],
-  [coverage.count, ({ missing }) => missing, 'number'],
+  data.holes.some(({ missing }) => missing !== null) && [coverage.count, ({ missing }) => missing, 'number'],
   [coverage.mend, (hole) => remedy(hole, data, request)],
-])}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
+])}${data.rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${request.words.home.quarantined(data.rejected)}</a></p>`}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
 }
 
 /** `/coverage/ID`: the coverage of a series, and its missing data with reasons and commands. */

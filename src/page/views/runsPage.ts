@@ -242,8 +242,8 @@ ${
   html`<h2>${labels.failures}</h2>${failed.some(({ outcome }) => outcome === 'key') ? command(request.command(KEY_COMMAND)) : html`<p>${labels.failuresHint}</p>${command(request.command('retry'))}`}
 ${requestsTable(labels.failures, failed, request)}`
 }
-<h2>${labels.all}</h2>
-${requests.length > 0 ? requestsTable(labels.all, requests, request) : failed.length === 0 && html`<p>${labels.noRequests}</p>`}
+${requests.length > 0 && html`<h2>${labels.all}</h2>${requestsTable(labels.all, requests, request)}`}
+${requests.length + failed.length === 0 && html`<p>${labels.noRequests}</p>`}
 ${olderPager(request, older)}`
   },
 })
@@ -285,9 +285,8 @@ ${table(common.pages.quarantine, entries, [
       html`<a href="${request.link(`/runs/${run_id}`)}">${timeElement(request, created_at)}</a>`,
   ],
   [common.request, (entry) => requestLink(entry, request)],
-  [labels.path, ({ path }) => html`<code>${serviceText(path)}</code>`],
   [common.why, ({ reason }) => messageText(reason, request)],
-  [labels.fragment, ({ fragment }) => html`<code>${serviceText(fragment)}</code>`],
+  [labels.fragment, ({ path, fragment }) => html`<code>${serviceText(path)}: ${serviceText(fragment)}</code>`],
 ])}
 ${olderPager(request, older)}
 <p>${labels.replay}</p>${command(request.command('replay'))}
