@@ -9,7 +9,7 @@ import { groupingText } from './formats.ts'
 import { createEtag } from './lastRun.ts'
 import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
-import { chosenUnit, drawLine, readCarpet, readChart, readRows } from './queries/series/chartData.ts'
+import { chosenUnit, differenceTo, drawLine, readCarpet, readChart, readRows } from './queries/series/chartData.ts'
 import { placeName, readCompared } from './queries/series/compared.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
 import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts'
@@ -31,23 +31,29 @@ export const chartData: Responder = async (request) => {
 
 /**
  * `/api/csv/…`: every value of a range, current and, with `asof`, as known then; with `with`, also those of the compared series, in
- * columns with their names and units. With `by`, the rows of the table instead.
+ * columns with their names and units. With `by`, `shift` or `difference`, the rows of the table instead.
  */
 export const valuesCsv: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
   const { zone, path, geoId, unit } = dataset
-  const others = (await readCompared(request, chartQuery)).filter(({ path }) => path !== null)
+  const all = await readCompared(request, chartQuery)
   const { from, to } = rangeQuery(zone, range)
   const by = chosenUnit(request, range)
+  // An earlier period and a difference have values only beside the rows of the table.
+  const isTable = by !== undefined || all.some(({ path }) => path === null)
+  const others = isTable ? all : all.filter(({ path }) => path !== null)
   const file = [path, geoId, ...toWords(dataset.name), from.slice(0, 10), to.slice(0, 10), ...(by ? [by] : [])].join(
     '-',
   )
+  const firstOfUnit = all.findIndex((other) => other.unit === unit)
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
   const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
   // With `asof`, the other series are as known then.
-  const otherColumns = others.map(({ name, unit }) => `${withUnit(name, unit)}${then ? ': value_then' : ''}`)
-  if (by !== undefined) {
+  const otherColumns = others.map(
+    ({ name, unit, line }) => `${line ? withUnit(name, unit) : name}${then ? ': value_then' : ''}`,
+  )
+  if (isTable) {
     const lines = others.flatMap(({ line }) => line ?? [])
     const { rows } = await readRows(request.store, dataset, range, then?.fetchId ?? null, lines, by)
     const main = dataset.measure === 'energy' ? 'sum' : 'mean'
@@ -61,10 +67,12 @@ export const valuesCsv: Responder = async (request) => {
       'hours',
       ...(then ? [`${title}${main}_then`] : []),
     ]
-    const cells = rows.map(({ from, mean, min, max, count, seconds, before = null, compared = [] }) => [
-      ...[formatUtc(from), formatLocal(zone, from), mean, min, max, count, seconds / HOUR],
-      ...(then ? [before] : []),
-      ...compared,
+    const cells = rows.map((row) => [
+      ...[formatUtc(row.from), formatLocal(zone, row.from), row.mean, row.min, row.max, row.count, row.seconds / HOUR],
+      ...(then ? [row.before ?? null] : []),
+      ...others.map(({ line }, i) =>
+        line ? (row.compared?.[i] ?? null) : differenceTo(row, firstOfUnit, then !== null),
+      ),
     ])
     return csvResponse(`${file}.csv`, [...columns, ...otherColumns], [cells])
   }

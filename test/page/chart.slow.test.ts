@@ -343,10 +343,17 @@ test.each(['2025-10-26T05:00:00.000Z', '2025-10-20T12:00:00.000Z'])(
   },
 )
 
-test('the date field beside the slider shows past values and highlights differences', async () => {
+test('the time field beside the slider shows past values and highlights differences', async () => {
   const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
-  await redrawn(page, () => page.fill('#slider input[type=date]', '2025-10-27'))
-  expect(new URL(page.url()).searchParams.get('asof')).toBe(new Date(NIGHTS[3]).toISOString())
+  const loaded = page.waitForEvent('load')
+  const time = page.locator('#slider input[type=datetime-local]')
+  await time.evaluate((field: any) => {
+    field.value = '2025-10-27T23:59'
+    field.dispatchEvent(new Event('change'))
+  })
+  await loaded
+  expect(new URL(page.url()).searchParams.get('asof')).toBe('2025-10-27T23:59')
+  await poll(() => time.inputValue()).toBe('2025-10-27T23:59')
   const still = await window({ javaScriptEnabled: false })
   await still.goto(page.url())
   expect(await still.locator('#chart path.line.faint').count()).toBe(2)
@@ -434,7 +441,7 @@ describe('a browser without scripts', () => {
 test('an empty range shows no chart, but the reason', async () => {
   const page = await open('/series/600?from=2025-08-01&to=2025-08-10')
   expect(await page.innerText('main')).toContain('No data in this range.')
-  expect(await page.innerText('[data-part="open"]')).toContain('never requested')
+  expect(await page.innerText('[data-part="open"]')).toContain('not in any job')
 })
 
 test.each(['light', 'dark'] as const)('axe reports no faults in %s mode', async (colorScheme) => {

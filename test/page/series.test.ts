@@ -381,6 +381,31 @@ describe('lines beside the first one', () => {
     expect(days.segments.map(({ step }: { step: number }) => step)).toEqual([86_400, 90_000, 86_400])
   })
 
+  test('weeks begin on Monday, and an earlier week has its mean in the legend, the table and CSV', async () => {
+    const { table } = await data('/series/600.json?from=2025-10-22&to=2025-10-29&by=week')
+    expect(table.rows.map(({ from, to, seconds }: Record<string, number>) => [from, to! - from!, seconds])).toEqual([
+      [ms('2025-10-19T22:00:00Z') / 1000, 7 * 86_400 + 3600, 7 * 86_400 + 3600],
+      [ms('2025-10-26T23:00:00Z') / 1000, 7 * 86_400, 3 * 86_400],
+    ])
+    const query = 'from=2025-10-27&to=2025-10-30&shift=week&by=day&difference=1'
+    const [{ mean, compared }] = (await data(`/series/600.json?${query}`)).table.rows
+    const csv = (await text(`/api/csv/600/3?${query}&lang=en`)).trim().split('\n')
+    expect(csv[0]).toMatch(/hours,a week before \(€\/MWh\),.*difference: /)
+    expect(csv[1]!.split(',').slice(-2).map(Number)).toEqual([compared[0], Number((mean - compared[0]).toFixed(9))])
+    const { avg } = reader.all(
+      `select sum(value * step_s) / sum(step_s) as avg from observations where indicator_id = 600 and geo_id = 3
+         and at_local between '2025-10-20' and '2025-10-23'`,
+    )[0] as { avg: number }
+    expect(await text(`/series/600?${query}&lang=en`)).toContain(`a week before</bdi> (€/MWh) · mean ${avg.toFixed(2)}`)
+  })
+
+  test('a mean says how much of its range has values', async () => {
+    const page = (query: string) => text(`/series/600?lang=en&${query}`)
+    expect(await page('from=2025-10-25&to=2025-10-28')).not.toContain('values for')
+    expect(await page('from=2026-01-01&to=2026-01-03')).not.toContain('values for')
+    expect(await page('from=2025-10-28&to=2025-11-07')).toContain('values for 20% of it')
+  })
+
   test('the table, the legend, CSV and SQL follow the chosen summary', async () => {
     const query = 'from=2025-10-25&to=2025-10-28&by=day'
     const { chart, table, sql } = await data(`/series/600.json?${query}`)
@@ -466,7 +491,7 @@ test('the latest revisions have the value before and after, and a link to all ve
     expect([before, after]).toEqual([versions[i - 1]!.value, versions[i]!.value])
   }
   const page = await text(`/series/544?${query}&lang=en`)
-  expect(page).toContain('Latest revisions of this range, MW')
+  expect(page).toContain('Latest revisions of this range (20), MW')
   const sql = new URLSearchParams(
     page.match(/href="\/sql\?(sql=[^"]*valid_to[^"]*)"/)![1]!.replaceAll('&amp;', '&'),
   ).get('sql')!

@@ -4,7 +4,7 @@ export interface PastState {
   readonly text: string
 }
 
-/** Activates the slider over the moments of changes and its date field, in place of the list. Undefined without changes. */
+/** Activates the slider over the moments of changes and its time field, in place of the list. Undefined without changes. */
 export function useSlider(
   moments: readonly PastState[],
   asOf: string | null,
@@ -13,7 +13,7 @@ export function useSlider(
 ) {
   const place = document.querySelector<HTMLElement>('#slider')
   if (!place || moments.length === 0) return undefined
-  const [input, day] = place.querySelectorAll('input') as unknown as [HTMLInputElement, HTMLInputElement]
+  const [input, time] = place.querySelectorAll('input') as unknown as [HTMLInputElement, HTMLInputElement]
   const [output, differ] = place.querySelectorAll<HTMLElement>('output, span')
   const choose = document.querySelector<HTMLSelectElement>('#asof')
   choose?.closest('label')?.setAttribute('hidden', '')
@@ -21,7 +21,6 @@ export function useSlider(
   input.max = String(moments.length)
   const current = moments.findLastIndex(({ at }) => asOf !== null && at <= asOf)
   input.value = String(asOf === null ? moments.length : Math.max(0, current))
-  day.min = moments[0]!.at.slice(0, 10)
   const ticks = moments.length > 100 ? [] : [...moments.keys(), moments.length]
   place.querySelector('datalist')!.replaceChildren(...ticks.map((tick) => new Option('', String(tick))))
 
@@ -33,7 +32,8 @@ export function useSlider(
     const listed = moment !== null && moment !== chosen()?.at ? choose?.selectedOptions[0]?.text : undefined
     output!.textContent = listed ?? chosen()?.text ?? now
     input.setAttribute('aria-valuetext', output!.textContent)
-    day.value = moment?.slice(0, 10) ?? ''
+    // Texts of moments begin with their local time.
+    time.value = moment === null ? '' : output!.textContent.slice(0, 16).replace(' ', 'T')
   }
   const turn = (to: number | string, isDone = true): void => {
     input.value = String(to)
@@ -44,10 +44,11 @@ export function useSlider(
   const step = (by: number): void => turn(Number(input.value) + by)
   input.oninput = () => turn(input.value, false)
   input.onchange = () => turn(input.value)
-  // The last change that was recorded by the end of the day.
-  day.onchange = () => {
-    const last = moments.findLastIndex(({ at }) => at.slice(0, 10) <= day.value)
-    turn(day.value === '' ? moments.length : Math.max(0, last))
+  // The server reads the local time.
+  time.onchange = () => {
+    choose?.append(new Option(time.value, time.value))
+    if (choose) choose.value = time.value
+    choose?.form?.requestSubmit()
   }
   for (const [i, button] of place.querySelectorAll('button').entries()) button.onclick = () => step(i === 0 ? -1 : 1)
   show()

@@ -13,7 +13,17 @@ import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
 import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
-import { type ChartData, type ChartTableRow, chosenUnit, readChart, readRows } from '../queries/series/chartData.ts'
+import {
+  type ChartData,
+  type ChartTableRow,
+  type ComparedLine,
+  chosenUnit,
+  differenceTo,
+  readChart,
+  readRows,
+  revisedBy,
+  subtract,
+} from '../queries/series/chartData.ts'
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import {
   CHART_UNITS,
@@ -32,7 +42,7 @@ import {
   showCommand,
   versionsStatement,
 } from '../queries/series/seriesQuery.ts'
-import { joinExtremes, readDays } from '../queries/series/window.ts'
+import { type GeoSeries, joinExtremes, readDays } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 const MAX_LISTED_INTERVALS = 20
@@ -43,12 +53,12 @@ const HOURS = [...Array(24).keys()]
 const [MAX_EXAMINED, MAX_VALUES] = [62 * DAY, 45_000]
 
 /** Computes the mean, the sum and the extremes of a range; if it is long, of its whole local days. */
-async function readFigures(db: Reader, dataset: NamedGeoSeries, range: Interval, fetchId: number | null) {
+async function readFigures(db: Reader, dataset: GeoSeries, range: Interval, fetchId: number | null) {
   const days =
     range.to - range.from > MAX_EXAMINED
       ? await readDays(db, dataset, range, fetchId)
       : (await db.engine.extremes(dataset, [range.from, range.to], fetchId)).map((whole) => [range, whole] as const)
-  const { mean, sum, min, max } = days.map(([, extremes]) => extremes).reduce(joinExtremes)
+  const { mean, sum, min, max, seconds } = days.map(([, extremes]) => extremes).reduce(joinExtremes)
   /** The value with the instant of its first period. */
   const find = async (key: 'min' | 'max', value: number | null) => {
     const near = days.find(([, extremes]) => extremes[key] === value)?.[0]
@@ -56,7 +66,18 @@ async function readFigures(db: Reader, dataset: NamedGeoSeries, range: Interval,
     const values = await readKnownValues(db.kysely, { ...dataset, from: near.from, to: near.to }, fetchId, MAX_VALUES)
     return { value, at: values.find((known) => known.value === value)?.at ?? near.from }
   }
-  return { mean, sum, low: await find('min', min), high: await find('max', max) }
+  /** The share of the range with values. */
+  const share = seconds / days.reduce((sum, [{ from, to }]) => sum + to - from, 0)
+  return { mean, sum, share, low: await find('min', min), high: await find('max', max) }
+}
+
+/** The mean or sum of a compared line in the range; null for a difference. */
+async function readMainFigure(db: Reader, line: ComparedLine['line'], { from, to }: Interval) {
+  if (line === null) return null
+  const { shift, zone, fetchId } = line
+  const range = shift ? { from: moveByShift(zone, from, shift), to: moveByShift(zone, to, shift) } : { from, to }
+  const { mean, sum } = await readFigures(db, line, range, fetchId)
+  return line.measure === 'energy' ? sum : mean
 }
 
 /** Describes a mistake in the form, with the series that a name may mean; throws any other error. */
@@ -120,11 +141,13 @@ async function readSeriesPage(request: PageRequest) {
     weekAgo: latest && (await valueAt(addLocal(dataset.zone, latest.at, 'day', -7))),
     range,
     asOf,
-    neighbours: rangeLinks(dataset.zone, range, dataset.last ?? now),
+    neighbours: rangeLinks(dataset.zone, range, Math.min(dataset.last ?? now, now)),
     changes: await readChanges(store, dataset, range),
     revisions: await readRevisions(store, dataset, range, MAX_REVISIONS),
     chart,
     figures: await readFigures(store, dataset, range, asOf?.fetchId ?? null),
+    /** The means or sums of the compared lines. */
+    comparedFigures: await Promise.all(compared.map(({ line }) => readMainFigure(store, line, range))),
     table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines, by),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
@@ -159,10 +182,12 @@ function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, 
   const show = (shown: Interval, label: string): Html =>
     html`<a href="${here(shown)}"${shown.from === range.from && shown.to === range.to && html` aria-current="true"`}>${label}</a>\n`
   const lastOnes = (days: number): Interval => ({ from: addUnits(zone, end, 'day', -days), to: end })
-  const end = addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
+  const endOf = (at: number): number => addUnits(zone, floorTo(zone, at, 'day'), 'day', 1)
+  // Prices reach to tomorrow, which is not one of the last days.
+  const end = endOf(Math.min(last ?? now, now))
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
   return html`<nav class="spans" data-part="spans" aria-label="${labels.range}">
-${show(lastOnes(7), labels.lastWeek)}${show(lastOnes(30), labels.lastMonth)}${SPANS.map((span) => show(neighbours.spans[span], labels.spans[span]))}${first !== null && show({ from: floorTo(zone, first, 'day'), to: end }, labels.all)}
+${show(lastOnes(7), labels.lastWeek)}${show(lastOnes(30), labels.lastMonth)}${SPANS.map((span) => show(neighbours.spans[span], labels.spans[span]))}${first !== null && show({ from: floorTo(zone, first, 'day'), to: endOf(last ?? now) }, labels.all)}
 <a rel="prev" href="${here(neighbours.previous)}">‹ <span>${common.previous}</span></a>
 <a rel="next" href="${here(neighbours.next)}"><span>${common.next}</span> ›</a>
 ${first !== null && lastYear.to > first && show(lastYear, labels.lastYear)}
@@ -242,7 +267,11 @@ const chartLines = ({ now, before, compared, unit }: ChartData): FigureLine[] =>
 const seriesNames = (compared: ChartData['compared']): string =>
   compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
 
-const chartLegend = ({ chart, dataset, asOf, range }: SeriesData, here: Here, request: PageRequest): Html => {
+const chartLegend = (
+  { chart, dataset, asOf, range, comparedFigures }: SeriesData,
+  here: Here,
+  request: PageRequest,
+): Html => {
   const { series: labels, common } = request.words
   const asKnown = asOf && labels.valuesThen(momentText(dataset.zone, asOf.moment))
   // A line without values says so, and where to fetch them.
@@ -255,14 +284,25 @@ ${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length ===
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
 ${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
   const others = seriesNames(chart.compared.filter((_, n) => n !== i)) || undefined
-  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+  const main = comparedFigures[i]
+  const figure =
+    typeof main === 'number' &&
+    ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main, request.locale)}`
+  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
 
 /** The value now, and the mean and the extremes of the range; as of a past moment only the latter. */
 function keyFigures(
-  { latest, weekAgo, asOf, range, figures: { mean, sum, low, high }, dataset: { unit, zone, measure } }: SeriesData,
+  {
+    latest,
+    weekAgo,
+    asOf,
+    range,
+    figures: { mean, sum, share, low, high },
+    dataset: { unit, zone, measure },
+  }: SeriesData,
   request: PageRequest,
 ): Html {
   const { locale, words, now } = request
@@ -271,7 +311,8 @@ function keyFigures(
     typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
   const change =
     latest?.value != null && weekAgo?.value != null && weekAgo.at < latest.at && latest.value - weekAgo.value
-  const days = daysText(request, range.from, range.to)
+  const covered = share > 0.995 ? '' : ` · ${labels.covered(share.toLocaleString(locale, { style: 'percent' }))}`
+  const days = `${daysText(request, range.from, range.to)}${covered}`
   const isOver = latest !== null && latest.at + latest.step_s <= now
   const sign = typeof change === 'number' && change > 0 ? '+' : ''
   return facts([
@@ -294,7 +335,7 @@ function keyFigures(
 
 /** The slider over past states, for a script. */
 const slider = ({ words: { series: labels, common } }: PageRequest): Html =>
-  html`<div id="slider" class="slider" data-own hidden><label>${labels.asOf} <input type="range" id="moment" min="0" step="1" list="moments"></label><button type="button" aria-label="${common.previous}">‹</button><button type="button" aria-label="${common.next}">›</button> <input type="date" aria-label="${labels.asOf}"> <output for="moment"></output> <span></span><datalist id="moments"></datalist></div>`
+  html`<div id="slider" class="slider" data-own hidden><label>${labels.asOf} <input type="range" id="moment" min="0" step="1" list="moments"></label><button type="button" aria-label="${common.previous}">‹</button><button type="button" aria-label="${common.next}">›</button> <input type="datetime-local" aria-label="${labels.asOf}"> <output for="moment"></output> <span></span><datalist id="moments"></datalist></div>`
 
 /** The chart: drawn by the server, then again by a script. */
 function picture(data: SeriesData, here: Here, request: PageRequest): Html {
@@ -389,7 +430,7 @@ function rowsTable(
   const period = (at: number): string =>
     level === 'values' || level === 'hour'
       ? timeText(zone, at)
-      : localDate(zone, at).slice(0, { day: 10, month: 7, year: 4 }[level])
+      : localDate(zone, at).slice(0, { day: 10, week: 10, month: 7, year: 4 }[level])
   // Summaries are rounded by their magnitude; values have as many decimals as any of them needs, at most three.
   const decimals = mostDecimals(rows.map(({ mean }) => mean))
   const number = (head: HtmlPart, read: (row: ChartTableRow) => number | null | undefined): Column<ChartTableRow> => [
@@ -402,13 +443,6 @@ function rowsTable(
     'number',
   ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
-  // Means have no difference if they cover other hours, as on a day of which only a part was known.
-  const difference = ({ mean, before, seconds, secondsBefore }: ChartTableRow): number | null =>
-    seconds === secondsBefore ? subtract(mean, before) : null
-  const differenceToFirst = ({ compared, comparedSeconds, ...row }: ChartTableRow): number | null => {
-    const [own, seconds] = asKnown ? [row.before, row.secondsBefore] : [row.mean, row.seconds]
-    return seconds === comparedSeconds?.[withFirstUnit] ? subtract(own, compared?.[withFirstUnit]) : null
-  }
   const withFirstUnit = chart.compared.findIndex((other) => other.unit === unit)
   const columns: (Column<ChartTableRow> | false)[] = [
     [
@@ -422,11 +456,11 @@ function rowsTable(
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
     !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => energy),
     asKnown !== null && number(asKnown, ({ before }) => before),
-    asOf !== null && number(labels.difference, difference),
+    asOf !== null && number(labels.difference, revisedBy),
     ...chart.compared.map(({ name, unit, line }, i) =>
       number(
         html`${line === null ? labels.difference : serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
-        (row) => (line === null ? differenceToFirst(row) : row.compared?.[i]),
+        (row) => (line === null ? differenceTo(row, withFirstUnit, asOf !== null) : row.compared?.[i]),
       ),
     ),
   ]
@@ -456,7 +490,7 @@ function revisionsTable({ dataset, revisions, range }: SeriesData, request: Page
   ]
   const all = link('/sql', { sql: versionsStatement(range, dataset) })
   const byAge = link('/sql', { recipe: 'revisions-by-age', 'p.indicator': dataset.indicator })
-  const caption = html`<caption>${labels.latestRevisions}${unit && `, ${unit}`}</caption>`
+  const caption = html`<caption>${labels.latestRevisions}${revisions.length === MAX_REVISIONS && ` (${MAX_REVISIONS})`}${unit && `, ${unit}`}</caption>`
   return html`<section><h2>${labels.versions}</h2>
 ${table(labels.versions, revisions, columns, { style: 'values', caption })}
 <p><a href="${all}">${labels.allVersions}</a> · <a href="${byAge}">${labels.byAge}</a></p></section>`
@@ -465,10 +499,6 @@ ${table(labels.versions, revisions, columns, { style: 'values', caption })}
 /** The decimals that any of some values needs. */
 const mostDecimals = (values: readonly (number | null)[]): number =>
   Math.max(0, ...values.map((value) => numberText(value, 'en').split('.')[1]?.length ?? 0))
-
-const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
-  // Without the digits that doubles do not have.
-  typeof value === 'number' && typeof other === 'number' ? Number((value - other).toFixed(9)) + 0 : null
 
 /** `/series/600`: the current and past values of a series. */
 export const seriesView = view({

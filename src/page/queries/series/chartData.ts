@@ -4,13 +4,22 @@ import type { Reader } from '../../../db/store.ts'
 import type { Measure } from '../../../db/tables/sql/expressions.ts'
 import { DAY, HOUR } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { addUnits, floorTo, localClock, localDate, offsetAt, transitions, type Unit } from '../../../util/time/zone.ts'
+import { addUnits, localClock, localDate, offsetAt, transitions } from '../../../util/time/zone.ts'
 import { lengthText } from '../../client/format.ts'
 import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
-import { CHART_UNITS, type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
+import {
+  CHART_UNITS,
+  type ChartLine,
+  type ChartQuery,
+  type ChartUnit,
+  moveByShift,
+  periodAt,
+  readChoices,
+  type Shift,
+} from './seriesQuery.ts'
 import { type GeoSeries, joinBands, joinExtremes, localDays, readDays, readWindow, sixDigits } from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
@@ -76,12 +85,12 @@ function drawRows(rows: readonly ChartTableRow[], measure: Measure | null = null
 function bucketText(
   { words: { series: labels } }: PageRequest,
   now: Drawn,
-  by: Unit | undefined,
+  by: ChartUnit | undefined,
   measure: Measure | null,
 ) {
   const [summary] = now.kind === 'extremes' ? now.segments : []
   if (!summary) return null
-  const period = by === undefined ? lengthText(summary.step) : labels.units[by as keyof typeof labels.units]
+  const period = by === undefined ? lengthText(summary.step) : labels.units[by]
   return by !== undefined && measure === 'energy' ? labels.sums(period) : labels.bucket(period)
 }
 
@@ -139,12 +148,26 @@ export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
   readonly comparedSeconds?: readonly number[]
 }
 
+export const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
+  // Without the digits that doubles do not have.
+  typeof value === 'number' && typeof other === 'number' ? Number((value - other).toFixed(9)) + 0 : null
+
+/** What was revised since a past moment. Means have no difference if they cover other hours, as on a partly known day. */
+export const revisedBy = ({ mean, before, seconds, secondsBefore }: ChartTableRow): number | null =>
+  seconds === secondsBefore ? subtract(mean, before) : null
+
+/** The difference between a row, current or as known then, and one of the compared series, if they cover the same hours. */
+export function differenceTo({ compared, comparedSeconds, ...row }: ChartTableRow, i: number, isThen: boolean) {
+  const [own, seconds] = isThen ? [row.before, row.secondsBefore] : [row.mean, row.seconds]
+  return seconds === comparedSeconds?.[i] ? subtract(own, compared?.[i]) : null
+}
+
 /** The most single values that are listed. */
 const MAX_SINGLE = 100
 /** A series; if it measures power or energy, its summaries have the energy. */
 type MeasuredSeries = GeoSeries & { readonly measure?: Measure | null }
 /** The longest interval of each step of the table, in days. */
-const LONGEST = { hour: 3, day: 62, month: 5 * 366, year: Number.POSITIVE_INFINITY }
+const LONGEST = { hour: 3, day: 62, week: 0, month: 5 * 366, year: Number.POSITIVE_INFINITY }
 
 /** The number that stands for a period: the sum of energies, whose periods may differ; else the mean. */
 const mainNumber = ({ mean, sum }: Extremes, measure: Measure | null = null): number | null =>
@@ -158,17 +181,20 @@ function summaryRow({ from, to }: Interval, extremes: Extremes, measure: Measure
 }
 
 /** Summarizes a range by local steps: current, or as known after a fetch. */
-async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: Unit, fetchId: number | null) {
+async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: ChartUnit, fetchId: number | null) {
   const { zone, measure = null } = line
-  const borders = [floorTo(zone, range.from, unit)]
-  while (borders.at(-1)! < range.to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
+  const whole = { from: periodAt(zone, range.from, unit).from, to: periodAt(zone, range.to - 1, unit).to }
   if (unit === 'hour') {
+    const borders = [whole.from]
+    while (borders.at(-1)! < whole.to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
     const hours = await db.engine.extremes(line, borders, fetchId)
     return hours.map((extremes, i) => summaryRow({ from: borders[i]!, to: borders[i + 1]! }, extremes, measure))
   }
-  const whole = { from: borders[0]!, to: borders.at(-1)! }
-  const days = Map.groupBy(await readDays(db, line, whole, fetchId), ([{ day, month }]) =>
-    unit === 'day' ? day : unit === 'month' ? month : Math.floor(month / 12),
+  const days = Map.groupBy(
+    await readDays(db, line, whole, fetchId),
+    ([{ day, month }]) =>
+      // Day 0 was a Thursday; weeks begin on Monday.
+      ({ day, week: Math.floor((day + 3) / 7), month, year: Math.floor(month / 12) })[unit],
   )
   return [...days.values()].map((group) => {
     const period = { from: group[0]![0].from, to: group.at(-1)![0].to }
@@ -193,7 +219,7 @@ export async function readRows(
   range: Interval,
   fetchId: number | null,
   others: readonly NonNullable<ComparedLine['line']>[] = [],
-  by?: (typeof CHART_UNITS)[number],
+  by?: ChartUnit,
 ) {
   const few = by ? undefined : await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []

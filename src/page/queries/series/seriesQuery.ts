@@ -153,7 +153,7 @@ function requestedRange(zone: string, query: URLSearchParams, last: Instant): In
 }
 
 /** The calendar span that contains an instant, moved by a number of spans. Weeks begin on Monday. */
-function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
+export function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
   const [unit, count]: [Unit, number] = span === 'week' ? ['day', 7] : [span, 1]
   const floor = floorTo(zone, at, unit)
   const weekday = (new Date(localDate(zone, floor)).getUTCDay() + 6) % 7
@@ -210,7 +210,8 @@ export const SHIFTS = { day: ['day', 1], week: ['day', 7], weeks: ['day', 364], 
 export type Shift = keyof typeof SHIFTS
 
 /** Units by whose means a chart is drawn on request. */
-export const CHART_UNITS = ['hour', 'day', 'month', 'year'] as const
+export const CHART_UNITS = ['hour', 'day', 'week', 'month', 'year'] as const
+export type ChartUnit = (typeof CHART_UNITS)[number]
 
 /** The choices of an address about the lines of a chart. */
 export const readChoices = (query: URLSearchParams) => ({
@@ -231,22 +232,31 @@ export type ChartLine = Pick<
   'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure'
 >
 
-/** The views of summaries, each with its column of the period. */
+/** The period of a chart that contains an instant. */
+export const periodAt = (zone: string, at: Instant, unit: ChartUnit): Interval => {
+  if (unit !== 'hour') return spanAt(zone, at, unit)
+  const from = floorTo(zone, at, 'hour')
+  return { from, to: addUnits(zone, from, 'hour', 1) }
+}
+
+/** The views of summaries, each with its column of the period. Weeks and years have none of their own. */
 const SUMMARIES = {
   hour: ['observations_hourly', 'at_local'],
   day: ['observations_daily', 'local_date'],
+  week: ['observations_daily', 'local_date'],
+  year: ['observations_monthly', 'local_month'],
   month: ['observations_monthly', 'local_month'],
 } as const
 
-/** The SQL statement for the values of all lines of a chart, or for their summaries; past ones and years have only values. */
+/** The SQL statement for the values of all lines of a chart, or for their summaries; past ones have only values. */
 export function selectStatement(
   { range, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>,
   lines: readonly ChartLine[],
-  by?: (typeof CHART_UNITS)[number],
+  by?: ChartUnit,
 ): string {
-  const summary = by === undefined || by === 'year' || then ? null : SUMMARIES[by]
+  const summary = by === undefined || then ? null : SUMMARIES[by]
   const { to } = range
-  const from = summary ? floorTo(lines[0]!.zone, range.from, by!) : range.from
+  const from = summary ? periodAt(lines[0]!.zone, range.from, by!).from : range.from
   const [view, ...columns] = summary
     ? [...summary, 'count, avg, sum, min, max']
     : then
