@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
+import { readJobFiles } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
@@ -8,7 +9,7 @@ import type { UserRange } from '../job/job.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
-import { addUnits, floorTo, formatLocal } from '../util/time/zone.ts'
+import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
 import { pendingRanges } from './pending.ts'
 import { seriesName } from './seriesName.ts'
 import { readUnknown } from './unknownItems.ts'
@@ -38,6 +39,8 @@ export interface Gap extends NamedSeries {
   readonly job: string | null
   /** The next run that fetches it, for people: the job's schedule, or the command that runs it; null if none will. */
   readonly next: string | null
+  /** The command that requests it at once; null if no job selects it. */
+  readonly command: string | null
 }
 
 /** A gap, or missing data in a response that may still be revised. */
@@ -72,7 +75,7 @@ async function readNextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, str
 /** Adds local times and the next run that fetches each gap. */
 async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[]> {
   if (rows.length === 0) return []
-  const [runs, unknown] = [await readNextRuns(db), await readUnknown(db)]
+  const [runs, unknown, files] = [await readNextRuns(db), await readUnknown(db), await readJobFiles(db)]
   const nextRun = ({ kind, indicator_id, job, reason, next_at }: GapRow): string | null => {
     const isLeft = next_at === null && (reason === 'absent' || reason === 'unverified')
     if (job === null || isLeft) return null
@@ -80,6 +83,15 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
     const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)
     const run = runs.get(job) ?? `the next sync of ${job}`
     return at === null ? run : `${run}, from ${at} on`
+  }
+  const command = (row: GapRow): string | null => {
+    const { job, reason, indicator_id, time_zone, from_at, to_at } = row
+    if (reason === 'failed' || reason === 'unverified') return 'indicator-sync retry'
+    if (job === null) return null
+    const file = shellWord(files[job] ?? `jobs/${job}.yaml`)
+    const [from, to] = [localDate(time_zone, from_at), localDate(time_zone, ceilTo(time_zone, to_at, 'day'))]
+    const name = reason === 'never requested' ? 'backfill' : 'restate'
+    return `indicator-sync ${name} ${file} --only ${indicator_id} --from ${from} --to ${to}`
   }
   return rows.map((row) => {
     const { series_id, kind, indicator_id, time_trunc, geo_agg, geo_id, time_zone, from_at, step_s } = row
@@ -101,6 +113,7 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
       next_at: row.next_at,
       job: row.job,
       next: nextRun(row),
+      command: command(row),
     }
   })
 }
@@ -191,15 +204,14 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
 
 /** Describes a gap, with the next run that fetches it. */
 export function gapText(gap: Gap): string {
-  const { geo_id, from, to, job, next, next_at, reason } = gap
-  const command = reason === 'unverified' ? 'retry' : 'restate'
+  const { geo_id, from, to, next, next_at, command } = gap
   const geos = geo_id === ALL_GEOS ? 'all geos' : `geo ${geo_id}`
   const end =
     next !== null
-      ? `next: ${next}${next_at === null ? '' : `, or now with \`indicator-sync ${command}\``}`
-      : job === null
+      ? `next: ${next}${next_at === null ? '' : `, or now with \`${command}\``}`
+      : command === null
         ? 'no job selects it any more'
-        : 'fetch it with `indicator-sync restate`'
+        : `fetch it with \`${command}\``
   return `${seriesName(gap)}, ${geos}: ${from} to ${to}; ${end}`
 }
 

@@ -38,7 +38,7 @@ async function checkReplies(file: string, incomplete: boolean): Promise<void> {
   throw new InputError(
     `Cannot rebuild all rows: ${quantity(missing, 'response')} of ${file} ${missing === 1 ? 'is' : 'are'} not stored (\`keep: latest\` or \`none\`, or pruned).`,
     {
-      hint: 'Rebuild the rest into another file with `indicator-sync replay --output other.db --incomplete`, or re-fetch the missing responses with `indicator-sync restate`.',
+      hint: 'Rebuild the rest into another file with `indicator-sync replay --output other.db --incomplete`, or request the ranges of the missing responses again with restate.',
       code: 'incomplete-replies',
     },
   )
@@ -83,7 +83,7 @@ export async function rebuild(file: string, service: Service, onProgress: OnProg
       const replayed = await build(file, scratch, service, onProgress)
       if (replayed.damaged.length > 0)
         throw new StoreError(`Cannot rebuild all rows: ${damageText(replayed.damaged)}. ${file} was not changed.`, {
-          hint: 'Rebuild the rest into another file with `indicator-sync replay --output other.db`, or re-fetch the damaged responses with `indicator-sync restate`.',
+          hint: 'Rebuild the rest into another file with `indicator-sync replay --output other.db`, or request the ranges of the damaged responses again with restate.',
           code: 'damaged-replies',
         })
       const rebuilt = await openStore(scratch, { durability: 'none' })

@@ -16,7 +16,7 @@ export const NOTHING_SELECTED = 'nothing selected: --only names no indicator of 
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
   skipped.map(
     ({ entry, route, id, since, nextAt }) =>
-      `${entry}: the service has had no ${route} ${id} since ${formatUtc(since)}; the next request is after ${formatUtc(nextAt)} (\`indicator-sync restate\` sends it now).`,
+      `${entry}: the service has had no ${route} ${id} since ${formatUtc(since)}; the next request is after ${formatUtc(nextAt)} (restate sends it now).`,
   )
 
 /** The number of indicators without a geo that are listed. */

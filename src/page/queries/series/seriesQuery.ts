@@ -153,7 +153,7 @@ function requestedRange(zone: string, query: URLSearchParams, last: Instant): In
 }
 
 /** The calendar span that contains an instant, moved by a number of spans. Weeks begin on Monday. */
-export function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
+function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
   const [unit, count]: [Unit, number] = span === 'week' ? ['day', 7] : [span, 1]
   const floor = floorTo(zone, at, unit)
   const weekday = (new Date(localDate(zone, floor)).getUTCDay() + 6) % 7
