@@ -17,7 +17,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { parse } from 'yaml'
 import { partFileName } from '../../src/util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../../src/util/files/target.ts'
 import { type Done, runCli, runCommand } from '../kit.ts'
@@ -184,37 +183,16 @@ describe('the target of publish', () => {
     await refused(() => run('replay', '--output', 'a.db'), /a\.db-wal exists/)
   })
 
-  test('publish replaces an existing manifest or description only with --overwrite', async () => {
+  test('publish replaces an existing manifest only with --overwrite', async () => {
     mkdirSync(path('public'))
-    writeFileSync(path('public/metadata.yaml'), 'databases: [broken]\n')
-    await refused(() => run('publish', 'public/a.db'), /metadata\.yaml: it exists/)
-    rmSync(path('public/metadata.yaml'))
     writeFileSync(path('public/a.db.manifest.json'), '{"name":"app"}')
     await refused(() => run('publish', 'public/a.db'), /manifest\.json: it exists/)
-    writeFileSync(path('public/metadata.yaml'), 'databases: [broken]\n')
     expect((await run('publish', 'public/a.db', '--overwrite')).code).toBe(0)
-    expect(Object.keys(parse(readFileSync(path('public/metadata.yaml'), 'utf8')).databases)).toEqual(['a'])
+    expect(JSON.parse(readFileSync(path('public/a.db.manifest.json'), 'utf8'))).toMatchObject({ file: 'a.db' })
   })
 
-  test('two copies in one directory keep their descriptions', async () => {
-    for (const copy of ['x', 'y', 'x']) expect((await run('publish', `public/${copy}.db`, '--overwrite')).code).toBe(0)
-    const { databases } = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
-    expect(Object.keys(databases).sort()).toEqual(['x', 'y'])
-  })
-
-  test('publish keeps the title and the licence in metadata.yaml', async () => {
-    expect((await run('publish', 'public/x.db')).code).toBe(0)
-    const file = path('public/metadata.yaml')
-    writeFileSync(file, `${readFileSync(file, 'utf8').replace(/^title: .*$/m, 'title: Market')}license: CC0\n`)
-    expect((await run('publish', 'public/x.db', '--overwrite')).code).toBe(0)
-    expect(parse(readFileSync(file, 'utf8'))).toMatchObject({ title: 'Market', license: 'CC0' })
-  })
-
-  test('a copy names the sources of its data and contains no request details', async () => {
+  test('a copy contains no request details', async () => {
     const db = new SQLite(path('own'))
-    db.exec(
-      `insert into _source (host, base_url, service, first_called_at) values ('api.test:8443', 'http://api.test:8443/v1', 'x', '')`,
-    )
     db.exec(`update _fetch set target = '/secret', message = 'secret', hint = 'secret', evidence = 'secret'`)
     db.exec(`update _run set message = 'secret'`)
     db.exec(
@@ -222,8 +200,6 @@ describe('the target of publish', () => {
     )
     db.close()
     expect((await run('publish', 'public/a.db')).code).toBe(0)
-    const metadata = parse(readFileSync(path('public/metadata.yaml'), 'utf8'))
-    expect(metadata).toMatchObject({ source: 'api.test:8443', source_url: 'http://api.test:8443/v1' })
     for (const name of readdirSync(path('public')))
       expect(readFileSync(path(`public/${name}`)).includes('secret'), name).toBe(false)
     expect((await run('status', '--database', 'public/a.db')).code).toBe(0)
@@ -232,7 +208,6 @@ describe('the target of publish', () => {
 
   testShell('publish writes only to a regular file', async () => {
     await refused(() => run('publish', '/dev/null'), /device/)
-    await refused(() => run('publish', 'metadata.yaml'), /reserved for the description of the copy/)
     mkdirSync(path('folder'))
     await refused(() => run('publish', 'folder'), /is a directory/)
   })
@@ -253,13 +228,12 @@ describe('partial files of a killed command', () => {
     mkdirSync(path('public'))
     const copy = left('public/x.db', 'copy')
     for (const end of ['', '-wal', '-shm', '-journal']) writeFileSync(`${copy}${end}`, 'x')
-    writeFileSync(left('public/metadata.yaml'), 'x')
     writeFileSync(left('public/x.db.manifest.json'), 'x')
     expect((await exportTo('a.csv')).code).toBe(0)
     expect((await run('publish', 'public/x.db')).code).toBe(0)
     const found = readdirSync(dir).filter((name) => !/^own/.test(name))
     expect(found.sort()).toEqual([...kept, 'a.csv', 'public'].sort())
-    expect(readdirSync(path('public')).sort()).toEqual(['metadata.yaml', 'x.db', 'x.db.manifest.json'])
+    expect(readdirSync(path('public')).sort()).toEqual(['x.db', 'x.db.manifest.json'])
   })
 
   test('the next export removes the partial file of a killed export', async () => {

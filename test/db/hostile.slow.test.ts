@@ -340,7 +340,7 @@ describe('a published copy', () => {
     const manifest = JSON.parse(done.out)
     expect(JSON.parse(readFileSync(`${out}.manifest.json`, 'utf8'))).toEqual(manifest)
     expect(manifest.series.length).toBeGreaterThan(1)
-    expect(readdirSync(dirname(out)).sort()).toEqual(['metadata.yaml', 'public.db', 'public.db.manifest.json'])
+    expect(readdirSync(dirname(out)).sort()).toEqual(['public.db', 'public.db.manifest.json'])
     const ours = openReader(file)
     const copy = openReader(out)
     for (const view of [

@@ -7,10 +7,19 @@ import {
   NATIVE_SERIES,
   type Recipe,
   SERIES_AND_GEO,
-  UNSET_MEANINGS,
 } from '../../src/reports/recipes/recipe.ts'
 import { RECIPES } from '../recipes.ts'
 import type { Store } from '../store.ts'
+
+/** The meaning of a parameter without a value; default: `all`. */
+const UNSET_MEANINGS: Readonly<Record<string, string>> = {
+  from: 'no limit',
+  to: 'no limit',
+  series: 'native series',
+  locale: 'preferred language',
+  at: 'today, 00:00 local time; in plain SQL, 00:00 UTC',
+  date: 'today in local time; in plain SQL, in UTC',
+}
 
 /** Number of displayed rows. */
 const SHOWN = 3

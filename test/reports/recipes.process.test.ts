@@ -7,7 +7,6 @@ import { prepareRecipe } from '../../src/cli/statements/prepareRecipe.ts'
 import type { Parameters } from '../../src/cli/statements/recipeNeeds.ts'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { copyInto } from '../../src/reports/publishCopy.ts'
-import { withDefaults } from '../../src/reports/recipes/recipe.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { InputError } from '../../src/util/errors.ts'
 import { fileFolder, ms, onlyInFile, runCommand, runJob, tempStore } from '../kit.ts'
@@ -155,14 +154,6 @@ describe('every recipe', () => {
         `${id} has the geos that the job asks`,
       ).toBe(1)
   })
-
-  test.skipIf(onlyInFile('tool')).each(RECIPES.map((recipe) => [recipe.name, recipe] as const))(
-    '%s returns the same rows if a tool passes empty parameters',
-    (_, recipe) => {
-      const nothing = Object.fromEntries(Object.keys(recipe.parameters).map((name) => [name, '']))
-      expect(demo.all(withDefaults(recipe), nothing)).toEqual(demo.all(recipe.sql, recipe.parameters))
-    },
-  )
 })
 
 describe('recipe results, compared with a loop over the values', () => {

@@ -1,5 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, extname, join, resolve } from 'node:path'
+import { rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isAddress } from '../../db/address.ts'
 import type { Reader } from '../../db/store.ts'
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
@@ -7,12 +7,11 @@ import { prepareCopy, publish } from '../../reports/publishCopy.ts'
 import type { Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
-import { asWriteError, prepareTarget, type Target, tryMoveIntoPlace } from '../../util/files/target.ts'
+import { asWriteError, moveIntoPlace, prepareTarget } from '../../util/files/target.ts'
 import { makeFolder } from '../../util/files/targetFolder.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
-import { metadataText } from '../exports/metadata.ts'
 import { DATABASE_FLAG, JSON_FLAG, OVERWRITE_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
@@ -45,61 +44,23 @@ interface Published {
   readonly text: string
 }
 
-const METADATA = 'metadata.yaml'
-
-/** Replaces a small file atomically. `prepare` checks the target; `make` gets its current content. */
-function replaceSmallFile(prepare: () => Target, make: (existing: string | null) => string): void {
-  for (let attempt = 0; attempt < 10; attempt++) {
-    const target = prepare()
-    const part = partFileName(target.file)
-    removeStaleParts(target.file)
-    try {
-      writeFileSync(part, make(target.existing ? readFileSync(target.file, 'utf8') : null), { flag: 'wx' })
-      // Fails if another process publishes into the same directory at this moment.
-      if (tryMoveIntoPlace(part, target)) return
-    } finally {
-      rmSync(part, { force: true })
-    }
-  }
-}
-
-/** Reads the base URLs of the called services; an early call may have left only its host. */
-async function readSources({ kysely }: Reader): Promise<string[]> {
-  const sources = await kysely.selectFrom('_source').select(['host', 'base_url']).execute()
-  const hosts = await kysely.selectFrom('_budget').select('host').distinct().execute()
-  const urls = [
-    ...sources.map(({ base_url }) => base_url),
-    ...hosts.filter(({ host }) => !sources.some((source) => source.host === host)).map(({ host }) => `https://${host}`),
-  ]
-  return [...new Set(urls)].sort().filter((url) => URL.canParse(url))
-}
-
-/** Makes the copy, its manifest and its description. */
-async function publishCopy(source: Reader, path: string, args: PublishArgs, service: Service): Promise<Published> {
-  const { overwrite, bookkeeping } = args
-  const folder = dirname(resolve(path))
+/** Makes the copy, and its manifest beside it. */
+async function publishCopy(source: Reader, path: string, { overwrite, bookkeeping }: PublishArgs): Promise<Published> {
   makeFolder(dirname(path))
-  const name = basename(path)
-  if (name === METADATA)
-    throw new InputError(`${METADATA} is reserved for the description of the copy.`, {
-      hint: 'Name another file.',
-      code: 'bad-name',
-    })
-  const manifestName = `${name}.manifest.json`
-  const prepareManifest = () => prepareTarget(join(folder, manifestName), { product: 'a manifest', overwrite })
-  const prepareMetadata = () =>
-    prepareTarget(join(folder, METADATA), { product: 'a description for Datasette', overwrite })
-  // Checks all targets before it writes anything.
+  const manifestPath = `${path}.manifest.json`
+  // Checks both targets before it writes anything.
   prepareCopy(path, overwrite, [source.file])
-  prepareManifest()
-  prepareMetadata()
+  const target = prepareTarget(manifestPath, { product: 'a manifest', overwrite, tidy: removeStaleParts })
   const manifest = await publish(source, path, { bookkeeping, overwrite })
-  const fields = { file: name, program: `indicator-sync ${version()}`, ...manifest }
-  replaceSmallFile(prepareManifest, () => `${JSON.stringify(fields, null, 2)}\n`)
-  const sources = await readSources(source)
-  const database = basename(name, extname(name))
-  replaceSmallFile(prepareMetadata, (existing) => metadataText(database, service, sources, existing))
-  const text = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${manifestName}, and metadata.yaml for \`datasette ${name} -m metadata.yaml\`.`
+  const fields = { file: basename(path), program: `indicator-sync ${version()}`, ...manifest }
+  const part = partFileName(target.file)
+  try {
+    writeFileSync(part, `${JSON.stringify(fields, null, 2)}\n`)
+    moveIntoPlace(part, target)
+  } finally {
+    rmSync(part, { force: true })
+  }
+  const text = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${basename(manifestPath)}.`
   return { fields, text }
 }
 
@@ -128,7 +89,7 @@ export async function handler(args: PublishArgs): Promise<number> {
   const { database, service } = readSettings({ database: args.database })
   return withReader(database.value, async (source) => {
     const published = [
-      ...(file === undefined ? [] : [await publishCopy(source, file, args, service.value)]),
+      ...(file === undefined ? [] : [await publishCopy(source, file, args)]),
       ...(page === undefined ? [] : [await publishPage(source, page, args, service.value)]),
     ]
     const text = published.map((part) => part.text).join('\n')

@@ -29,7 +29,7 @@ export interface Recipe {
   readonly name: string
   readonly question: string
   /**
-   * Parameters with their defaults; null: see `UNSET_MEANINGS`. `from` and `to` (exclusive) are local days `YYYY-MM-DD` or instants
+   * Parameters with their defaults; null means all, or what the statement says. `from` and `to` (exclusive) are local days `YYYY-MM-DD` or instants
    * `YYYY-MM-DDTHH:MM:SSZ`.
    */
   readonly parameters: Readonly<Record<string, string | number | null>>
@@ -75,27 +75,6 @@ export const rounded = (sum: string, decimals = 0): string => `round(round(${sum
 /** The message if no stored value is in the range. */
 export const NONE_IN_RANGE = { message: 'No values are stored in this range.', isResult: false }
 
-/** The meaning of a parameter without a value; default: `all`. */
-export const UNSET_MEANINGS: Readonly<Record<string, string>> = {
-  from: 'no limit',
-  to: 'no limit',
-  series: 'native series',
-  locale: 'preferred language',
-  at: 'today, 00:00 local time; in plain SQL, 00:00 UTC',
-  date: 'today in local time; in plain SQL, in UTC',
-}
-
 /** Whether a parameter is required because the service defines no default. */
 export const isNeeded = ({ needs, required = [], parameters }: Recipe, name: string): boolean =>
   parameters[name] === null && [...required, ...needs.flatMap(({ indicator, geo }) => [indicator, geo])].includes(name)
-
-/** Writes the statement of a recipe with its defaults, for tools that send all parameters as text and empty ones as ''. */
-export function withDefaults({ sql, parameters }: Pick<Recipe, 'sql' | 'parameters'>): string {
-  return sql.replaceAll(/:(\w+)/g, (mark, name: string) => {
-    if (!Object.hasOwn(parameters, name)) return mark
-    const value = parameters[name]!
-    if (value === null) return `nullif(:${name}, '')`
-    if (typeof value === 'number') return `cast(coalesce(nullif(:${name}, ''), ${value}) as numeric)`
-    return `coalesce(nullif(:${name}, ''), '${value.replaceAll("'", "''")}')`
-  })
-}

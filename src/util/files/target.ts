@@ -162,7 +162,7 @@ export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target 
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']
 
 /** Moves a complete file to its target atomically. Returns false and does nothing if the target has changed since the check. */
-export function tryMoveIntoPlace(part: string, { file, existing }: Target): boolean {
+function tryMoveIntoPlace(part: string, { file, existing }: Target): boolean {
   const now = existing ? at(file) : null
   if (existing && now) {
     if (!(['dev', 'ino', 'size', 'mtimeNs'] as const).every((field) => now[field] === existing[field])) return false
