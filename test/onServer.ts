@@ -9,8 +9,6 @@ const FILES_ONLY = {
   copy: 'Copies a file; copies of a server are compared in test/postgres/equal.test.ts.',
   plan: "Reads SQLite's plans (`explain query plan`).",
   first: 'Starts from the first schema; servers start with a later one.',
-  match: 'Requires `match` of SQLite; on PostgreSQL the recipe `search` refers to `discover`.',
-  tool: 'Tools that send empty texts for missing parameters only open files.',
   page: 'docs/recipes.md shows results of SQLite; test/postgres/equal.test.ts compares both.',
 } as const satisfies Record<string, string>
 

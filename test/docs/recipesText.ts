@@ -18,7 +18,6 @@ const UNSET_MEANINGS: Readonly<Record<string, string>> = {
   series: 'native series',
   locale: 'preferred language',
   at: 'today, 00:00 local time; in plain SQL, 00:00 UTC',
-  date: 'today in local time; in plain SQL, in UTC',
 }
 
 /** Number of displayed rows. */
@@ -81,7 +80,7 @@ export async function recipesText(store: Store): Promise<string> {
     '# Recipes',
     '```sh\nindicator-sync query daily-average --indicator 600 --from 2025-10-01\nindicator-sync query --recipes        # list them\n```',
     'Set parameters by `--indicator`, `--geo`, `--from`, `--to` or `--param name=value`. `from` and `to` (exclusive) are local days, or instants such as `2025-11-03T18:00:00Z`. If the series that a recipe needs are not stored, the command exits 2.',
-    'Most recipes read the native series of an indicator. Those with a parameter `series` read another one with `--param series=ID` (`query data-range` lists the ids). `query --recipes` lists the parameters of each recipe. Averages are weighted by time.',
+    'Most recipes read the native series of an indicator. Those with a parameter `series` read another one with `--param series=ID` (`query "select * from freshness"` lists the ids). `query --recipes` lists the parameters of each recipe. Averages are weighted by time.',
     'The SQL below works in any SQLite tool that binds `:name` parameters; it omits the conditions for `--from`, `--to` and `series`. The inner `round` removes floating-point noise. Results are the first rows of a demo database of November 2025, with made-up values.',
     ...parts,
   ].join('\n\n')}\n`

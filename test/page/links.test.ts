@@ -89,5 +89,5 @@ test('a recipe lists the geos of its indicator and its question in the language 
   expect(box).toMatch(/name="p\.geo"[^>]* list="geos"/)
   expect(box).toMatch(/<datalist id="geos">(?:<option value="\d+">[^<]*<\/option>)*<option value="3">Espa/)
   for (const { name } of RECIPES) expect(box).toMatch(new RegExp(`>${name}</a> <span lang="es">¿`))
-  expect(await get('/sql?lang=en')).toMatch(/>data-range<\/a> <span lang="en">From when to when/)
+  expect(await get('/sql?lang=en')).toMatch(/>latest-news<\/a> <span lang="en">What is the latest news/)
 })

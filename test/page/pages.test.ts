@@ -315,7 +315,7 @@ const ADDRESSES = [
   ...'/texts/indicator/600 /archives /archives?date=2025-11-03 /archives/archive/79 /widgets /indicators /indicators?q=precio'.split(
     ' ',
   ),
-  ...'/indicators?held=other /dictionary /dictionary/_fetch /sql /sql?recipe=search'.split(' '),
+  ...'/indicators?held=other /dictionary /dictionary/_fetch /sql /sql?recipe=known-at'.split(' '),
   `/sql?sql=${encodeURIComponent('select * from observations limit 1000')}`,
 ]
 

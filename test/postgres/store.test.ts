@@ -330,7 +330,6 @@ content: [{ kinds: [news] }]
     ['publish', 'postgres://x/y'],
     ['replay', '--output', other],
     ['demo', '--database', url],
-    ['query', 'search'],
   ]) {
     const { code, err } = await command(...args)
     expect([2, 7], args.join(' ')).toContain(code)

@@ -152,11 +152,5 @@ describe('a service defined by a library user', () => {
     // Without a declaration of the service, the user enters it.
     const form = await (await fetch(`${url}/sql?recipe=forecast-error`)).text()
     expect(form.match(/name="p\.(\w+)"[^>]* required>/g)).toHaveLength(3)
-    expect(await read('/sql.json?recipe=search')).toMatchObject({
-      parameters: [
-        { name: 'text', value: 'vento*' },
-        { name: 'locale', value: 'pt' },
-      ],
-    })
   })
 })

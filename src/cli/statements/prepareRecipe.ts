@@ -1,12 +1,12 @@
 import { allRows } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
-import { isNeeded, type Need, type Recipe } from '../../reports/recipes/recipe.ts'
+import type { Need, Recipe } from '../../reports/recipes/recipe.ts'
 import type { Service } from '../../service/service.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { EARLIEST, formatUtc, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { floorTo, localDate } from '../../util/time/zone.ts'
-import { resolveRange, resolveTime, resolveTimestamp } from '../times.ts'
+import { resolveRange, resolveTimestamp } from '../times.ts'
 import {
   chooseGeo,
   findNeededSeries,
@@ -18,7 +18,7 @@ import {
 
 /** Refuses parameters that the recipe does not have, texts for numbers, and needed parameters without a value. */
 function checkParameters(recipe: Recipe, given: Parameters): void {
-  const { name, parameters, needs, required = [] } = recipe
+  const { name, parameters, needs } = recipe
   const refuse = (message: string, hint: string): never => refuseRecipe(message, hint, 'bad-parameter')
   for (const [key, value] of Object.entries(given)) {
     if (!Object.hasOwn(parameters, key))
@@ -36,13 +36,6 @@ function checkParameters(recipe: Recipe, given: Parameters): void {
         `Write --param ${key}=${parameters[key] ?? '7,8'}.`,
       )
   }
-  for (const key of required)
-    if (isNeeded(recipe, key) && (given[key] ?? null) === null)
-      refuseRecipe(
-        `Recipe ${name} has no default for parameter ${key} with this service.`,
-        `Pass --param ${key}=…`,
-        'no-parameter',
-      )
 }
 
 /** Finds the zone of days: that of the series, else the most frequent one, else that of the service. */
@@ -58,7 +51,7 @@ export async function findZone({ kysely }: Reader, series: readonly RecipeSeries
   return row?.time_zone ?? service.timeZone
 }
 
-/** Resolves `from`, `to`, `at` and `date` in a zone to the form for SQL: a local day, or an instant. */
+/** Resolves `from`, `to` and `at` in a zone to the form for SQL: a local day, or an instant. */
 export function resolveTimes(
   given: Parameters,
   zone: string,
@@ -72,7 +65,6 @@ export function resolveTimes(
     if (text(name) !== undefined) times[name] = floorTo(zone, at, 'day') === at ? localDate(zone, at) : formatUtc(at)
   }
   if ('at' in given) times.at = resolveTimestamp('at', text('at') ?? 'today', zone, now * 1000)
-  if ('date' in given) times.date = localDate(zone, resolveTime('date', text('date') ?? 'today', zone, now))
   return { times, range }
 }
 

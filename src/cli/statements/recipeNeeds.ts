@@ -44,7 +44,7 @@ export async function findNeededSeries(
   const requested = need.series === undefined ? null : (parameters.series ?? null)
   if (requested !== null) {
     const series = await selectSeries(db).where('s.id', '=', Number(requested)).executeTakeFirst()
-    const hint = 'List the stored series: query data-range.'
+    const hint = 'List the stored series: query "select * from freshness".'
     return [series ?? refuseRecipe(`Series ${requested} does not exist.`, hint, 'no-series')]
   }
   if ((parameters[need.indicator] ?? null) === null)

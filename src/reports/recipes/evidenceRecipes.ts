@@ -24,7 +24,7 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: RecipeDefa
       {
         sql: `select exists(select 1 from observation_history where ${SERIES_AND_GEO} and valid_from <= ${THEN})`,
         message: 'No value of indicator {indicator}, geo {geo} was stored yet at {at}.',
-        hint: 'Choose a later instant, such as --param at=now; `query data-range` lists the stored series.',
+        hint: 'Choose a later instant, such as --param at=now; `query "select * from freshness"` lists the stored series.',
       },
     ],
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference
@@ -90,24 +90,5 @@ where (d.step_s between 80000 and 93000 and d.step_s <> 86400)
   or exists (select 1 from time_zone_offset z where z.zone = s.time_zone and z.from_at > d.first_at and z.from_at <= d.last_at)
 order by d.local_date`,
     empty: { message: 'The stored values in this range include no clock change.', isResult: true },
-  },
-  {
-    name: 'missing-data',
-    question: 'What data is missing, and why?',
-    parameters: {},
-    needs: [],
-    sql: `select series_id, indicator_id, iif(geo_id = 0, 'all geos', cast(geo_id as text)) as geo, from_local, to_local, reason, missing
-from gaps order by indicator_id, series_id, geo_id, from_local`,
-    empty: { message: 'No data is missing.', isResult: true },
-  },
-  {
-    name: 'data-range',
-    question: 'From when to when does each series have values, and when was it last checked?',
-    parameters: {},
-    needs: [],
-    sql: `select f.series_id, f.indicator_id, s.time_trunc, s.time_agg, f.geo_id, f.geo_name, f.first_utc, f.last_utc, f.checked_at
-from freshness f join series s on s.id = f.series_id
-order by f.last_utc, f.indicator_id, s.time_trunc nulls first, f.series_id, f.geo_id`,
-    empty: { message: 'No series is stored yet. Fetch some: indicator-sync init, then sync.', isResult: false },
   },
 ]

@@ -3,7 +3,7 @@ import type { Service } from '../../service/service.ts'
 import type { WellKnownSeries } from '../../service/wellKnown.ts'
 
 /** The parts of a service that provide defaults. */
-export type RecipeDefaults = Pick<Service, 'wellKnown' | 'exampleTexts' | 'locales'>
+export type RecipeDefaults = Pick<Service, 'wellKnown' | 'locales'>
 
 /** A series that a recipe reads, as the names of the parameters that select it. */
 export interface Need {
@@ -36,8 +36,6 @@ export interface Recipe {
   /** Values for the documentation, if the defaults depend on the current day. */
   readonly shown?: Readonly<Record<string, string | number>>
   readonly needs: readonly Need[]
-  /** Other required parameters. */
-  readonly required?: readonly string[]
   readonly preconditions?: readonly Precondition[]
   readonly sql: string
   /** The message for an empty result, and whether that is a valid result. */
@@ -76,5 +74,5 @@ export const rounded = (sum: string, decimals = 0): string => `round(round(${sum
 export const NONE_IN_RANGE = { message: 'No values are stored in this range.', isResult: false }
 
 /** Whether a parameter is required because the service defines no default. */
-export const isNeeded = ({ needs, required = [], parameters }: Recipe, name: string): boolean =>
-  parameters[name] === null && [...required, ...needs.flatMap(({ indicator, geo }) => [indicator, geo])].includes(name)
+export const isNeeded = ({ needs, parameters }: Recipe, name: string): boolean =>
+  parameters[name] === null && needs.some(({ indicator, geo }) => indicator === name || geo === name)
