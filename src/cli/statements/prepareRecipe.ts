@@ -1,24 +1,31 @@
-import { allRows } from '../../db/engine.ts'
+import type { InferResult } from 'kysely'
 import type { Reader } from '../../db/store.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Need, Recipe } from '../../reports/recipes/recipe.ts'
 import type { Service } from '../../service/service.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
+import { InputError } from '../../util/errors.ts'
 import { EARLIEST, formatUtc, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { floorTo, localDate } from '../../util/time/zone.ts'
 import { resolveRange, resolveTimestamp } from '../times.ts'
-import {
-  chooseGeo,
-  findNeededSeries,
-  type Parameters,
-  type RecipeSeries,
-  refuseRecipe,
-  requireValues,
-} from './recipeNeeds.ts'
 
-/** Refuses parameters that the recipe does not have, texts for numbers, and needed parameters without a value. */
-function checkParameters(recipe: Recipe, given: Parameters): void {
-  const { name, parameters, needs } = recipe
+/** The values of a statement's parameters. */
+export type Parameters = Readonly<Record<string, string | number | bigint | null>>
+
+/** Throws the error for a recipe that cannot be run with its parameters. */
+export const refuseRecipe = (message: string, hint: string, code: string): never => {
+  throw new InputError(message, { hint, code })
+}
+
+const selectSeries = ({ kysely }: Reader) =>
+  kysely.selectFrom('series as s').select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
+
+/** A series that a recipe reads. */
+type RecipeSeries = InferResult<ReturnType<typeof selectSeries>>[number]
+
+/** Refuses parameters that the recipe does not have, and texts for numbers. */
+function checkParameters({ name, parameters, needs }: Recipe, given: Parameters): void {
   const refuse = (message: string, hint: string): never => refuseRecipe(message, hint, 'bad-parameter')
   for (const [key, value] of Object.entries(given)) {
     if (!Object.hasOwn(parameters, key))
@@ -68,6 +75,101 @@ export function resolveTimes(
   return { times, range }
 }
 
+/** Finds the series of a need; throws if one is not stored. */
+async function findSeries(db: Reader, { name }: Recipe, need: Need, parameters: Parameters): Promise<RecipeSeries[]> {
+  const requested = need.series === undefined ? null : (parameters.series ?? null)
+  if (requested !== null) {
+    const series = await selectSeries(db).where('s.id', '=', Number(requested)).executeTakeFirst()
+    const hint = 'List the stored series: query "select * from freshness".'
+    return [series ?? refuseRecipe(`Series ${requested} does not exist.`, hint, 'no-series')]
+  }
+  if ((parameters[need.indicator] ?? null) === null)
+    return refuseRecipe(
+      `Recipe ${name} has no default for parameter ${need.indicator} with this service.`,
+      `Pass ${need.indicator === 'indicator' ? '--indicator 7' : `--param ${need.indicator}=7`}; \`indicator-sync discover\` finds ids.`,
+      'no-indicator',
+    )
+  const ids = [...new Set(String(parameters[need.indicator]).split(',').map(Number))]
+  const stored = await selectSeries(db)
+    .where('s.kind', '=', ENTRY_ROUTES.series)
+    .where('s.indicator_id', 'in', ids)
+    .where('s.time_trunc', 'is', null)
+    .where('s.geo_agg', 'is', null)
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
+    )
+    .execute()
+  const lacking = ids.filter((id) => !stored.some(({ indicatorId }) => indicatorId === id))
+  if (lacking.length > 0)
+    refuseRecipe(
+      `Recipe ${name} needs native series that are not stored: indicator ${lacking.join(', ')}.`,
+      `Fetch it with a job entry without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].`,
+      'not-stored',
+    )
+  return stored
+}
+
+/** Chooses a geo: the named one, else the default, else one that all series have, a main one of the service first. */
+async function chooseGeo(
+  { kysely }: Reader,
+  series: readonly RecipeSeries[],
+  { mainGeos }: Service,
+  { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number | null; readonly isNamed: boolean },
+): Promise<number> {
+  const ids = [...new Set(series.map(({ id }) => id))]
+  const rows = await kysely
+    .selectFrom('series_geo')
+    .select('geo_id')
+    .where('series_id', 'in', ids)
+    .groupBy('geo_id')
+    .having(({ fn }) => fn.countAll(), '=', ids.length)
+    .orderBy('geo_id')
+    .execute()
+  const common = rows.map(({ geo_id }) => geo_id)
+  if (geo !== null && common.includes(geo)) return geo
+  const main = mainGeos.find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
+  if (!isNamed && main !== undefined) return main
+  const indicators = `indicator ${series.map(({ indicatorId }) => indicatorId).join(', ')}`
+  return refuseRecipe(
+    geo === null
+      ? `Choose a geo; stored geos of ${indicators}: ${common.join(', ') || 'none in common'}.`
+      : `Geo ${geo} has no stored values of ${indicators}; stored geos: ${common.join(', ') || 'none in common'}.`,
+    `Pass ${parameter === 'geo' ? '--geo ' : `--param ${parameter}=`}ID; \`indicator-sync discover --in geos\` lists the names.`,
+    'geo-not-stored',
+  )
+}
+
+/** Refuses a range without stored values, and periods that are too long for the recipe. */
+async function requireValues(
+  { kysely }: Reader,
+  { id, indicatorId }: RecipeSeries,
+  geo: number,
+  range: Interval,
+  need: Need,
+  recipe: string,
+): Promise<void> {
+  const values = kysely
+    .selectFrom('observation')
+    .select('at')
+    .where('series_id', '=', id)
+    .where('geo_id', '=', geo)
+    .where('at', '>=', range.from)
+    .where('at', '<', range.to)
+    .limit(1)
+  if ((await values.executeTakeFirst()) === undefined)
+    refuseRecipe(
+      `No values of indicator ${indicatorId}, geo ${geo} are stored in this range.`,
+      'Change --from and --to, or fetch the range with `indicator-sync backfill`. Stored ranges: query "select * from freshness".',
+      'nothing-stored',
+    )
+  if (need.hourly && (await values.where('step_s', '>', 3600).executeTakeFirst()) !== undefined)
+    refuseRecipe(
+      `Recipe ${recipe} compares hours, but indicator ${indicatorId} (series ${id}) has longer periods.`,
+      'Choose a series with steps of an hour or less.',
+      'too-coarse',
+    )
+}
+
 /** Completes the parameters of a recipe and checks that the data it needs are stored. */
 export async function prepareRecipe(
   db: Reader,
@@ -80,7 +182,7 @@ export async function prepareRecipe(
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
   const needed: { need: Need; series: RecipeSeries[] }[] = []
-  for (const need of recipe.needs) needed.push({ need, series: await findNeededSeries(db, recipe, need, parameters) })
+  for (const need of recipe.needs) needed.push({ need, series: await findSeries(db, recipe, need, parameters) })
   const allSeries = needed.flatMap(({ series }) => series)
   if (given.series !== undefined) {
     const indicator = allSeries[0]!.indicatorId
@@ -105,10 +207,5 @@ export async function prepareRecipe(
   parameters = { ...parameters, ...times }
   for (const { need, series } of needed)
     for (const item of series) await requireValues(db, item, parameters[need.geo] as number, range, need, recipe.name)
-  for (const { sql, message, hint } of recipe.preconditions ?? []) {
-    const [row] = await allRows((await db.engine.query(sql, parameters)).rows)
-    const text = message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(parameters[name]))
-    if (Number(row?.[0]) !== 1) refuseRecipe(text, hint, 'not-stored')
-  }
   return { parameters, notes }
 }

@@ -6,8 +6,7 @@ import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Settings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
-import { findZone, prepareRecipe, resolveTimes } from './prepareRecipe.ts'
-import { type Parameters, refuseRecipe } from './recipeNeeds.ts'
+import { findZone, type Parameters, prepareRecipe, refuseRecipe, resolveTimes } from './prepareRecipe.ts'
 
 /** A statement or the name of a recipe, with parameters. */
 export interface QuestionArgs {

@@ -1,3 +1,4 @@
+import { localeOrderSql } from '../../db/tables/sql/expressions.ts'
 import {
   ANY_RANGE,
   IN_RANGE,
@@ -20,13 +21,6 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: RecipeDefa
     parameters: { ...seriesParameters(demand), at: null, ...ANY_RANGE },
     shown: { at: '2025-11-03T18:00:00.000Z' },
     needs: [SERIES_NEED],
-    preconditions: [
-      {
-        sql: `select exists(select 1 from observation_history where ${SERIES_AND_GEO} and valid_from <= ${THEN})`,
-        message: 'No value of indicator {indicator}, geo {geo} was stored yet at {at}.',
-        hint: 'Choose a later instant, such as --param at=now; `query "select * from freshness"` lists the stored series.',
-      },
-    ],
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference
 from (
   select series_id, geo_id, at, at_local, value from observation_history
@@ -36,7 +30,7 @@ from (
 left join observation o on o.series_id = h.series_id and o.geo_id = h.geo_id and o.at = h.at
 where o.value is distinct from h.value
 order by h.at`,
-    empty: { message: 'No value has changed since then.', isResult: true },
+    empty: { message: 'No value that was stored at that instant has changed.', isResult: true },
   },
   {
     name: 'revisions-by-age',
@@ -90,5 +84,18 @@ where (d.step_s between 80000 and 93000 and d.step_s <> 86400)
   or exists (select 1 from time_zone_offset z where z.zone = s.time_zone and z.from_at > d.first_at and z.from_at <= d.last_at)
 order by d.local_date`,
     empty: { message: 'The stored values in this range include no clock change.', isResult: true },
+  },
+  {
+    name: 'latest-news',
+    question: 'What is the latest news?',
+    parameters: { locale: null },
+    needs: [],
+    sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as beginning, terms
+from news where locale = coalesce(:locale, (select locale from news order by ${localeOrderSql('locale')} limit 1)) and withdrawn_at is null
+order by published_at desc, id limit 10`,
+    empty: {
+      message: 'No news is stored in this language. A job fetches it: content: [{ kinds: [news] }].',
+      isResult: false,
+    },
   },
 ]

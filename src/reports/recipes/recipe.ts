@@ -3,7 +3,7 @@ import type { Service } from '../../service/service.ts'
 import type { WellKnownSeries } from '../../service/wellKnown.ts'
 
 /** The parts of a service that provide defaults. */
-export type RecipeDefaults = Pick<Service, 'wellKnown' | 'locales'>
+export type RecipeDefaults = Pick<Service, 'wellKnown'>
 
 /** A series that a recipe reads, as the names of the parameters that select it. */
 export interface Need {
@@ -14,14 +14,6 @@ export interface Need {
   readonly series?: 'series'
   /** Whether the recipe groups values by hour, so that no period may be longer. */
   readonly hourly?: true
-}
-
-/** A statement that returns 1 if the data of a recipe is stored, and the message if it returns 0. */
-interface Precondition {
-  readonly sql: string
-  /** `{name}` stands for a parameter. */
-  readonly message: string
-  readonly hint: string
 }
 
 /** A named query, in SQL for both databases; the schema `compat` of PostgreSQL has the functions of SQLite. */
@@ -36,7 +28,6 @@ export interface Recipe {
   /** Values for the documentation, if the defaults depend on the current day. */
   readonly shown?: Readonly<Record<string, string | number>>
   readonly needs: readonly Need[]
-  readonly preconditions?: readonly Precondition[]
   readonly sql: string
   /** The message for an empty result, and whether that is a valid result. */
   readonly empty: { readonly message: string; readonly isResult: boolean }
