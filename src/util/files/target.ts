@@ -1,15 +1,4 @@
-import {
-  type BigIntStats,
-  closeSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { type BigIntStats, closeSync, lstatSync, openSync, readSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { InputError, StoreError } from '../errors.ts'
 import { describeSystemError } from '../systemErrors.ts'
@@ -20,8 +9,6 @@ export interface Target {
   readonly asWritten: string
   /** The path with resolved links, so that a link stays one. */
   readonly file: string
-  /** The existing file, which may be replaced; null if there is none. */
-  readonly existing: BigIntStats | null
   /** Whether it is a device or pipe, which is never replaced. */
   readonly isStream: boolean
   readonly policy: ReplacePolicy
@@ -153,51 +140,16 @@ export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target 
   }
   checkName(asWritten, file, policy)
   if (existing && !policy.isReplaceableDatabase && (existing.isFIFO() || existing.isCharacterDevice()))
-    return { asWritten, file, existing, isStream: true, policy }
+    return { asWritten, file, isStream: true, policy }
   if (existing) checkExisting(asWritten, file, existing, policy)
-  return { asWritten, file, existing, isStream: false, policy }
-}
-
-/** Error codes of file systems without hard links. */
-const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES']
-
-/** Moves a complete file to its target atomically. Returns false and does nothing if the target has changed since the check. */
-function tryMoveIntoPlace(part: string, { file, existing }: Target): boolean {
-  const now = existing ? at(file) : null
-  if (existing && now) {
-    if (!(['dev', 'ino', 'size', 'mtimeNs'] as const).every((field) => now[field] === existing[field])) return false
-    renameSync(part, file)
-    return true
-  }
-  try {
-    // A hard link, unlike a rename, fails if the target exists.
-    linkSync(part, file)
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return false
-    if (!NO_LINKS.includes(code)) throw error
-    if (lstatSync(file, { throwIfNoEntry: false })) return false
-    renameSync(part, file)
-    return true
-  }
-  rmSync(part)
-  return true
+  return { asWritten, file, isStream: false, policy }
 }
 
 /** Moves a complete file to its target. The policy also applies to a file that appeared after the check. */
-export function moveIntoPlace(part: string, target: Target): void {
-  let now = target
+export function moveIntoPlace(part: string, { asWritten, policy }: Target): void {
   // Tidying would remove the complete file, which is beside its target.
-  const { tidy: _, ...policy } = target.policy
-  for (let attempt = 0; attempt < 10; attempt++) {
-    if (tryMoveIntoPlace(part, now)) return
-    now = prepareTarget(target.asWritten, policy)
-  }
-  refuseTarget(
-    `Cannot write ${target.asWritten}: another program keeps replacing it.`,
-    'Choose another file.',
-    'target-changed',
-  )
+  const { tidy: _, ...checks } = policy
+  renameSync(part, prepareTarget(asWritten, checks).file)
 }
 
 /** Turns an error of writing a file into an expected one: a StoreError if the disk is full or broken. */
