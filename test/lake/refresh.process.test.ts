@@ -73,7 +73,9 @@ testSignals('status and the page show the age of the lakes of all jobs in the di
   const status = await run('status')
   expect(status).toMatchObject({ code: 0, err: '' })
   expect(status.out).toMatch(/Lake one lake: snapshot 1, [\s\S]*up\s+to\s+date/)
-  expect(status.out).toMatch(/Lake none does not exist yet; create it with:\s+indicator-sync lake sync none/)
+  expect(status.out).toMatch(
+    /Lake none: none is not a lake: [\s\S]*Create\s+one:\s+indicator-sync\s+lake\s+sync\s+none/,
+  )
   expect(status.out).toMatch(/Lake other: .*other/)
   // A bucket is not read, because that requires credentials and a network.
   expect(status.out).toMatch(/Lake s3:\/\/market\/lake: it is in a bucket[\s\S]*status\s+--job/)

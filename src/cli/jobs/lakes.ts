@@ -1,8 +1,8 @@
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, statSync } from 'node:fs'
 import { openReader } from '../../db/open.ts'
 import type { Job } from '../../job/job.ts'
 import type { LakeSummary } from '../../lake/syncLake.ts'
+import type { Service } from '../../service/service.ts'
 import { SyncError } from '../../util/errors.ts'
 import { errorFields } from '../../util/eventFields.ts'
 import { createEmitter } from '../../util/events.ts'
@@ -10,7 +10,7 @@ import { asWriteError } from '../../util/files/target.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
-import { readSmall } from '../settings/config.ts'
+import { readJobs } from './readJobs.ts'
 
 /** Describes the result of updating a lake in a sentence. */
 export function lakeText({ folder, snapshot, changed, rows, bytes, files, written, caution }: LakeSummary): string {
@@ -51,29 +51,18 @@ export async function syncJobLake({ name, lake }: Job, { file, command, log }: L
   }
 }
 
-/** Matches a line that may set the lake of a job. Files without one are not parsed. */
-const LAKE_LINE = /^\s*['"]?lake['"]?\s*:/m
-
 /**
  * The lakes of the job files in `jobs/`, which `status` shows if the user names no lake. Skips job files with mistakes; running them
  * reports those.
  */
-export async function lakesOfJobs(): Promise<string[]> {
-  const folder = 'jobs'
-  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false
-  const files = isFolder ? readdirSync(folder).filter((name) => /\.ya?ml$/.test(name)) : []
-  const texts = files.map((name) => readIfFile(join(folder, name))).filter((text) => LAKE_LINE.test(text))
-  if (texts.length === 0) return []
-  const { parseDocument } = await import('yaml')
-  const lakes = texts.map((text) => parseDocument(text, { logLevel: 'silent' }).get('lake'))
-  return [...new Set(lakes.filter((lake): lake is string => typeof lake === 'string' && lake !== ''))]
-}
-
-/** The text of a file; empty if it cannot be read, or is a pipe, which could block. */
-function readIfFile(path: string): string {
-  try {
-    return statSync(path).isFile() ? readSmall(path, 'job file') : ''
-  } catch {
-    return ''
-  }
+export function lakesOfJobs(service: Service): string[] {
+  // Reading a pipe could block.
+  const files = globSync('jobs/*.{yaml,yml}').filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
+  return files.flatMap((file) => {
+    try {
+      return readJobs([file], service).flatMap(({ lake }) => lake ?? [])
+    } catch {
+      return []
+    }
+  })
 }

@@ -2,19 +2,18 @@ import { openReader } from '../../db/open.ts'
 import { readQueues } from '../../db/queries/queues.ts'
 import { callsLeft } from '../../fetch/budget.ts'
 import { parseHost } from '../../fetch/hosts.ts'
-import { type LakeState, lakeState, lakeStateIn } from '../../lake/state.ts'
+import { isBucket } from '../../lake/places/place.ts'
+import { type LakeState, lakeState } from '../../lake/state.ts'
 import { prometheusText } from '../../reports/metrics.ts'
 import { readCoveredSeries, readStatus } from '../../reports/readStatus.ts'
 import { SyncError } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
-import { shellWord } from '../../util/text.ts'
 import type { SettingFlags } from '../settings/config.ts'
 import { readSettings } from '../settings/config.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { lineWidth, wrapText } from '../terminal/width.ts'
-
 import { coverageText, lakeStateText, queuesText, statusText, withLag } from '../text/statusText.ts'
 import { lakesOfJobs } from './lakes.ts'
 import { readJobs } from './readJobs.ts'
@@ -35,15 +34,20 @@ export async function printStatus(args: StatusArgs): Promise<number> {
   try {
     const lakes: LakeState[] = []
     const lakeProblems: string[] = []
-    const named = new Set(jobs.flatMap(({ lake }) => lake ?? []))
-    for (const folder of named)
-      try {
-        lakes.push(await withLake(folder, (place) => lakeState(reader, place)))
-      } catch (error) {
-        // A broken lake must not hide the rest of the status.
-        if (!(error instanceof SyncError)) throw error
-        lakeProblems.push(`Lake ${folder}: ${error.message}`)
-      }
+    const named = jobs.flatMap(({ lake }) => lake ?? [])
+    const found = args.format === 'prometheus' ? [] : lakesOfJobs(service.value)
+    // A bucket needs its secrets and a network, so it is read only if it is named.
+    for (const folder of new Set([...named, ...found]))
+      if (isBucket(folder) && !named.includes(folder))
+        lakeProblems.push(`Lake ${folder}: it is in a bucket. To read it, run: indicator-sync status --job JOB.yaml`)
+      else
+        try {
+          lakes.push(...(await withLake(folder, (place) => lakeState(reader, place))))
+        } catch (error) {
+          // A broken lake must not hide the rest of the status.
+          if (!(error instanceof SyncError)) throw error
+          lakeProblems.push(`Lake ${folder}: ${error.message} ${error.hint ?? ''}`.trimEnd())
+        }
     if (args.format === 'prometheus') {
       const budgets: { job: string; calls: number }[] = []
       for (const { name: job, pace } of jobs) {
@@ -53,16 +57,6 @@ export async function printStatus(args: StatusArgs): Promise<number> {
       print((await prometheusText(reader, { version: version(), callsLeft: budgets, lakes })).trimEnd())
       for (const text of lakeProblems) process.stderr.write(`${text}\n`)
       return EXIT.done
-    }
-    for (const folder of (await lakesOfJobs()).filter((name) => !named.has(name))) {
-      const state = await lakeStateIn(reader, folder)
-      if (state !== null && typeof state === 'object') lakes.push(state)
-      else if (state !== undefined)
-        lakeProblems.push(
-          state === null
-            ? `Lake ${folder} does not exist yet; create it with: indicator-sync lake sync ${shellWord(folder)}`
-            : `Lake ${folder}: ${state}`,
-        )
     }
     const read = await readStatus(reader)
     const queues = await readQueues(reader)
