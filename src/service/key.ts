@@ -19,9 +19,9 @@ export const API_KEY: ApiKey = {
 /** Shorter texts would also occur in data. */
 const SHORTEST_KEY = 8
 
-/** The form of issued keys in words, if a key, bare or in double quotes, has another form. */
+/** The form of issued keys in words, if a key has another form. */
 export const expectedForm = ({ issued }: ApiKey, key: string): string | undefined =>
-  issued === null || new RegExp(`^"?(?:${issued.pattern})"?$`).test(key) ? undefined : issued.words
+  issued === null || new RegExp(`^(?:${issued.pattern})$`).test(key) ? undefined : issued.words
 
 const keyHint = ({ issued }: ApiKey): string =>
   `${issued === null ? '' : `An issued key has ${issued.words}. `}Set INDICATOR_SYNC_API_KEY, or put the key on one line of a file for --api-key-file.`
@@ -32,18 +32,14 @@ const PLACEHOLDER =
 
 /** Why a text cannot be a key, as the end of a sentence; undefined if it can. Never repeats the text. */
 export function keyFault(text: string): string | undefined {
-  const bare = text.replace(/^"(.*)"$/s, '$1')
-  const cannotBeSent = (reason: string): string => `cannot be sent in a header: it ${reason}`
-  if (bare === '') return 'is empty'
-  if (/[\r\n]/.test(bare)) return cannotBeSent('has more than one line')
-  if (/\s/.test(bare)) return cannotBeSent('contains a space')
-  if (/["'`]/.test(bare)) return cannotBeSent('contains a quotation mark')
-  if (/[^\x21-\x7e]/.test(bare)) return cannotBeSent('contains non-ASCII characters')
-  if (PLACEHOLDER.test(bare)) return 'is a placeholder for a key'
-  if (bare.length < SHORTEST_KEY)
-    return `has only ${quantity(bare.length, 'character')}; a key has at least ${SHORTEST_KEY}`
+  if (text === '') return 'is empty'
+  if (/[^\x21-\x7e]|["'`]/.test(text))
+    return 'cannot be sent in a header: it contains a space, a line break, a quotation mark or a non-ASCII character'
+  if (PLACEHOLDER.test(text)) return 'is a placeholder for a key'
+  if (text.length < SHORTEST_KEY)
+    return `has only ${quantity(text.length, 'character')}; a key has at least ${SHORTEST_KEY}`
   // A text that occurs in data cannot be redacted.
-  if (bare.length < 16 && /^(?:[a-z]+|[\d.:TZ+-]+)$/i.test(bare))
+  if (text.length < 16 && /^(?:[a-z]+|[\d.:TZ+-]+)$/i.test(text))
     return 'is a plain word or number, which could also occur in data'
   return undefined
 }
@@ -56,9 +52,6 @@ export function checkKey(text: string, source: string, form: ApiKey): string {
     throw new InputError(`The API key (from ${source}) ${fault}.`, { hint: keyHint(form), code: 'bad-key' })
   return key
 }
-
-/** The texts to redact: the key with and without its quotes. */
-export const listSecrets = (key: string): string[] => [...new Set([key, key.replaceAll('"', '')])]
 
 /** Whether the key would be sent unencrypted to another machine. */
 export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)

@@ -15,6 +15,7 @@ describe('an invalid API key', () => {
     ['two words of it', /space/],
     [`'${KEY}'`, /quotation/],
     [`"${KEY}`, /quotation/],
+    [`"${KEY}"`, /quotation/],
     ['clé-secrète-1234', /header/],
     ['your-api-key', /placeholder/],
     ['<your key>', /space|placeholder/],
@@ -27,16 +28,15 @@ describe('an invalid API key', () => {
     if (text.length > 3) expect(keyFault(text)).not.toContain(text)
   })
 
-  test.each([KEY, `"${KEY}"`, 'k'.repeat(64), 'test-key-1', 'a1b2c3d4', `  ${KEY}\n`])(
-    '%j is accepted as a key',
-    (text) => expect(checkKey(text, 'here', API_KEY)).toBe(text.trim()),
+  test.each([KEY, 'k'.repeat(64), 'test-key-1', 'a1b2c3d4', `  ${KEY}\n`])('%j is accepted as a key', (text) =>
+    expect(checkKey(text, 'here', API_KEY)).toBe(text.trim()),
   )
 
   test('a key is compared with the pattern that the service declares', () => {
     const digits = { header: 'x-key', issued: { pattern: '[0-9]{20}', words: '20 digits' } }
     expect(expectedForm(API_KEY, KEY)).toBeUndefined()
     expect(expectedForm(digits, KEY)).toBe('20 digits')
-    expect(expectedForm(digits, `"${'7'.repeat(20)}"`)).toBeUndefined()
+    expect(expectedForm(digits, '7'.repeat(20))).toBeUndefined()
     expect(expectedForm({ ...digits, issued: null }, KEY)).toBeUndefined()
     const hintOf = (form: ApiKey): string | undefined => {
       try {

@@ -10,7 +10,7 @@ import { createHostOpener, recordPause } from '../../fetch/hosts.ts'
 import { openPacer } from '../../fetch/pacer.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile, replaceArchiveRows } from '../../load/archives.ts'
-import { listSecrets, refuseExposed } from '../../service/key.ts'
+import { refuseExposed } from '../../service/key.ts'
 import { itemKind, routesOf } from '../../service/routes.ts'
 import { readArchive } from '../../transform/readArchive.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
@@ -193,7 +193,7 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
   const [job] = args.job === undefined ? [] : readJobs([args.job], service)
   const { pace } = job ?? normalizeJob({ name: 'archives', series: [] }, service)
   refuseExposed(access)
-  const emit = createEmitter(eventsTo(logFor(args, listSecrets(access.key))))
+  const emit = createEmitter(eventsTo(logFor(args, [access.key])))
   const folder = archiveFolder(file, args)
   return withWriter(file, 'archives download', async (store) => {
     const signals = watchSignals((fields) => emit('signal.received', fields))

@@ -10,7 +10,6 @@ import {
   searchGeos,
   searchItems,
 } from '../../reports/searchItems.ts'
-import { listSecrets } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
@@ -47,7 +46,7 @@ type DiscoverArgs = Args<typeof flags, typeof positionals>
 async function refreshCatalogue(args: DiscoverArgs, settings: Settings, reason: string): Promise<number> {
   const access = requireService(settings, reason)
   const { service, key } = access
-  const log = logFor(args, listSecrets(key))
+  const log = logFor(args, [key])
   const job = `name: discover\nlocales: [${service.locales.join(', ')}]\ncatalogue: true\n`
   const { code, summaries } = await runJobs([readJob(job, 'discover', service)], {
     ...access,

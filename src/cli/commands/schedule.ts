@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Parser } from 'yargs/helpers'
 import { isLocked } from '../../db/lock.ts'
 import type { Job } from '../../job/job.ts'
-import { listSecrets } from '../../service/key.ts'
 import { InputError, StoppedError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
@@ -46,7 +45,7 @@ function readScheduled(args: ScheduleArgs) {
       hint: 'Add a line such as schedule: "15 21 * * *" to the job file.',
       code: 'no-schedule',
     })
-  const log = logFor(args, listSecrets(requireService(settings).key))
+  const log = logFor(args, [requireService(settings).key])
   const notify = notifyTargets(args)
   const notifier = (notified: readonly Job[]) => createNotifier(notified, notify, { command: 'schedule', log })
   // Reports mistakes in the targets.

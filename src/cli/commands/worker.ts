@@ -1,7 +1,7 @@
 import { runWorker } from '../../cluster/runWorker.ts'
 import { isAddress } from '../../db/address.ts'
 import { openStore } from '../../db/open.ts'
-import { listSecrets, refuseExposed } from '../../service/key.ts'
+import { refuseExposed } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
@@ -39,7 +39,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     })
   if (!(Number.isInteger(args.concurrency) && args.concurrency >= 1 && args.concurrency <= 100))
     throw new InputError('--concurrency must be a whole number from 1 to 100.', { code: 'bad-concurrency' })
-  const onEvent = eventsTo(logFor(args, listSecrets(service.key)))
+  const onEvent = eventsTo(logFor(args, [service.key]))
   const emit = createEmitter(onEvent)
   const store = await openStore(file)
   const signals = watchSignals((fields) => emit('signal.received', fields))

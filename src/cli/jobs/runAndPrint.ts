@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { isAddress } from '../../db/address.ts'
 import type { Job } from '../../job/job.ts'
-import { listSecrets } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import type { DISTRIBUTED_FLAG, JSON_FLAG, ON_REJECT_FLAG, RANGE_FLAGS, RUN_FLAGS } from '../flags.ts'
@@ -41,7 +40,7 @@ export async function runAndPrint(
     onReject: args.onReject,
     notify: notifyTargets(args),
     file: settings.database.value,
-    log: logFor(args, listSecrets(service.key)),
+    log: logFor(args, [service.key]),
   })
   // Cron mails all output, so a quiet command prints only what needs attention.
   const shown = args.quiet ? summaries.filter(needsAttention) : summaries

@@ -1,10 +1,8 @@
-import { listSecrets } from '../../service/key.ts'
-
 const remembered: string[] = []
 
 /** Remembers a key: from now on this process prints it nowhere. */
 export function rememberSecret(key: string): void {
-  remembered.push(...listSecrets(key.trim()))
+  remembered.push(key.trim())
 }
 
 /** Every text that must not be printed. */
