@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire, findPackageJSON } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -12,13 +11,3 @@ export const packageFile = (name: string): string => join(dirname(findPackageJSO
 /** The version of this program, from its package.json. */
 export const version = (): string =>
   (JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }).version
-
-/** The version, and in a clone the commit: `0.1.0 (3f2a9c1)`. */
-export function versionAndCommit(): string {
-  if (!existsSync(packageFile('.git'))) return version()
-  const { status, stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], {
-    cwd: packageFile('.'),
-    encoding: 'utf8',
-  })
-  return status === 0 ? `${version()} (${stdout.trim()})` : version()
-}

@@ -55,7 +55,6 @@ describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
     ['export --sql "select 1" --database x.db', 7],
     ['--version', 7],
     ['sync --help', 7],
-    ['completion bash', 7],
     ['status --database x.db', 7],
     ['query "select 1" --database x.db', 7],
     ['nonsense', 2],

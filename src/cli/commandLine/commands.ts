@@ -39,7 +39,6 @@ export const COMMANDS = {
   doctor: maintain('Check settings, clock, disk, database and lock', () => import('../commands/doctor.ts')),
   migrate: maintain('Update the schema, or copy a file to PostgreSQL', () => import('../commands/migrate.ts')),
   emulator: maintain('Serve an emulated copy of the service', () => import('../commands/emulator.ts')),
-  completion: maintain('Print a shell completion script', () => import('./completion.ts')),
 } as const satisfies Record<string, Command>
 
 export type CommandName = keyof typeof COMMANDS

@@ -1,6 +1,6 @@
 import yargs, { type Argv, type Options } from 'yargs'
 import { InputError } from '../../util/errors.ts'
-import { version, versionAndCommit } from '../../util/package.ts'
+import { version } from '../../util/package.ts'
 import { redact } from '../../util/redact.ts'
 import { visible } from '../../util/text.ts'
 import type { CommandModule } from '../command.ts'
@@ -41,7 +41,6 @@ function checkValues(
   name: CommandName,
   { flags, positionals = {} }: CommandModule,
   args: Readonly<Record<string, unknown>>,
-  words: readonly string[],
 ): void {
   const refuse = (message: string): never => {
     const geos = message.startsWith('--geo ') ? '`indicator-sync discover --in geos` lists the ids. ' : ''
@@ -52,18 +51,8 @@ function checkValues(
     const value = args[argument]
     if (!array && Array.isArray(value)) refuse(`--${argument} is given twice; keep one.`)
     if (type === 'number' && [value].flat().some(Number.isNaN))
-      refuse(
-        `${argument in positionals ? `<${argument}>` : `--${argument}`}${wordFor(argument, words)} must be a number.`,
-      )
+      refuse(`${argument in positionals ? `<${argument}>` : `--${argument}`} must be a number.`)
   }
-}
-
-/** The word that a flag got, for a message; empty for a positional argument. */
-function wordFor(flag: string, words: readonly string[]): string {
-  const at = words.findIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`))
-  if (at < 0) return ''
-  const word = words[at]!.includes('=') ? words[at]!.slice(flag.length + 3) : (words[at + 1] ?? '')
-  return ` ${JSON.stringify(word)}`
 }
 
 /** Splits a command line into the command and its other words. Common flags may come first; `help sync` is `sync --help`. */
@@ -88,7 +77,7 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
         parsed = args
       },
     )
-    .version(words.includes('--version') ? versionAndCommit() : version())
+    .version(version())
     .strict()
     // Otherwise yargs exits before the output is written.
     .exitProcess(false)
@@ -99,20 +88,8 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
       throw error && error.name !== 'YError' ? error : usageError(message ?? error.message, name, module, words)
     })
   await parser.parseAsync()
-  if (parsed) checkValues(name, module, parsed as Record<string, unknown>, words)
+  if (parsed) checkValues(name, module, parsed as Record<string, unknown>)
   return parsed
-}
-
-/** Prints completions for the script of yargs, which passes the words so far. */
-async function complete(argv: readonly string[]): Promise<void> {
-  const name = argv.slice(argv.indexOf('--get-yargs-completions') + 2).find(isCommand)
-  const module = name && (await COMMANDS[name].load())
-  const parser = yargs(argv).scriptName('indicator-sync').help().version(version()).exitProcess(false)
-  for (const [command, { about }] of Object.entries(COMMANDS))
-    if (module && command === name)
-      parser.command(`${command} ${usageText(module)}`.trim(), about, (args) => declare(args, module))
-    else parser.command(command, about)
-  parser.parse()
 }
 
 /** Returns true for `--log-format json`. Searches the words, because yargs may be unable to parse them. */
@@ -122,9 +99,8 @@ const isJson = (argv: readonly string[]): boolean => /(^| )--log-format[= ]json(
 export async function runCommandLine(argv: readonly string[]): Promise<void> {
   rememberSecret(process.env.INDICATOR_SYNC_API_KEY ?? '')
   try {
-    if (argv.includes('--get-yargs-completions')) return await complete(argv)
     const { name, words } = splitCommand(argv)
-    if (name === '--version') return void process.stdout.write(`${versionAndCommit()}\n`)
+    if (name === '--version') return void process.stdout.write(`${version()}\n`)
     if (!isCommand(name)) throw missingCommand(name)
     const module: CommandModule = await COMMANDS[name].load()
     if (module.endsWithOutput) endWithOutput()
