@@ -8,7 +8,7 @@ import type { RANGE_FLAGS } from './flags.ts'
 export type RangeArgs = Partial<Args<typeof RANGE_FLAGS>>
 
 /** Resolves a day, an instant or an offset in a time zone to epoch seconds; `flag` names it in errors. */
-export function resolveTime(flag: string, text: string, zone: string, now: number): number {
+function resolveTime(flag: string, text: string, zone: string, now: number): number {
   const moment = parseMoment(text)
   if (moment === undefined)
     throw new InputError(`--${flag} ${JSON.stringify(text)} is not a valid date.`, {

@@ -12,8 +12,6 @@ export interface TakeOverSource {
 
 /** Operations to copy a file. Servers have their own. */
 export interface Copying {
-  /** The text encoding of the file: `UTF-8`, `UTF-16le` or `UTF-16be`. */
-  encoding(): string
   /**
    * Makes another file equal to this database, in one transaction there. Creates it if necessary. Others may write here meanwhile.
    */
@@ -26,17 +24,13 @@ export interface Copying {
   finishCopy(file: string, bookkeeping: boolean): Promise<void>
 }
 
-/** The error of an operation that only files support. */
-export const onlyFiles = (operation: string): StoreError =>
-  new StoreError(`${operation} requires an SQLite file.`, {
-    hint: 'Run it on an SQLite file that the same job keeps up to date; docs/postgresql.md lists other ways.',
-    code: 'only-files',
-  })
-
 /** Returns the copying of a file. Throws StoreError for a server. */
 export function requireCopying({ copying }: Pick<TakeOverSource, 'copying'>): Copying {
   if (copying) return copying
-  throw onlyFiles('A copy')
+  throw new StoreError('A copy requires an SQLite file.', {
+    hint: 'Run it on an SQLite file that the same job keeps up to date; docs/postgresql.md lists other ways.',
+    code: 'only-files',
+  })
 }
 
 /** A row by column name. */

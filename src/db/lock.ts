@@ -7,12 +7,6 @@ import type { Store, StoreOptions } from './store.ts'
 export const isLocked = (file: string): Awaitable<boolean | undefined> => selectBackend(file).isLocked(file)
 
 /**
- * Locks a file that serves only as a lock, until it is released or the process ends. Throws BusyError if another process has
- * it.
- */
-export const takeLockFile = (file: string): (() => void) => selectBackend(file).takeLockFile(file)
-
-/**
  * Opens a database as its only writer, until it is closed. Acquires the lock before it creates or migrates the file. Throws
  * BusyError, naming the process that has the lock.
  */

@@ -1,8 +1,12 @@
+import { rmSync } from 'node:fs'
 import { isAddress } from './address.ts'
 import type { Awaitable } from './engine.ts'
 import { postgres } from './postgres/backend.ts'
 import { sqlite } from './sqlite/backend.ts'
 import type { Backend, InternalStoreOptions, Reader, SchemaState, Store } from './store.ts'
+
+export { isPublishedCopy } from './sqlite/copies.ts'
+export { takeLockFile } from './sqlite/lock.ts'
 
 /** The backend of a database: a server for an address, a file for a path. */
 export const selectBackend = (name: string): Backend => (isAddress(name) ? postgres : sqlite)
@@ -23,11 +27,10 @@ export const schemaState = (file: string): Awaitable<SchemaState> => selectBacke
 export const takeOver = (source: Reader, file: string, onProgress: (table: string, rows: number) => void) =>
   selectBackend(file).takeOver(source, file, onProgress)
 
-/** Removes a database that nobody has open, with all its files. */
-export const removeDatabase = (file: string): Awaitable<void> => selectBackend(file).remove(file)
-
-/** Whether a database is a published copy that was never opened for writing. */
-export const isPublishedCopy = (file: string): boolean => selectBackend(file).isPublishedCopy(file)
+/** Removes a file that nobody has open. SQLite would use leftovers beside it for the next file of that name. */
+export function removeDatabase(file: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(`${file}${end}`, { force: true })
+}
 
 /** A text that changes with every write to a database. */
 export const readStamp = (reader: Reader): Awaitable<string> => selectBackend(reader.file).readStamp(reader)

@@ -69,8 +69,6 @@ export interface InternalStoreOptions extends StoreOptions {
   readonly copies?: boolean
   /** Whether an unfinished copy of a file may be opened, to continue it. */
   readonly unfinished?: boolean
-  /** The text encoding of a new file. Only files of the same encoding can be attached to each other. */
-  readonly encoding?: string | undefined
   /** Bytes to which the write-ahead log may grow. */
   readonly logLimit?: number
 }
@@ -101,17 +99,11 @@ export interface Backend {
     file: string,
     options: InternalStoreOptions,
   ): Promise<{ readonly store: Store; readonly release: () => Awaitable<void> }>
-  /** Locks a file that serves only as a lock, and creates it if needed. Returns how to release it. Throws BusyError. */
-  takeLockFile(file: string): () => void
   /** Whether a process has the writer's lock; undefined if that cannot be found out. */
   isLocked(file: string): Awaitable<boolean | undefined>
   schemaState(file: string): Awaitable<SchemaState>
   /** Copies every table of another database into this one, which is empty or an unfinished copy. */
   takeOver(source: Reader, file: string, onProgress: (table: string, rows: number) => void): Promise<TakenOver>
-  /** Removes a database that nobody has open, with all its files. */
-  remove(file: string): Awaitable<void>
-  /** Whether a database is a published copy that was never opened for writing. */
-  isPublishedCopy(file: string): boolean
   /** A text that changes with every write, and sometimes without one. */
   readStamp(reader: Reader): Awaitable<string>
 }

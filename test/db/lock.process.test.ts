@@ -14,11 +14,10 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { isLocked, takeLockFile } from '../../src/db/lock.ts'
+import { isLocked } from '../../src/db/lock.ts'
 import { copyInto } from '../../src/reports/publishCopy.ts'
 import { BusyError } from '../../src/util/errors.ts'
 import { partFileName } from '../../src/util/files/partFiles.ts'
@@ -82,24 +81,6 @@ describe('the write lock', () => {
     won[0]!.end()
     expect(await won[0]!.ended).toBe(0)
     expect(geos(file)).toEqual([1])
-  })
-
-  test('a refused writer waits until a slow holder has recorded its name', async () => {
-    const file = join(tempFolder(), 'x.db')
-    const unlock = takeLockFile(`${file}.lock`)
-    const refused = openWriter(file, 'loser').catch((error: unknown) => error)
-    // Longer than a writer waits for the holder of an existing database.
-    await new Promise((resolve) => setTimeout(resolve, 6_000))
-    await (await openStore(file)).close()
-    const holder = new SQLite(file)
-    holder
-      .prepare(
-        `insert into _lock (name, fence, pid, host, command, acquired_at) values ('writer', 1, ?, ?, 'slow', '')`,
-      )
-      .run(process.pid, hostname())
-    holder.close()
-    expect(await refused).toMatchObject({ message: expect.stringMatching(`Process ${process.pid} on .*\\(slow\\)`) })
-    unlock()
   })
 
   testSignals('a suspended process keeps the lock, and a killed one releases it', async () => {

@@ -55,7 +55,7 @@ function damageText(damaged: readonly number[]): string {
 function build(file: string, scratch: string, service: Service, onProgress: OnProgress): Promise<Replayed> {
   return withReader(file, async (source) => {
     await removeDatabase(scratch)
-    const store = await openStore(scratch, { durability: 'none', encoding: source.copying?.encoding() })
+    const store = await openStore(scratch, { durability: 'none' })
     try {
       const replayed = await replay(source, store, { service, nowMs: Date.now, onProgress })
       if ((await store.engine.dangling()).length > 0)

@@ -18,7 +18,7 @@ const MAX_BYTES = 1024 * 1024
  * Reads a small text file or pipe, without a byte order mark. Refuses a file that is too large or endless, such as a device.
  * Throws errors of the system unchanged.
  */
-export function readSmall(file: string, kind: string): string {
+function readSmall(file: string, kind: string): string {
   const handle = openSync(file, 'r')
   try {
     const bytes = Buffer.allocUnsafe(MAX_BYTES + 1)

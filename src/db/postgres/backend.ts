@@ -1,4 +1,3 @@
-import { onlyFiles } from '../copying.ts'
 import type { Backend } from '../store.ts'
 import { queryRows } from './connection/statements.ts'
 import { isLocked, lockWriter } from './lock.ts'
@@ -22,9 +21,6 @@ export const postgres: Backend = {
       throw error
     }
   },
-  takeLockFile: () => {
-    throw onlyFiles('A file lock')
-  },
   isLocked,
   schemaState,
   async takeOver(source, file, onProgress) {
@@ -37,7 +33,5 @@ export const postgres: Backend = {
       await release()
     }
   },
-  remove: () => Promise.reject(onlyFiles('Removing a database')),
-  isPublishedCopy: () => false,
   readStamp: async ({ kysely }) => (await queryRows<{ seen: string }>(kysely, SNAPSHOT))[0]!.seen,
 }

@@ -1,8 +1,7 @@
-import { rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { StoreError } from '../../util/errors.ts'
 import type { Backend, Reader } from '../store.ts'
-import { isPublishedCopy } from './copies.ts'
-import { isLocked, openLocked, takeLockFile } from './lock.ts'
+import { isLocked, openLocked } from './lock.ts'
 import { openReader, openStore } from './open.ts'
 import { schemaState } from './schema.ts'
 
@@ -13,19 +12,11 @@ const readStamp = ({ file }: Reader): string =>
     .map((stat) => `${stat?.ino} ${stat?.size} ${stat?.mtimeNs}`)
     .join(' ')
 
-/** Files beside a database. SQLite would use leftovers for the next file of that name. */
-const COMPANIONS = ['-wal', '-shm', '-journal'] as const
-
-function removeDatabase(file: string): void {
-  for (const end of ['', ...COMPANIONS]) rmSync(`${file}${end}`, { force: true })
-}
-
 /** SQLite: a database is a file. */
 export const sqlite: Backend = {
   openReader,
   openStore,
   openLocked,
-  takeLockFile,
   isLocked,
   schemaState,
   takeOver: () =>
@@ -35,7 +26,5 @@ export const sqlite: Backend = {
         code: 'only-servers',
       }),
     ),
-  remove: removeDatabase,
-  isPublishedCopy,
   readStamp,
 }

@@ -52,7 +52,6 @@ export function createCopying({ kysely, raw, prepare }: Connection): Copying {
     }
   }
   return {
-    encoding: () => raw.pragma('encoding', { simple: true }) as string,
     async copyInto(file) {
       try {
         // Without a snapshot, every write by others would restart the backup.

@@ -1,7 +1,6 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { BusyError, StoreError } from '../../util/errors.ts'
 import { type LockHolder, lockedBy, readHolder } from '../holder.ts'
 import type { InternalStoreOptions, Store } from '../store.ts'
@@ -15,9 +14,6 @@ import { asStoreError, isBusy } from './storeErrors.ts'
 
 /** Milliseconds. Two processes that lock at the same time can block each other, so each retries for this long. */
 const RETRY_MS = 100
-/** Milliseconds in which a new holder records itself, after it has created the tables. */
-const RECORD_MS = 5_000
-const CREATION_MS = 30_000
 
 /** Resolves links, also of a missing file, so that a database has one lock under all its names. */
 function resolvePath(file: string): string {
@@ -55,31 +51,16 @@ export function isLocked(file: string): boolean | undefined {
   }
 }
 
-/** Finds the holder of a database. It may still be creating the database, before it records itself. */
+/** Reads the holder of a database; undefined before it has recorded itself. */
 async function findHolder(file: string): Promise<LockHolder | undefined> {
-  const began = performance.now()
-  let created: number | undefined
-  const isPatient = (): boolean => {
-    const now = performance.now()
-    return created === undefined ? now - began < CREATION_MS : now - created < RECORD_MS
+  try {
+    const reader = openReader(file)
+    const holder = await readHolder(reader.kysely).finally(reader.close)
+    return holder && !isDead(holder) ? holder : undefined
+  } catch {
+    // It is not created or migrated yet.
+    return undefined
   }
-  do {
-    try {
-      const reader = openReader(file)
-      try {
-        const holder = await readHolder(reader.kysely)
-        if (holder && !isDead(holder)) return holder
-        created ??= performance.now()
-      } finally {
-        await reader.close()
-      }
-    } catch {
-      // It is not created or migrated yet.
-    }
-    if (isLocked(file) === false) return undefined
-    await sleep(50)
-  } while (isPatient())
-  return undefined
 }
 
 const isInMemory = (file: string): boolean => file === ':memory:'
@@ -97,6 +78,7 @@ async function lockFile(file: string, now: number): Promise<() => void> {
   }
 }
 
+/** Locks a file that serves only as a lock, until it is released or the process ends. Throws BusyError if another process has it. */
 export function takeLockFile(file: string): () => void {
   try {
     return lockExclusively(file)

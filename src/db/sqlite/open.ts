@@ -22,14 +22,13 @@ export interface SqliteStore extends SqliteReader, Store {}
 
 export async function openStore(
   file: string,
-  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, encoding, ...lockTimeout }: InternalStoreOptions = {},
+  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, ...lockTimeout }: InternalStoreOptions = {},
 ): Promise<SqliteStore> {
   const connection = connect(file, lockTimeout)
   const reader = createReader(connection, file)
   const watch = watchFile(file)
   connection.guard(watch.check)
   try {
-    if (encoding !== undefined) connection.raw.pragma(`encoding = '${encoding}'`)
     await updateSchema(connection, reader, { durability, copies, lockTimeout })
     return createStore(connection, reader, watch, logLimit)
   } catch (error) {

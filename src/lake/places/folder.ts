@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { takeLockFile } from '../../db/lock.ts'
+import { takeLockFile } from '../../db/open.ts'
 import { sha256OfFile } from '../../util/checksum.ts'
 import { BusyError } from '../../util/errors.ts'
 import { type LakeManifest, listFiles, readLakeManifest, requireManifest } from '../manifest.ts'
