@@ -60,35 +60,18 @@ export const readExportedSeries = (
 /** A series of one geo, with the fields that all its rows share. `isSummed`: its values add up over time; others are averaged. */
 export type ExportedSeries = Awaited<ReturnType<typeof readExportedSeries>>[number]
 
-/** Lists ids for a message, shortened if there are many. */
-const listIds = (ids: readonly number[]): string =>
-  ids.length === 0 ? 'none' : `${ids.slice(0, 20).join(', ')}${ids.length > 20 ? ` and ${ids.length - 20} more` : ''}`
-
 /** Throws if no values of an indicator or geo are stored: a file without it would look as if it had no values. */
 export async function requireStored(db: Reader, question: ExportQuestion): Promise<void> {
   const allSeries = await readExportedSeries(db, { ...question, geos: [] })
-  const { indicators, kind = ENTRY_ROUTES.series } = question
-  const refuse = (missing: string, hint: string): never => {
-    throw new InputError(`No values of ${missing} are stored.`, { hint, code: 'not-stored' })
-  }
+  const { indicators, kind = ENTRY_ROUTES.series, geos } = question
   const unknown = indicators.filter((id) => !allSeries.some(({ indicatorId }) => indicatorId === id))
-  if (unknown.length > 0) {
-    const stored = db.kysely
-      .selectFrom('series as s')
-      .innerJoin('series_geo as g', 'g.series_id', 's.id')
-      .select('s.indicator_id as id')
-      .distinct()
-      .where('s.kind', '=', kind)
-      .orderBy('id')
-    const ids = listIds((await stored.execute()).map(({ id }) => id))
-    refuse(
-      `${kind.replaceAll('_', ' ')} ${unknown.join(', ')}`,
-      `Stored ids of ${kind}: ${ids}. To find others, use \`indicator-sync discover\`, then fetch them with a job.`,
-    )
-  }
-  const geos = [...new Set(allSeries.map(({ geoId }) => geoId))].sort((a, b) => a - b)
-  const missing = question.geos.filter((geo) => !geos.includes(geo))
-  if (missing.length > 0) refuse(`geo ${missing.join(', ')}`, `Stored geos: ${listIds(geos)}.`)
+  const missing = geos.filter((id) => !allSeries.some(({ geoId }) => geoId === id))
+  if (unknown.length + missing.length === 0) return
+  const missed = unknown.length > 0 ? `${kind.replaceAll('_', ' ')} ${unknown.join(', ')}` : `geo ${missing.join(', ')}`
+  throw new InputError(`No values of ${missed} are stored.`, {
+    hint: '`indicator-sync discover` lists stored series with their geos; a job fetches more.',
+    code: 'not-stored',
+  })
 }
 
 /** Names the column of a series and geo. The name is unique: it contains all that identifies them. */

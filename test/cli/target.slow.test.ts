@@ -92,11 +92,6 @@ describe('the target of an export', () => {
     ['the WAL of the database', () => made('own-wal', writeFileSync(path('own-wal'), '')), /belongs to the database/],
     ['a journal that the database does not have yet', () => 'own-journal', /belongs to the database/],
     [
-      'a copy of the WAL under another name',
-      () => made('w', writeFileSync(path('w'), Buffer.from('377f0682', 'hex'))),
-      /write-ahead log/,
-    ],
-    [
       'another database of the program',
       () => made('b', writeFileSync(path('b'), readFileSync(path('own')))),
       /is a database/,

@@ -111,7 +111,7 @@ describe('a route that only one service declares', () => {
     expect((await run('show', '7')).out).toMatch(/The indicator/)
     expect((await run('export', '--indicator', '7', '--kind', 'flows', '--wide')).out).toMatch(/^.*flows_7_1\n/)
     expect((await run('export', '--indicator', '8', '--kind', 'flows')).err).toMatch(
-      /No values of flows 8 are stored.*Stored ids of flows: 7/s,
+      /No values of flows 8 are stored.*discover/s,
     )
     expect((await run('archives', 'list', '--kind', 'bulletin')).out).toMatch(/bulletin/)
     expect((await run('archives', 'list', '--kind', 'buletin')).err).toMatch(

@@ -1,12 +1,9 @@
-import { statfsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { isAddress } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { parseSpan, spanSeconds } from '../../job/moment.ts'
 import { countPrunable, type Pruned, pruneReplies } from '../../load/replies/prune.ts'
 import { forgetJob } from '../../sync/forgetJob.ts'
-import { InputError, StoreError } from '../../util/errors.ts'
+import { InputError } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
 import { quantity } from '../../util/text.ts'
 import { formatMillis } from '../../util/time/instant.ts'
@@ -48,27 +45,11 @@ function parseAge(age: string): number {
 const prunedText = (verb: string, { bodies, bytes, kept }: Pruned, before: string): string =>
   `${verb} ${quantity(bodies, 'response')} last received before ${before} (${quantity(bytes, 'byte')}). Kept ${quantity(kept, 'older one', 'older ones')} with quarantined rows.`
 
-/** Says whether the file was shrunk, from its bytes before and after; they are null for a server. */
-function spaceText(vacuum: boolean, before: number | null, after: number | null): string {
-  if (before === null || after === null)
-    return vacuum
-      ? 'Shrunk the table _reply.'
-      : 'The server reuses the space. --vacuum returns it (VACUUM FULL): it locks the table _reply and needs its size on disk.'
-  return vacuum
-    ? `Shrunk the file from ${quantity(before, 'byte')} to ${quantity(after, 'byte')}.`
-    : `The file keeps its size and reuses the space. --vacuum shrinks it and needs up to ${quantity(2 * before, 'byte')} on disk meanwhile.`
-}
-
-/** Throws if the disk has no room for VACUUM, which writes a copy of the file, and the same again into the log. */
-function requireRoom(file: string): void {
-  const needed = 2 * statSync(file).size
-  const { bavail, bsize } = statfsSync(dirname(file))
-  if (bavail * bsize < needed)
-    throw new StoreError(
-      `Only ${quantity(bavail * bsize, 'byte')} are free beside ${file}; VACUUM needs up to ${quantity(needed, 'byte')}.`,
-      { hint: 'Free disk space, or omit --vacuum.', code: 'no-room' },
-    )
-}
+/** Says whether the space was returned to the file system. */
+const spaceText = (vacuum: boolean): string =>
+  vacuum
+    ? 'Shrunk the database.'
+    : 'The database keeps its size and reuses the space. --vacuum shrinks it and needs twice its size.'
 
 /** Requests confirmation on a terminal; scripts need none. */
 async function isConfirmed({ yes, json }: PruneArgs, question: string): Promise<boolean> {
@@ -109,22 +90,19 @@ export async function handler(args: PruneArgs): Promise<number> {
     throw new InputError('prune needs an age or --job.', { hint: 'indicator-sync prune 180d', code: 'usage' })
   const before = formatMillis(Date.now() - parseAge(args.age) * 1000)
   const file = readSettings(args).database.value
-  const fileSize = () => (isAddress(file) ? null : statSync(file).size)
   // Refuses a database that does not exist: a writer would create it.
   const prunable = await withReader(file, (reader) => countPrunable(reader, before))
   if (args.dryRun) {
     printResult(args, { before, ...prunable }, prunedText('Would delete', prunable, before))
     return EXIT.done
   }
-  if (args.vacuum && fileSize() !== null) requireRoom(file)
   const question = `Delete ${quantity(prunable.bodies, 'response')} last received before ${before} (${quantity(prunable.bytes, 'byte')})?`
   if (prunable.bodies > 0 && !(await isConfirmed(args, question))) return EXIT.done
   return withWriter(file, 'prune', async (store) => {
     const pruned = await pruneReplies(store, before)
     await store.tidy()
-    const size = fileSize()
     if (args.vacuum) await store.shrink()
-    const text = `${prunedText('Deleted', pruned, before)}\n${spaceText(args.vacuum, size, fileSize())}`
+    const text = `${prunedText('Deleted', pruned, before)}\n${spaceText(args.vacuum)}`
     printResult(args, { before, ...pruned }, text)
     return EXIT.done
   })

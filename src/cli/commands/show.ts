@@ -35,8 +35,6 @@ export const endsWithOutput = true
 
 type ShowArgs = Args<typeof flags, typeof positionals>
 
-/** Listed geos of an indicator. */
-const MAX_GEOS = 20
 /** Seconds that are drawn by default. */
 const DEFAULT_SPAN = 7 * 86_400
 
@@ -70,19 +68,10 @@ async function chooseSeries(
     const [firstAt, lastAt] = [parseInstant(first_utc), parseInstant(last_utc)]
     return { ...series, name: indicator_name ?? `${kindText(kind)} ${indicator}`, firstAt, lastAt }
   }
-  const stored = await kysely
-    .selectFrom('freshness')
-    .select(['geo_id', 'geo_name'])
-    .distinct()
-    .where((eb) => eb.and({ kind, indicator_id: indicator }))
-    .orderBy('geo_id')
-    .limit(MAX_GEOS)
-    .execute()
-  const geos = stored.map(({ geo_id, geo_name }) => (geo_name === null ? geo_id : `${geo_id} (${geo_name})`)).join(', ')
   throw new InputError(
-    `No values of ${kindText(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are stored${geos && `; stored geos: ${geos}`}.`,
+    `No values of ${kindText(kind)} ${indicator}${geo === undefined ? '' : ` for geo ${geo}`} are stored.`,
     {
-      hint: '`indicator-sync discover` lists stored series; `indicator-sync sync JOB` fetches more.',
+      hint: '`indicator-sync discover` lists stored series with their geos; `indicator-sync sync JOB` fetches more.',
       code: 'not-stored',
     },
   )

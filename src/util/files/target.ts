@@ -32,8 +32,6 @@ export interface ReplacePolicy {
 const LOGGED = ['-wal', '-shm', '-journal'] as const
 const COMPANIONS = [...LOGGED, '.lock'] as const
 const SQLITE = Buffer.from('SQLite format 3\0', 'latin1')
-/** The first bytes of logs: the write-ahead log in either byte order, and the rollback journal. */
-const LOGS = ['377f0682', '377f0683', 'd9d505f920a163d7'].map((hex) => Buffer.from(hex, 'hex'))
 
 const at = (file: string): BigIntStats | null => statSync(file, { bigint: true, throwIfNoEntry: false }) ?? null
 const refuseTarget = (message: string, hint: string, code = 'target-exists'): never => {
@@ -105,14 +103,7 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
   if (existing.isDirectory())
     refuseTarget(`Cannot write ${product} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
   if (!existing.isFile()) refuseTarget(`Cannot write ${asWritten}: it is a device or a socket.`, 'Choose a file.')
-  const head = readHead(file, SQLITE.length)
-  if (LOGS.some((magic) => head.subarray(0, magic.length).equals(magic)))
-    refuseTarget(
-      `Cannot write ${asWritten}: it is the write-ahead log of a database.`,
-      'Choose another file.',
-      'database',
-    )
-  if (head.equals(SQLITE) && !isReplaceableDatabase?.(file))
+  if (readHead(file, SQLITE.length).equals(SQLITE) && !isReplaceableDatabase?.(file))
     refuseTarget(
       `Cannot write ${product} to ${asWritten}: it is a database.`,
       'Choose another file, or delete the database first.',
