@@ -1,9 +1,19 @@
 import type { Options } from 'yargs'
 import type { CommandModule } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commandLine/commands.ts'
-import { EXIT_CODES, VARIABLES } from '../src/cli/commandLine/help.ts'
+import { EXIT_CODES } from '../src/cli/commandLine/help.ts'
 import { usageText } from '../src/cli/commandLine/runCommandLine.ts'
-import { COMMON_FLAGS } from '../src/cli/flags.ts'
+import { COMMON_FLAGS, DEFAULT_DATABASE } from '../src/cli/flags.ts'
+
+/** Settings as environment variables or lines of a `.env` file, each with its flag. */
+export const VARIABLES = [
+  ['INDICATOR_SYNC_SERVICE', '--service', 'service: generic (default) or esios'],
+  ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base URL of the service; esios has one'],
+  ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file with the key'],
+  ['INDICATOR_SYNC_ALLOW_HTTP', '', '1: send the key unencrypted (http) to another machine'],
+  ['INDICATOR_SYNC_DATABASE', '--database', `database; default ${DEFAULT_DATABASE}`],
+  ['INDICATOR_SYNC_NOTIFY', '--notify', 'webhook URL that is notified of each run'],
+] as const
 
 /** A command with its module, and the words after the name of the program. */
 interface DescribedCommand extends CommandModule {

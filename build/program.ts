@@ -39,7 +39,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['page', /(commands.serve|views.home)\.ts$/],
   ['job', /job.(file|read)\.ts$/],
   ['sync', /jobs.runAndPrint\.ts$/],
-  ['status', /(jobs.printStatus|commands.(query|show))\.ts$/],
+  ['status', /commands.(status|query|show)\.ts$/],
 ]
 
 // `stripTypeScriptTypes` is experimental.

@@ -1,6 +1,6 @@
 import type { Options } from 'yargs'
-import { commandGroups, defaultOf, valueWord } from '../../build/manText.ts'
-import { EXIT_CODES, VARIABLES } from '../../src/cli/commandLine/help.ts'
+import { commandGroups, defaultOf, VARIABLES, valueWord } from '../../build/manText.ts'
+import { EXIT_CODES } from '../../src/cli/commandLine/help.ts'
 import { COMMON_FLAGS } from '../../src/cli/flags.ts'
 
 type Flags = Readonly<Record<string, Options>>

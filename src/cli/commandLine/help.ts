@@ -1,4 +1,3 @@
-import { DEFAULT_DATABASE } from '../flags.ts'
 import { COMMANDS } from './commands.ts'
 
 /** The meaning of every exit code. */
@@ -30,13 +29,3 @@ export function helpText(): string {
     `Exit codes\n${EXIT_CODES.map(([code, meaning]) => `  ${code.padEnd(10)}${meaning}`).join('\n')}`,
   ].join('\n\n')
 }
-
-/** Settings as environment variables or lines of a `.env` file, each with its flag. */
-export const VARIABLES = [
-  ['INDICATOR_SYNC_SERVICE', '--service', 'service: generic (default) or esios'],
-  ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base URL of the service; esios has one'],
-  ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file with the key'],
-  ['INDICATOR_SYNC_ALLOW_HTTP', '', '1: send the key unencrypted (http) to another machine'],
-  ['INDICATOR_SYNC_DATABASE', '--database', `database; default ${DEFAULT_DATABASE}`],
-  ['INDICATOR_SYNC_NOTIFY', '--notify', 'webhook URL that is notified of each run'],
-] as const

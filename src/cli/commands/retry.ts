@@ -1,5 +1,16 @@
+import type { Job } from '../../job/job.ts'
+import { normalizeJob } from '../../job/normalize.ts'
+import { planRetry } from '../../plan/planRetry.ts'
+import { failedRequests } from '../../reports/failedRequests.ts'
+import type { SyncContext } from '../../sync/context.ts'
+import { fixedPlan } from '../../sync/planRun.ts'
+import { executeRun } from '../../sync/run.ts'
+import type { Summary } from '../../sync/sync.ts'
 import type { Args } from '../command.ts'
 import { JSON_FLAG, RUN_FLAGS } from '../flags.ts'
+import { readJobs } from '../jobs/readJobs.ts'
+import { runAndPrint } from '../jobs/runAndPrint.ts'
+import { readSettings } from '../settings/config.ts'
 
 export const positionals = {
   job: { type: 'string', describe: 'Job file (YAML) whose rate limit and call budget apply' },
@@ -7,8 +18,24 @@ export const positionals = {
 export const flags = { ...RUN_FLAGS, ...JSON_FLAG } as const
 export const examples = ['retry', 'retry jobs/nightly.yaml']
 
-export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
-  const { runAndPrint } = await import('../jobs/runAndPrint.ts')
-  const { retryFailed, retryJob } = await import('../jobs/retryFailed.ts')
-  return runAndPrint(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })
+type RetryArgs = Args<typeof flags, typeof positionals>
+
+/** The job that retries failed requests, with the pace, lake and notifications of a job file if one is named. */
+function retryJob(args: RetryArgs): Job {
+  const service = readSettings(args).service.value
+  const retrying = normalizeJob({ name: 'retry', series: [] }, service)
+  if (args.job === undefined) return retrying
+  const [{ pace, keep, lake, notify }] = readJobs([args.job], service) as [Job]
+  return { ...retrying, pace, keep, lake, notify }
 }
+
+/** Fetches failed requests unchanged, including those for unknown ids (404), which `sync` skips for a while. */
+async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
+  const { store, service, nowMs } = context
+  const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await failedRequests(store))
+  const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', fixedPlan(requests))
+  return { ...run, skipped: [], lackingGeos: [], selected: true, windowHints: [] }
+}
+
+export const handler = (args: RetryArgs): Promise<number> =>
+  runAndPrint(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })

@@ -1,5 +1,24 @@
+import { openReader } from '../../db/open.ts'
+import { readQueues } from '../../db/queries/queues.ts'
+import { callsLeft } from '../../fetch/budget.ts'
+import { parseHost } from '../../fetch/hosts.ts'
+import { isBucket } from '../../lake/places/place.ts'
+import { type LakeState, lakeState } from '../../lake/state.ts'
+import { prometheusText } from '../../reports/metrics.ts'
+import { readCoveredSeries, readStatus } from '../../reports/readStatus.ts'
+import { SyncError } from '../../util/errors.ts'
+import { version } from '../../util/package.ts'
+import { asSystemError } from '../../util/systemErrors.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAG } from '../flags.ts'
+import { lakesOfJobs } from '../jobs/lakes.ts'
+import { readJobs } from '../jobs/readJobs.ts'
+import { readSettings } from '../settings/config.ts'
+import { withLake } from '../settings/storage.ts'
+import { EXIT } from '../terminal/fail.ts'
+import { print } from '../terminal/output.ts'
+import { lineWidth, wrapText } from '../terminal/width.ts'
+import { coverageText, lakeStateText, queuesText, statusText, withLag } from '../text/statusText.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -15,5 +34,57 @@ export const flags = {
 } as const
 export const examples = ['status --database data/demo.db', 'status --format prometheus --database data/demo.db']
 
-export const handler = async (args: Args<typeof flags>): Promise<number> =>
-  (await import('../jobs/printStatus.ts')).printStatus(args)
+/** Prints runs, freshness, coverage and failures. */
+export async function handler(args: Args<typeof flags>): Promise<number> {
+  const { database, baseUrl, service } = readSettings(args)
+  const file = database.value
+  const jobs = readJobs(args.job ?? [], service.value)
+  const reader = openReader(file)
+  try {
+    const lakes: LakeState[] = []
+    const lakeProblems: string[] = []
+    const named = jobs.flatMap(({ lake }) => lake ?? [])
+    const found = args.format === 'prometheus' ? [] : lakesOfJobs(service.value)
+    // A bucket needs its secrets and a network, so it is read only if it is named.
+    for (const folder of new Set([...named, ...found]))
+      if (isBucket(folder) && !named.includes(folder))
+        lakeProblems.push(`Lake ${folder}: it is in a bucket. To read it, run: indicator-sync status --job JOB.yaml`)
+      else
+        try {
+          lakes.push(...(await withLake(folder, (place) => lakeState(reader, place))))
+        } catch (thrown) {
+          // A broken lake must not hide the rest of the status.
+          const error = asSystemError(thrown)
+          if (!(error instanceof SyncError)) throw error
+          lakeProblems.push(`Lake ${folder}: ${error.message} ${error.hint ?? ''}`.trimEnd())
+        }
+    if (args.format === 'prometheus') {
+      const budgets: { job: string; calls: number }[] = []
+      for (const { name: job, pace } of jobs) {
+        const calls = baseUrl ? await callsLeft(reader, parseHost(baseUrl.value), pace, Date.now()) : undefined
+        if (calls !== undefined) budgets.push({ job, calls })
+      }
+      print((await prometheusText(reader, { version: version(), callsLeft: budgets, lakes })).trimEnd())
+      for (const text of lakeProblems) process.stderr.write(`${text}\n`)
+      return EXIT.done
+    }
+    const read = await readStatus(reader)
+    const queues = await readQueues(reader)
+    const status = { ...read, series: read.series.map(withLag) }
+    if (args.json || args.format === 'json') {
+      print(JSON.stringify({ database: file, ...status, lakes, ...(queues ? { queues } : {}) }, null, 2))
+      return EXIT.done
+    }
+    const cells = lineWidth()
+    const covered = await readCoveredSeries(reader)
+    print(
+      statusText(file, status, covered.length === 0 ? '' : coverageText(covered, service.value.timeZone, cells), cells),
+    )
+    if (queues) for (const line of queuesText(queues)) print(wrapText(line, cells, '  ', ''))
+    for (const lake of lakes) print(`\n${wrapText(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
+    for (const text of lakeProblems) print(`\n${wrapText(text, cells, '  ', '')}`)
+    return EXIT.done
+  } finally {
+    await reader.close()
+  }
+}
