@@ -62,8 +62,8 @@ describe('docs/lake.md', () => {
 })
 
 test('README.md states the correct number of recipes', () => {
-  expect(RECIPES.length).toBe(21)
-  expect(read('README.md')).toContain('twenty-one typical analyst queries')
+  expect(RECIPES.length).toBe(17)
+  expect(read('README.md')).toContain('seventeen typical analyst queries')
 })
 
 test('docs/postgresql.md lists only commands that use a database', async () => {
