@@ -15,3 +15,13 @@ export function isInside(address: string | URL): boolean {
     /^\[(::|f[cd]|fe[89ab]|::ffff:)/i.test(hostname)
   )
 }
+
+/** Whether a process of this machine is running. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -44,3 +44,11 @@ export const grouped = (n: number): string => {
 /** A number with its noun: 1 request, 52,416 requests. */
 export const quantity = (n: number, singular: string, plural = `${singular}s`): string =>
   `${grouped(n)} ${n === 1 ? singular : plural}`
+
+/** A duration in seconds, minutes or hours. */
+export const durationText = (seconds: number): string =>
+  seconds < 90
+    ? `${Math.ceil(seconds)} s`
+    : seconds < 5400
+      ? `${Math.ceil(seconds / 60)} min`
+      : `${(seconds / 3600).toFixed(1)} h`

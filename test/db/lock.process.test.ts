@@ -64,7 +64,7 @@ const geos = (file: string): unknown[] => {
 }
 
 describe('the write lock', () => {
-  test('one of four writers acquires the lock of a missing database, and the others name it', async () => {
+  test('one of four writers acquires the lock of a missing database, and the others are refused', async () => {
     const file = join(tempFolder(), 'new', 'x.db')
     const four = Array.from({ length: 4 }, () => writer(file))
     await Promise.all(four.map((one) => one.until('\n')))
@@ -73,8 +73,7 @@ describe('the write lock', () => {
     for (const one of four) {
       if (one === won[0]) continue
       expect(await one.ended).toBe(5)
-      expect(one.said()).toMatch(`Process ${won[0]!.child.pid} on`)
-      expect(one.said()).toContain('(writer of a test)')
+      expect(one.said()).toMatch(/writing to/)
     }
     won[0]!.write(1)
     await won[0]!.until('wrote 1')

@@ -3,20 +3,13 @@ import type { Progress } from '../../sync/context.ts'
 import { eventRequest } from '../../sync/requestEvents.ts'
 import type { FieldsOf } from '../../util/events.ts'
 import { createLog, type Logger } from '../../util/log.ts'
-import { grouped, oneLine, quantity } from '../../util/text.ts'
+import { durationText, grouped, oneLine, quantity } from '../../util/text.ts'
 import { MINUTE_MS } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import type { CommonArgs } from '../command.ts'
 import { cutTo } from './width.ts'
 
 const REDRAW_MS = 100
-
-const durationText = (seconds: number): string =>
-  seconds < 90
-    ? `${Math.ceil(seconds)} s`
-    : seconds < 5400
-      ? `${Math.ceil(seconds / 60)} min`
-      : `${(seconds / 3600).toFixed(1)} h`
 
 /** Returns the local days of a window, including the last one. */
 function windowText({ window, timeZone }: PlannedRequest): string {

@@ -2,7 +2,7 @@ import type { Job } from '../../job/job.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import { namesAnything } from '../../job/select.ts'
 import { emptyWindowHints } from '../../job/windowHints.ts'
-import { grouped, quantity } from '../../util/text.ts'
+import { durationText, grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { tableText } from '../terminal/table.ts'
@@ -46,14 +46,8 @@ function addCall(sum: Calls, { window }: PlannedRequest): void {
 function estimateText({ pace: { perSecond, callsPerDay } }: Job, calls: number): string {
   const seconds = Math.ceil(calls / perSecond)
   const days = callsPerDay ? Math.ceil(calls / callsPerDay) : 1
-  const time =
-    seconds < 120
-      ? `${seconds} s`
-      : seconds < 7200
-        ? `${Math.ceil(seconds / 60)} min`
-        : `${Math.ceil(seconds / 3600)} h`
   const limit = days > 1 ? `; ${days} days at the limit of ${quantity(callsPerDay!, 'call')} per day` : ''
-  return `${quantity(calls, 'call')}, at least ${time} at ${quantity(perSecond, 'call')} per second${limit}`
+  return `${quantity(calls, 'call')}, at least ${durationText(seconds)} at ${quantity(perSecond, 'call')} per second${limit}`
 }
 
 /** An entry with more indicators has one line for all of them. */

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { BusyError, StoreError } from '../../util/errors.ts'
+import { isRunning } from '../../util/host.ts'
 import { type LockHolder, lockedBy, readHolder } from '../holder.ts'
 import type { InternalStoreOptions, Store } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
@@ -28,17 +29,6 @@ function resolvePath(file: string): string {
  */
 const lockFileName = (file: string): string => `${resolvePath(file)}.lock`
 
-/** Whether the holder is a dead process of this machine. Those of other machines count as alive. */
-function isDead({ pid, host }: LockHolder): boolean {
-  if (host !== hostname()) return false
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
-  }
-}
-
 /** Whether somebody holds a database for writing; undefined when that cannot be found out. */
 export function isLocked(file: string): boolean | undefined {
   try {
@@ -56,7 +46,8 @@ async function findHolder(file: string): Promise<LockHolder | undefined> {
   try {
     const reader = openReader(file)
     const holder = await readHolder(reader.kysely).finally(reader.close)
-    return holder && !isDead(holder) ? holder : undefined
+    // A killed process leaves its record. Processes of other machines count as alive.
+    return holder?.host === hostname() && !isRunning(holder.pid) ? undefined : holder
   } catch {
     // It is not created or migrated yet.
     return undefined

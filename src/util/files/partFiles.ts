@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { sha256 } from '../checksum.ts'
+import { isRunning } from '../host.ts'
 
 /** Process ids are unique only on one machine or in one container, each with its own host name. */
 const host = (): string => sha256(hostname()).slice(0, 6)
@@ -12,16 +13,6 @@ const STALE_MS = 24 * 3_600_000
 /** The name of a file while it is written, beside its final place. It names the process, to recognise files of killed ones. */
 export const partFileName = (file: string, ending: 'part' | 'copy' = 'part'): string =>
   `${file}.${process.pid}-${host()}.${ending}`
-
-/** Whether a process of this machine is running. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
 
 /** Removes the part files that killed processes left beside a file; `now` in epoch milliseconds. */
 export function removeStaleParts(file: string, now = Date.now()): void {
