@@ -4,7 +4,6 @@ import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { applyRows, type UnchangedTables } from '../load/apply.ts'
 import { leaveUnverified } from '../load/load.ts'
-import { createAcceptor } from '../load/quarantine/accept.ts'
 import { requarantine } from '../load/quarantine/quarantine.ts'
 import { copyFirstSeen, copyLearned, copyRecords, createSeriesRestorer } from '../load/replies/rebuild.ts'
 import { readReplies, type StoredReply } from '../reports/replies.ts'
@@ -68,7 +67,6 @@ export async function replay(
   await copyRecords(store, source)
   await useStoredZones(store)
   const restorer = await createSeriesRestorer(source)
-  const acceptor = await createAcceptor(store)
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
   const applyReply = async (
     tx: Transaction<Database>,
@@ -77,7 +75,6 @@ export async function replay(
     unchanged: UnchangedTables,
   ): Promise<void> => {
     await restorer.upTo(tx, stored.fetchId)
-    await acceptor.upTo(tx, stored.fetchId)
     const { fetchId, runId, seriesId, planned, outcome } = stored
     if (rows === 'damaged') {
       done = { ...done, replies: done.replies + 1, damaged: [...done.damaged, fetchId] }
@@ -108,7 +105,6 @@ export async function replay(
   }
   await store.write(async (tx) => {
     await restorer.upTo(tx, Number.POSITIVE_INFINITY)
-    await acceptor.upTo(tx, Number.POSITIVE_INFINITY)
     await copyLearned(source, tx)
   })
   await copyFirstSeen(store, source)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { accept, DAY, day, EMPTY, HOUR, hear, type Memory, night, type Said, show } from './coverageMemory.ts'
+import { DAY, day, EMPTY, HOUR, hear, type Memory, night, type Said, show } from './coverageMemory.ts'
 
 /* The rules of coverage by example: hours of the geos 3 and 4, a lookback of two days, October and November 2025. */
 
@@ -267,22 +267,10 @@ test('replies merged for a monthly series have the age of their oldest part', ()
   expect(october.settledFor).toBeLessThan(0)
 })
 
-describe('a reply with dismissed rejects', () => {
-  const spoiled: Said = { ...full, rejects: 1 }
-  test('a reply with dismissed rejects has the state values if values are stored', () => {
-    const before = history({ ...spoiled, ...hole(noon, 1) })
-    expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual(['0 values 10-01..10-03 n0'])
-  })
-  test('a reply with dismissed rejects is empty if no values are stored', () => {
-    const before = history({ ...spoiled, ...none })
-    expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual(['0 empty 10-01..10-03 n0'])
-  })
-  test('a reply with dismissed rejects keeps other missing values absent, even for a geo without rows', () => {
-    const before = history({ at: n0, days: [3, 5] }, { ...spoiled, has: [3], ...hole(noon, 2) })
-    expect(show(accept(before, { ...spoiled, dismissed: rejected(3, noon) }))).toEqual([
-      '0 values 10-01..10-05 n0',
-      '3 absent 10-02T13:00..10-02T14:00 ×1 n0 since n0',
-      '4 absent 10-01..10-03 ×48 n0 since n0',
-    ])
-  })
+test('a dismissal alone changes nothing: the next reply with the same rejects is trusted', () => {
+  const spoiled: Said = { ...full, ...hole(noon, 1), rejects: 1 }
+  expect(show(history(spoiled))).toEqual(['0 unverified 10-01..10-03 n0 since n0'])
+  const again: Said = { ...spoiled, at: n1, rejects: 0, dismissed: rejected(3, noon) }
+  expect(show(history(spoiled, again))).toEqual(['0 values 10-01..10-03 n1'])
+  expect(show(history({ ...spoiled, ...none }, { ...again, ...none }))).toEqual(['0 empty 10-01..10-03 n1'])
 })

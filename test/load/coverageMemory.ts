@@ -3,7 +3,7 @@
 import type { Absence, Coverage } from '../../src/job/plannerState.ts'
 import type { Change, Series, SeriesReply, StoredCoverage } from '../../src/load/coverage/coverageTypes.ts'
 import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
-import { decideAcceptance, decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
+import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import type { Values } from '../../src/load/coverage/geoValues.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
 import { floorTo, formatLocal, startOfDate } from '../../src/util/time/zone.ts'
@@ -152,20 +152,6 @@ export function apply(memory: Memory, change: Change): Memory {
 export function hear(before: Memory, said: Said): Memory {
   const { series, reply, held, stored } = prepare(before, said)
   return apply(stored, decideCoverage(series, reply, held))
-}
-
-/** Returns the memory after rejects of a reply were dismissed. */
-export function accept(before: Memory, said: Said): Memory {
-  const { series, reply } = prepare(before, { ...said, rejects: 0 })
-  const rows = new Map(
-    [...before.values].flatMap(([geo, some]) => {
-      const inside = new Map([...some].filter(([at]) => at >= reply.window!.from && at < reply.window!.to))
-      const values = sorted(inside)
-      return values ? [[geo, values] as const] : []
-    }),
-  )
-  const accepted = { ...reply, values: rows, window: reply.window!, newGeos: [] }
-  return apply(before, decideAcceptance(series, accepted, currentValues(before, accepted)))
 }
 
 const date = (at: number): string => {

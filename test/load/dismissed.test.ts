@@ -24,15 +24,18 @@ async function bothTables(store: Store) {
 }
 
 describe('dismissed quarantine entries', () => {
-  test('a dismissed entry passes the check, is not requested again, and survives a replay', async () => {
+  test('the range of a dismissed entry is requested once more, passes the check, and survives a replay', async () => {
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === WRONG })]
     for (const n of [0, 1, 3]) expect(await market.run(store, FIXED, night(n))).toHaveLength(1)
     expect(openIds(store)).toEqual([1, 2, 3])
     // Dismissing one of several identical entries dismisses all.
     expect(await dismiss(store, [2], 'a misprint', night(3) + 1000)).toEqual([1, 2, 3])
+    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
+    const nights = []
+    for (let n = 4; n < 40; n++) if ((await market.run(store, FIXED, night(n))).length > 0) nights.push(n)
+    expect(nights).toEqual([7])
     expect(await findGaps(store)).toEqual([])
-    expect(await runChecks(store, night(2) / 1000)).toEqual([])
-    for (let n = 4; n < 40; n++) expect(await market.run(store, FIXED, night(n))).toEqual([])
+    expect(await runChecks(store, night(40) / 1000)).toEqual([])
     const [before, after] = await bothTables(store)
     expect(after).toEqual(before)
   })
@@ -54,7 +57,9 @@ describe('dismissed quarantine entries', () => {
     expect(openIds(store)).toHaveLength(1)
     expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
     await dismiss(store, openIds(store), 'another one', night(2))
-    expect(await runChecks(store, night(2) / 1000)).toEqual([])
+    expect(await runChecks(store, night(2) / 1000)).toMatchObject([{ check: 'gap (unverified)' }])
+    await market.run(store, ROLLING, night(3))
+    expect(await runChecks(store, night(3) / 1000)).toEqual([])
     // Long settled, it is neither absent nor unverified.
     await runJob(store, market, ROLLING, { now: night(20), options: { restate: true } })
     expect(await runChecks(store, night(20) / 1000)).toEqual([])
@@ -62,15 +67,17 @@ describe('dismissed quarantine entries', () => {
     expect(after).toEqual(before)
   })
 
-  test('a dismissed entry of one reply does not dismiss the entry of a later reply', async () => {
+  test('a dismissed entry of one reply does not accept another entry of a later reply', async () => {
     let wrong = WRONG
     const [store, market] = [await tempStore(), await source({ spoiled: (instant) => instant === wrong })]
     await market.run(store, FIXED, night(0))
     wrong += 3600
     await market.run(store, FIXED, night(1))
     await dismiss(store, [1], 'a misprint', night(1))
+    await market.run(store, FIXED, night(3))
     expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
-    await dismiss(store, [2], 'another', night(1))
+    await dismiss(store, [2], 'another', night(3))
+    await market.run(store, FIXED, night(7))
     expect(await findGaps(store)).toEqual([])
   })
 

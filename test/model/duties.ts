@@ -280,9 +280,7 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         // A monthly value appears and is revised at the start of its month. Without stored values, the month is
         // unknown.
         const begins = month && unit.from === border(SERVICE_ZONE, unit.from, 'month') && isHeld(truth, geo)
-        // Replies accepted before the first value may be merged, with the fetch time of the oldest.
-        const isJoined = month && truth.dismissed.size > 0
-        const mayBe = by === 'not' && (later === 'not' ? isJoined : !begins)
+        const mayBe = by === 'not' && later !== 'not' && !begins
         const need = mayBe ? 'may' : later
         const duty = plan.do !== 'restate' && need !== 'not' ? refusedDuty(oracle, entry.key, now, need) : need
         const absent = need === 'not' && (isAbsent(truth, unit, geo) || (geo === null && wasEmpty(truth, unit)))

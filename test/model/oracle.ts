@@ -15,11 +15,9 @@ export interface Event {
   readonly question: Question
   readonly at: number
   readonly outcome: 'answered' | 'coarse' | 'failed' | 'refused' | 'unread'
-  /** Invalid rows, and whether the reply was accepted despite them. */
+  /** Invalid rows, and whether all were dismissed before. */
   readonly rejects: readonly string[]
-  accepted: boolean
-  /** Whether it was accepted immediately. */
-  readonly acceptedAtOnce: boolean
+  readonly accepted: boolean
   /** Geos with values in the reply. */
   readonly present: ReadonlySet<number>
   /** Known geos with stored values in the window that are missing in the reply. */
@@ -105,7 +103,6 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
       outcome: 'answered',
       rejects,
       accepted,
-      acceptedAtOnce: accepted,
       present,
       lost,
       known,
@@ -124,18 +121,11 @@ export function note(oracle: Oracle, question: Question, outcome: Event['outcome
     outcome,
     rejects: [],
     accepted: true,
-    acceptedAtOnce: true,
     command,
     present: none,
     lost: none,
     known: none,
   })
-}
-
-/** Dismisses invalid rows: replies without other faults are accepted. */
-export function accept({ events, dismissed }: SeriesTruth, rows: readonly string[]): void {
-  for (const row of rows) dismissed.add(row)
-  for (const event of events) event.accepted = event.rejects.every((row) => dismissed.has(row))
 }
 
 /** Whether a request included a geo. */
@@ -175,9 +165,9 @@ function trust(event: Event, geo: number | null): 'held' | 'unverified' | 'open'
 /** Returns the replies that count for a geo: an unverified reply for all keeps those for the geo alone. */
 function countingFor(answered: readonly Event[], geo: number | null): Event[] {
   let hasOwn = false
-  return answered.filter(({ question, acceptedAtOnce, present, lost }) => {
+  return answered.filter(({ question, accepted, present, lost }) => {
     const isAboutAll = question.geos === null
-    const isUnverified = !acceptedAtOnce || (present.size === 0 && lost.size > 0)
+    const isUnverified = !accepted || (present.size === 0 && lost.size > 0)
     if (geo !== null && isAboutAll && isUnverified && hasOwn) return false
     hasOwn = !isAboutAll || (hasOwn && isUnverified)
     return true

@@ -133,18 +133,11 @@ export const MUTANTS: readonly Mutant[] = [
     '!rejected.has(geo) && stored.omittedGeos.has(-1)',
   ),
   mutant(
-    'what is dismissed stays unverified',
-    'load/quarantine/accept.ts',
-    'await writeCoverage(tx, seriesId, decideAcceptance(series, reply, before))',
-    'decideAcceptance(series, reply, before)',
-  ),
-  mutant(
     'what was dismissed is news when it comes again',
     'load/quarantine/dismissed.ts',
     'if (rejects.length === 0) return { rejects, rejected }',
     'if (rejects.length >= 0) return { rejects, rejected }',
   ),
-  mutant('a replay forgets what was dismissed', 'sync/replay.ts', '    await acceptor.upTo(tx, stored.fetchId)\n', ''),
   mutant(
     'an unverified answer for all geos erases what single geos were answered',
     'load/coverage/decideCoverage.ts',

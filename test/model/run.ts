@@ -11,7 +11,7 @@ import { compare } from './compare.ts'
 import { type Databases, onDisk } from './databases.ts'
 import { dutiesOf, judgeAsked, judgeHeld, type Plan, triedAt } from './duties.ts'
 import { takeIn } from './intake.ts'
-import { accept, type Oracle, truthOf } from './oracle.ts'
+import { type Oracle, truthOf } from './oracle.ts'
 import { type Killed, openProgram, type Program } from './program.ts'
 import { KILLS, SCOPE } from './scope.ts'
 import { plainly } from './service.ts'
@@ -240,14 +240,14 @@ async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Pro
   emulator.setNow(scene.now)
 }
 
-/** Updates the model after a dismissal: replies without other faults are accepted. */
+/** Adds the dismissed rows to the model: later replies with them are accepted. */
 function takeDismissed({ program, oracle }: Scene): void {
   const rows = program.store().all(
     `select q.fragment, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
      from _quarantine q join _fetch f on f.id = q.fetch_id join series s on s.id = f.series_id where q.dismissed is not null`,
   ) as Record<string, string>[]
   for (const { fragment, ...series } of rows)
-    accept(truthOf(oracle, JSON.stringify(Object.values(series))), [plainly(JSON.parse(fragment!))])
+    truthOf(oracle, JSON.stringify(Object.values(series))).dismissed.add(plainly(JSON.parse(fragment!)))
 }
 
 /** Returns the planner options of a command. */

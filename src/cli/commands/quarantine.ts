@@ -66,6 +66,30 @@ const listEntries = (file: string, { json }: QuarantineArgs): Promise<number> =>
 const readOpenIds = async ({ kysely }: Reader): Promise<number[]> =>
   (await kysely.selectFrom('_quarantine').select('id').where('resolved_at', 'is', null).execute()).map(({ id }) => id)
 
+/** Counts the responses with some quarantine entries whose data is still to be requested again. */
+async function countUnverified({ kysely }: Reader, ids: readonly number[]): Promise<number> {
+  const { responses } = await kysely
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(({ fn }) => fn.count<number>('f.id').distinct().as('responses'))
+    .where('q.id', 'in', ids)
+    .where(({ eb, or, exists, selectFrom }) =>
+      or([
+        eb('f.outcome', 'not in', GOOD_OUTCOMES),
+        exists(
+          selectFrom('_coverage as c')
+            .select('c.from_at')
+            .whereRef('c.series_id', '=', 'f.series_id')
+            .where('c.state', '=', 'unverified')
+            .whereRef('c.from_at', '<', 'f.to_at')
+            .whereRef('c.to_at', '>', 'f.from_at'),
+        ),
+      ]),
+    )
+    .executeTakeFirstOrThrow()
+  return responses
+}
+
 /** `quarantine dismiss`: closes entries with a reason; all of them, or none. */
 async function dismissEntries(file: string, args: QuarantineArgs): Promise<number> {
   const ids = args.ids ?? []
@@ -85,17 +109,13 @@ async function dismissEntries(file: string, args: QuarantineArgs): Promise<numbe
   return withWriter(file, 'quarantine dismiss', async (store) => {
     const dismissed = await dismiss(store, [...new Set(ids)], reason, Date.now())
     const left = open.length - dismissed.length
-    const { unread } = await store.kysely
-      .selectFrom('_quarantine as q')
-      .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-      .select(({ fn }) => fn.count<number>('f.id').distinct().as('unread'))
-      .where('q.id', 'in', dismissed)
-      .where('f.outcome', 'not in', GOOD_OUTCOMES)
-      .executeTakeFirstOrThrow()
-    const windows = unread === 1 ? 'its window' : 'their windows'
-    const refetch = `\n${quantity(unread, 'response')} had no valid rows: the next sync requests ${windows} again.`
-    const text = `${grouped(dismissed.length)} dismissed, including identical entries; ${grouped(left)} still open.`
-    printResult(args, { dismissed, reason, left, unread }, unread > 0 ? text + refetch : text)
+    const unverified = await countUnverified(store, dismissed)
+    const lines = [`${grouped(dismissed.length)} dismissed, including identical entries; ${grouped(left)} still open.`]
+    if (unverified > 0)
+      lines.push(
+        `${quantity(unverified, 'response')} still to be verified: a sync requests ${unverified === 1 ? 'its range' : 'their ranges'} again when due, \`indicator-sync retry\` now.`,
+      )
+    printResult(args, { dismissed, reason, left, unverified }, lines.join('\n'))
     return EXIT.done
   })
 }

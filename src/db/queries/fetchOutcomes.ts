@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { parseNumbers } from '../../util/json.ts'
 import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
 import { type Prepared, prepared } from '../prepared.ts'
@@ -56,18 +56,10 @@ interface Later extends Interval {
 const fetchedFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
-/** Later good fetches. `sound`: only those without rejects, or with dismissed ones. */
+/** Later good fetches. `sound`: only those without rejects, other than dismissed ones. */
 function goodFetches(db: Kysely<Database>, fetchId: number, sound: boolean) {
   const fetches = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD_OUTCOMES)
-  return sound ? fetches.where((eb) => eb.or([eb('rows_rejected', '=', 0), isAccepted(eb)])) : fetches
-}
-
-const isAccepted = ({ exists, not, and, selectFrom }: ExpressionBuilder<Database, '_fetch'>) => {
-  const entries = selectFrom('_quarantine as q').select('q.id').whereRef('q.fetch_id', '=', '_fetch.id')
-  return and([
-    exists(entries.where('q.dismissed', 'is not', null)),
-    not(exists(entries.where('q.resolved_at', 'is', null))),
-  ])
+  return sound ? fetches.where('rows_rejected', '=', 0) : fetches
 }
 
 const bySoundness = <P extends object, T>(make: (sound: boolean) => Prepared<P, T>) => ({

@@ -120,8 +120,6 @@ export const _quarantine = table(
     dismissed_after: optional(
       integer('Last fetch before the dismissal (_fetch.id); identical rejects from later fetches are dismissed too'),
     ),
-    geo_id: optional(integer('Geo of the rejected value; NULL if unknown')),
-    at: optional(instant('Instant of the rejected value')),
   },
   { key: ['id'], references: { _run: ['run_id'], _fetch: ['fetch_id'] } },
 )

@@ -53,32 +53,6 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
   return toChange(stored, mergeRows(rows, series), absences)
 }
 
-/** Rule 14: decides what changes when the last open reject of a reply is dismissed. Its values are the stored ones of its window. */
-export function decideAcceptance(
-  series: Series,
-  reply: SeriesReply & { readonly window: Interval },
-  stored: StoredCoverage,
-): Change {
-  const { window, geos, values, dismissed } = reply
-  const accepted = stored.coverage.flatMap((row) => {
-    if (!geos.includes(row.geo) || row.state !== 'unverified') return [row]
-    const valuesOfRow = row.geo === ALL_GEOS ? [...values.values()] : [values.get(row.geo)]
-    const verified = clipRow(row, window, series).map((part): Coverage => {
-      const hasValues = valuesOfRow.some((ofGeo) => ofGeo?.at.some((at) => at >= part.from && at < part.to))
-      return { ...part, state: hasValues ? 'values' : 'empty', since: null }
-    })
-    return [...cutRow(row, window, series), ...verified]
-  })
-  const withRows = new Set(stored.coverage.filter((row) => overlaps(row, window)).map(({ geo }) => geo))
-  const decided = decidedGeos(series, reply).filter((geo) => geos.includes(geo) || !withRows.has(geo))
-  // Rule 16: a dismissed reject without a place may be any missing value.
-  const isKnown = values.size > 0 && dismissed.every((key) => key !== null)
-  const absences = isKnown
-    ? decideAbsences(series, reply, stored, decided, (geo) => provesAbsence(geo, reply, new Set()))
-    : stored.absences
-  return toChange(stored, mergeRows(accepted, series), absences)
-}
-
 /** Rules 1–5: the state of the window for a geo. */
 function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCoverage): ReplyState {
   const isForAll = geo === ALL_GEOS

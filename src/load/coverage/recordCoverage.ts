@@ -58,7 +58,7 @@ export function toSeriesReply(
 }
 
 /** Reads the properties of a series. `values` are those of the reply, `lookbackS` is the lookback of the request. */
-export async function readSeries(
+async function readSeries(
   tx: Transaction<Database>,
   storedSeries: StoredSeries,
   values: ReadonlyMap<Geo, Values>,
@@ -104,7 +104,7 @@ const NO_TIME: Interval = { from: 0, to: 0 }
 const ALL_TIME: Interval = { from: 0, to: Number.MAX_SAFE_INTEGER }
 
 /** Reads the stored rows of a series near the window of a reply. */
-export async function readCoverage(
+async function readCoverage(
   tx: Transaction<Database>,
   seriesId: number,
   series: Series,
@@ -244,7 +244,7 @@ const selectValues = prepared((db, { seriesId, from, to }: Interval & { seriesId
 )
 
 /** Reads the stored values of an interval. */
-export async function readStoredValues(
+async function readStoredValues(
   tx: Transaction<Database>,
   seriesId: number,
   { from, to }: Interval,
@@ -296,7 +296,7 @@ async function readNearby(
 }
 
 /** Writes a decision. */
-export async function writeCoverage(
+async function writeCoverage(
   tx: Transaction<Database>,
   seriesId: number,
   { coverage, absences }: Change,

@@ -4,7 +4,6 @@ import type { Store } from '../../db/store.ts'
 import type { Reject } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { formatMillis } from '../../util/time/instant.ts'
-import { acceptReplies } from './accept.ts'
 import { updateOpenEntries } from './closeQuarantine.ts'
 import { fragmentText } from './dismissed.ts'
 
@@ -23,15 +22,8 @@ export async function quarantine(
   rejects: readonly Reject[],
 ): Promise<void> {
   const origin = { run_id: runId, fetch_id: fetchId, created_at: formatMillis(recordedMs) }
-  for (const { path, reason, fragment, observation } of rejects)
-    await insertReject.run(tx, {
-      ...origin,
-      path,
-      reason,
-      fragment: fragmentText(fragment),
-      geo_id: observation?.geoId ?? null,
-      at: observation?.at ?? null,
-    })
+  for (const { path, reason, fragment } of rejects)
+    await insertReject.run(tx, { ...origin, path, reason, fragment: fragmentText(fragment) })
 }
 
 const insertReject = prepared((db, row: Insertable<Database['_quarantine']>) =>
@@ -71,15 +63,15 @@ export async function requarantine(
 }
 
 /**
- * Dismisses quarantine entries, with those of equal reason and fragment in the same series or listing. Accepts replies without other
- * open entries. Returns the ids of the dismissed entries.
+ * Dismisses quarantine entries, with those of equal reason and fragment in the same series or listing. Coverage changes when the
+ * range is requested again. Returns the ids of the dismissed entries.
  */
 export async function dismiss(store: Store, ids: readonly number[], reason: string, nowMs: number): Promise<number[]> {
   return store.write(async (tx) => {
     const alike = await tx
       .selectFrom('_quarantine as q')
       .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-      .select(['q.id', 'q.fetch_id'])
+      .select('q.id')
       .where('q.resolved_at', 'is', null)
       .where(({ exists, selectFrom }) =>
         exists(
@@ -109,7 +101,6 @@ export async function dismiss(store: Store, ids: readonly number[], reason: stri
         alike.map(({ id }) => id),
       )
       .execute()
-    await acceptReplies(tx, new Set(alike.map(({ fetch_id }) => fetch_id)))
     return alike.map(({ id }) => id)
   })
 }

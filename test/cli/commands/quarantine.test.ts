@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { runCommand, tempFolder } from '../../kit.ts'
+import { ms, runCommand, tempFolder, tempStore } from '../../kit.ts'
+import { source } from '../../source.ts'
 import { flawedStore } from '../flawed.ts'
+import { serviceAt } from '../jobFolder.ts'
 
 test('quarantine lists unreadable rows, and dismisses them with a reason', async () => {
   const { store } = await flawedStore()
@@ -21,6 +23,23 @@ test('quarantine lists unreadable rows, and dismisses them with a reason', async
   expect(await quarantine('dismiss', '1', '--reason', ' a misprint ', '--json')).toMatchObject({ code: 0 })
   expect((await quarantine('list')).out).toBe('The quarantine is empty.\n')
   expect(store.get('select dismissed from _quarantine where resolved_at is not null')).toBe('a misprint')
+})
+
+test('a dismissal says that `retry` requests the range at once, and `retry` verifies it', async () => {
+  const spoiledAt = ms('2025-10-02T10:00:00Z') / 1000
+  const [store, market] = [await tempStore(), await source({ spoiled: (at) => at === spoiledAt })]
+  await market.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 } }]', Date.now())
+  const run = (...args: string[]) =>
+    runCommand(tempFolder(), [...args, '--database', store.file], serviceAt(market.url))
+  const unverified = () => store.get("select count(*) from _coverage where state = 'unverified'")
+  const dismissed = await run('quarantine', 'dismiss', '1', '--reason', 'a misprint')
+  expect(dismissed.out).toBe(
+    '1 dismissed, including identical entries; 0 still open.\n1 response still to be verified: a sync requests its range again when due, `indicator-sync retry` now.\n',
+  )
+  expect(unverified()).toBe(1)
+  await run('retry')
+  expect(unverified()).toBe(0)
+  expect((await run('quarantine', 'list')).out).toBe('The quarantine is empty.\n')
 })
 
 test.each<[string, string[], RegExp]>([
