@@ -2,20 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { emulate, runCommand } from '../../kit.ts'
-import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
-
-test('a legal but unlikely setting is reported as a warning, not as a mistake', async () => {
-  const dir = jobFolder({
-    'job.yaml': SERIES.replace('[1739]', `[${Array.from({ length: 400 }, (_, i) => i + 1)}]`).replace(
-      'from: 2025-01-01, to: 2025-02-01 }',
-      'from: 1989-12-31, to: 2024-01-01 }, chunk: 1d',
-    ),
-  })
-  const { code, err } = await runCommand(dir, ['validate', 'job.yaml'])
-  expect(err).toMatch(/series\[0\]\.window\.from is before 1990/)
-  expect(err).toMatch(/needs 4,967,600 requests, which take 2 days/)
-  expect(code).toBe(0)
-})
+import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 test('validate and plan report windows that omit the published values of tomorrow', async () => {
   const entries = [
