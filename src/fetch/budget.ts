@@ -44,21 +44,6 @@ const callsBetween = prepared((db, { host, since, until }: { host: string; since
 const countCalls = async (db: Kysely<Database>, host: string, ms: number, nowMs: number): Promise<number> =>
   (await callsBetween.first(db, { host, since: nowMs - ms, until: nowMs + CLOCK_ERROR_MS }))!.calls
 
-/** Counts the calls to a host that are recorded in the future. `last`: the time of the last one (epoch milliseconds). */
-export async function futureCalls(
-  { kysely }: Pick<Reader, 'kysely'>,
-  host: string,
-  nowMs: number,
-): Promise<{ readonly calls: number; readonly last: number }> {
-  const { calls, last } = await kysely
-    .selectFrom('_budget')
-    .select(({ fn }) => [fn.countAll<number>().as('calls'), fn.max('called_at').as('last')])
-    .where('host', '=', host)
-    .where('called_at', '>', nowMs + CLOCK_ERROR_MS)
-    .executeTakeFirstOrThrow()
-  return { calls: Number(calls), last: Number(last ?? 0) }
-}
-
 const addCall = prepared((db, row: Insertable<Database['_budget']>) => db.insertInto('_budget').values(row))
 const forgetCalls = prepared((db, { host, before, after }: { host: string; before: number; after: number }) =>
   db

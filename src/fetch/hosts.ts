@@ -1,12 +1,9 @@
 import type { Store } from '../db/store.ts'
 import type { Service } from '../service/service.ts'
 import { StoppedError, UnavailableError } from '../util/errors.ts'
-import type { EmitEvent } from '../util/events.ts'
-import { quantity } from '../util/text.ts'
 import { CLOCK_ERROR_MS, formatMillis } from '../util/time/instant.ts'
 import { MAX_ACCEPTED_WAIT_MS, wait } from '../util/time/wait.ts'
 import { formatLocal } from '../util/time/zone.ts'
-import { futureCalls } from './budget.ts'
 import { MAX_WAIT_MS } from './waits.ts'
 
 /** The host of an address, under which calls are counted, with its port if it has one. */
@@ -20,18 +17,16 @@ export interface ServiceCaller {
   readonly nowMs: () => number
   readonly signal: AbortSignal
   readonly onPause?: ((ms: number, reason: string) => void) | undefined
-  readonly emit?: EmitEvent | undefined
 }
 
 /**
- * Returns the function to call before each call to a host. The first time it records the host, warns of times in the future, and
- * waits for the end of an earlier pause. If that is too far away, throws UnavailableError after an outage, otherwise StoppedError.
+ * Returns the function to call before each call to a host. The first time it records the host, and waits for the end of an earlier
+ * pause. If that is too far away, throws UnavailableError after an outage, otherwise StoppedError.
  */
 export function createHostOpener(caller: ServiceCaller): (host: string, protocol: string) => Promise<void> {
   const opened = new Map<string, Promise<void>>()
   const open = async (host: string, protocol: string): Promise<void> => {
     await recordSource(host, protocol, caller)
-    await reportFutureTimes(host, caller)
     await waitForPause(host, caller)
   }
   return (host, protocol) => {
@@ -93,30 +88,17 @@ export const recordPause = (
       .execute()
   })
 
-/** Warns once in a run about calls and a pause that a wrong clock recorded in the future. Ignores the calls, deletes the pause. */
-async function reportFutureTimes(host: string, { store, service, nowMs, emit }: ServiceCaller): Promise<void> {
-  const { calls, last } = await futureCalls(store, host, nowMs())
-  const pausedUntil = (await readSource(store, host))?.wait_until ?? 0
-  const isPauseWrong = pausedUntil > latestEnd(nowMs())
-  if (isPauseWrong)
-    await store.write(async (tx) => {
-      await tx.updateTable('_source').set({ wait_until: null, wait_outage: null }).where('host', '=', host).execute()
-    })
-  const wrong = [...(calls > 0 ? [quantity(calls, 'call')] : []), ...(isPauseWrong ? ['a pause'] : [])].join(' and ')
-  if (wrong === '') return
-  const latest = formatLocal(service.timeZone, Math.ceil(Math.max(last, isPauseWrong ? pausedUntil : 0) / 1000))
-  emit?.('clock.wrong', {
-    code: 'future-times',
-    reason: `The database has times in the future, which are ignored: ${wrong} of ${host}, up to ${latest}.`,
-    hint: 'Check the clock of this machine. If it is correct now, ignore this warning.',
-  })
-}
-
-/** Waits until the end of a pause that a host requested from an earlier process. */
+/** Waits until the end of a pause that a host requested from an earlier process. Deletes one that a wrong clock recorded. */
 async function waitForPause(host: string, { store, service, nowMs, signal, onPause }: ServiceCaller): Promise<void> {
   const { wait_until: until = null, wait_outage = null } = (await readSource(store, host)) ?? {}
   const beganMs = nowMs()
-  if (until === null || until <= beganMs || until > latestEnd(beganMs)) return
+  if (until === null || until <= beganMs) return
+  if (until > latestEnd(beganMs)) {
+    await store.write(async (tx) => {
+      await tx.updateTable('_source').set({ wait_until: null, wait_outage: null }).where('host', '=', host).execute()
+    })
+    return
+  }
   const ms = until - beganMs
   const at = formatLocal(service.timeZone, Math.ceil(until / 1000))
   if (ms > MAX_WAIT_MS) {

@@ -43,7 +43,7 @@ export async function openRequestContext(
   const client = openClient({
     ...context,
     pacer,
-    openHost: createHostOpener({ ...context, onPause, emit }),
+    openHost: createHostOpener({ ...context, onPause }),
     concurrency: pace.concurrency,
     onPause,
     // If the database cannot be written, the next transaction ends the run.

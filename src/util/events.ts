@@ -84,13 +84,6 @@ export const EVENTS = {
     fields: [...RUN_FIELDS, 'wait_ms', 'reason'],
     sentence: ({ wait_ms, reason }) => `Waiting ${seconds(wait_ms)}: ${reason}`,
   },
-  'clock.wrong': {
-    level: 'warn',
-    pretty: 'always',
-    when: 'A clock was wrong: recorded calls or pauses in the future are ignored.',
-    fields: [...RUN_FIELDS, 'code', 'reason', 'hint'],
-    sentence: ({ reason, hint }) => `${reason} ${hint}`,
-  },
   'run.progress': {
     level: 'info',
     pretty: 'always',
