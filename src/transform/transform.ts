@@ -4,7 +4,7 @@ import type { Shape } from '../service/routes.ts'
 import { SchemaError } from '../util/errors.ts'
 import { isObject, type JsonObject, parseJson } from '../util/json.ts'
 import { oneLine } from '../util/text.ts'
-import { limitRows, refuseFlood } from './flood.ts'
+import { refuseFlood } from './flood.ts'
 import { transformArchives } from './transformArchives.ts'
 import { transformCatalogue } from './transformCatalogue.ts'
 import { transformContents } from './transformContents.ts'
@@ -31,28 +31,6 @@ export function transform(body: Buffer, planned: PlannedRequest): Rows {
   }
 }
 
-/** Kinds of bodies that are not JSON, by their first bytes. */
-const SIGNATURES: readonly { readonly bytes: readonly number[]; readonly format: string }[] = [
-  { bytes: [0xff, 0xfe], format: 'UTF-16 instead of UTF-8' },
-  { bytes: [0xfe, 0xff], format: 'UTF-16 instead of UTF-8' },
-  { bytes: [0x7b, 0], format: 'UTF-16 instead of UTF-8' },
-  { bytes: [0, 0x7b], format: 'UTF-16 instead of UTF-8' },
-  { bytes: [0x50, 0x4b, 3, 4], format: 'a ZIP file' },
-  { bytes: [0x1f, 0x8b], format: 'gzip data without a Content-Encoding header' },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], format: 'zstd data without a Content-Encoding header' },
-  { bytes: [0x25, 0x50, 0x44, 0x46], format: 'a PDF file' },
-]
-
-/** The error of a body that is not JSON, with its format or the parser's message. */
-function notJson(body: Buffer, error: unknown): SchemaError {
-  const signature = SIGNATURES.find(({ bytes }) => bytes.every((byte, i) => body[i] === byte))
-  const message = oneLine((error as Error).message)
-  return new SchemaError(`The body is not JSON: ${signature ? `it is ${signature.format}` : message}.`, {
-    path: '$',
-    cause: error,
-  })
-}
-
 /** The byte order mark of UTF-8. */
 const BOM = [0xef, 0xbb, 0xbf]
 
@@ -68,7 +46,7 @@ function readBody(body: Buffer, planned: PlannedRequest): Rows {
   try {
     parsed = parseJson(body)
   } catch (error) {
-    throw notJson(body, error)
+    throw new SchemaError(`The body is not JSON: ${oneLine((error as Error).message)}.`, { path: '$', cause: error })
   }
   // A listing may come without its envelope.
   if (Array.isArray(parsed) && shape !== 'series') parsed = { [root]: parsed }
@@ -77,5 +55,5 @@ function readBody(body: Buffer, planned: PlannedRequest): Rows {
     throw new SchemaError(`The service sent a message instead of data: ${oneLine(parsed.message).slice(0, 500)}`, {
       path: '$.message',
     })
-  return limitRows(BY_SHAPE[shape](parsed, planned))
+  return BY_SHAPE[shape](parsed, planned)
 }

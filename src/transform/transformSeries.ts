@@ -4,7 +4,6 @@ import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { SchemaError } from '../util/errors.ts'
 import { brief, isObject, type JsonObject, toPayload } from '../util/json.ts'
 import { AS, type Fields, fieldsAs } from './fields.ts'
-import { limitRows } from './flood.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
 import { readValues, type Values } from './values/readValues.ts'
@@ -105,7 +104,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
   const eachStep = trunc === null && typeof steps === 'number' ? stepsInParts(timeZone, observations, steps) : steps
   // The resolution of a reply without values means nothing.
   const hasValues = observations.at.length > 0
-  return limitRows({
+  return {
     observations: guessed
       ? { ...observations, steps: guessStep(timeZone, observations, steps), isStepGuessed: guessed }
       : { ...observations, steps: eachStep },
@@ -122,5 +121,5 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
     sourceUpdatedAt: typeof updated === 'string' ? updated : null,
     outside,
     isEmpty: rows === 0,
-  })
+  }
 }

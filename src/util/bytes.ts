@@ -8,7 +8,7 @@ export const MINUS = 0x2d
 export const POINT = 0x2e
 export const ZERO = 0x30
 export const OPEN = 0x7b
-export const CLOSE = 0x7d
+const CLOSE = 0x7d
 export const LIST = 0x5b
 export const END = 0x5d
 

@@ -92,43 +92,6 @@ describe('400 kB of repetition', () => {
     expect(store.get('select bytes from _reply')).toBeGreaterThan(1_700_000)
   })
 
-  const list = (count: number, piece: (i: number) => string): string =>
-    Array.from({ length: count }, (_, i) => piece(i)).join()
-  test.each<[string, string, string, string]>([
-    [
-      'names of geos',
-      SERIES,
-      'too-many-rows',
-      series('', `,"geos":[${list(50_001, (i) => `{"geo_id":${i},"geo_name":"g"}`)}]`),
-    ],
-    [
-      'geos with values',
-      SERIES,
-      'too-many-geos',
-      series(list(30_001, (i) => `{"value":1,"datetime":"2025-10-01T00:00:00Z","geo_id":${i}}`)),
-    ],
-    ['fields', SERIES, 'too-many-fields', series('', `,"x":{${list(10_001, (i) => `"f${i}":1`)}}`)],
-    [
-      'terms',
-      CONTENT,
-      'too-many-rows',
-      `{"contents":[{"id":1,"taxonomy_terms":[${list(50_001, (i) => `{"id_taxonomy_term":${i}}`)}]}]}`,
-    ],
-    ['items', CONTENT, 'too-many-rows', `{"contents":[${list(50_001, (i) => `{"id":${i}}`)}]}`],
-  ])('more %s than the limit are refused, and the body is kept', async (_name, yaml, code, body) => {
-    const server = await serve((_request, response) => json(response, body))
-    const store = await tempStore()
-    const summary = await runJob(store, server, yaml, { now: NOW })
-    expect(summary.failures).toMatchObject([{ error: { code } }])
-    // Smaller windows are not requested, because they would contain as many.
-    expect(server.calls).toHaveLength(1)
-    expect(store.all('select f.outcome, r.bytes from _fetch f join _reply r on r.hash = f.reply_hash')).toEqual([
-      { outcome: 'shape', bytes: Buffer.byteLength(body) },
-    ])
-    expect(store.get('select reason from _quarantine')).toMatch(/^The response contains .*; at most \d+ are supported/)
-    expect(store.get('select count(*) from geo')).toBe(0)
-  })
-
   test('a body with too many values is refused before parsing and requested in smaller windows', async () => {
     const flood = `{"indicator":{"id":1739,"x":[${'{},'.repeat(4_100_000)}{}],"values":[]}}`
     const calm = '{"indicator":{"id":1739,"name":"x","values":[]}}'

@@ -3,7 +3,6 @@ import { brief, isObject, type JsonObject } from '../../util/json.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { AS } from '../fields.ts'
-import { refuseGeos } from '../flood.ts'
 import { checkPart, collectRejects, type Rejected, type Rejects } from '../rejects.ts'
 
 /** The instants and values of a geo, in the order of the reply. */
@@ -87,7 +86,6 @@ export function createCollector(window: Interval | null, root: string): ValueCol
     if (!column) {
       column = { at: [], values: [], ascending: true }
       columns.set(geoId, column)
-      refuseGeos(columns.size)
     }
     lastGeo = geoId
     lastColumn = column
