@@ -5,7 +5,7 @@ import type { Database } from '../db/tables/schema.ts'
 import { applyRows, type UnchangedTables } from '../load/apply.ts'
 import { leaveUnverified } from '../load/load.ts'
 import { requarantine } from '../load/quarantine/quarantine.ts'
-import { copyFirstSeen, copyLearned, copyRecords, createSeriesRestorer } from '../load/replies/rebuild.ts'
+import { copyFirstSeen, copyLearned, copyRecords, copySeries } from '../load/replies/rebuild.ts'
 import { readReplies, type StoredReply } from '../reports/replies.ts'
 import type { Service } from '../service/service.ts'
 import { SERVICES } from '../service/services.ts'
@@ -66,7 +66,7 @@ export async function replay(
   let batch = await replies.next()
   await copyRecords(store, source)
   await useStoredZones(store)
-  const restorer = await createSeriesRestorer(source)
+  await store.write((tx) => copySeries(source, tx))
   let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
   const applyReply = async (
     tx: Transaction<Database>,
@@ -74,7 +74,6 @@ export async function replay(
     rows: StoredRows,
     unchanged: UnchangedTables,
   ): Promise<void> => {
-    await restorer.upTo(tx, stored.fetchId)
     const { fetchId, runId, seriesId, planned, outcome } = stored
     if (rows === 'damaged') {
       done = { ...done, replies: done.replies + 1, damaged: [...done.damaged, fetchId] }
@@ -103,10 +102,7 @@ export async function replay(
     await write(batch.value)
     batch = await next
   }
-  await store.write(async (tx) => {
-    await restorer.upTo(tx, Number.POSITIVE_INFINITY)
-    await copyLearned(source, tx)
-  })
+  await store.write((tx) => copyLearned(source, tx))
   await copyFirstSeen(store, source)
   return done
 }

@@ -36,38 +36,14 @@ export const REBUILT_TABLES: readonly TableName[] = [
 export const copyRecords = async (store: Store, source: Reader): Promise<void> =>
   requireCopying(store).takeTables(source, RECORD_TABLES)
 
-/** Inserts each series of another database before its first reply is replayed, so that all `first_seen_at` stay equal. */
-export async function createSeriesRestorer({
-  kysely,
-}: Reader): Promise<{ upTo(tx: Transaction<Database>, fetchId: number): Promise<void> }> {
-  const series = await kysely
-    .selectFrom('series as s')
-    .selectAll('s')
-    .select((eb) =>
-      eb
-        .selectFrom('_fetch as f')
-        .select(({ fn }) => fn.min('f.id').as('id'))
-        .whereRef('f.series_id', '=', 's.id')
-        .as('firstFetchId'),
-    )
-    .orderBy('s.id')
-    .execute()
-  const at = ({ firstFetchId }: { readonly firstFetchId: number | null }): number =>
-    firstFetchId ?? Number.POSITIVE_INFINITY
-  series.sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)))
-  let next = 0
-  return {
-    async upTo(tx, fetchId) {
-      for (; next < series.length && at(series[next]!) <= fetchId; next++) {
-        const { firstFetchId: _, ...row } = series[next]!
-        await insertIndicator(tx, row.kind, row.indicator_id, row.created_at)
-        // Each replayed reply raises the lookback again.
-        await tx
-          .insertInto('series')
-          .values({ ...row, lookback_s: null })
-          .execute()
-      }
-    },
+/** Copies the series of another database, with their indicators. Each replayed reply raises the lookback again. */
+export async function copySeries({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
+  for (const row of await kysely.selectFrom('series').selectAll().orderBy('id').execute()) {
+    await insertIndicator(tx, row.kind, row.indicator_id, row.created_at)
+    await tx
+      .insertInto('series')
+      .values({ ...row, lookback_s: null })
+      .execute()
   }
 }
 
