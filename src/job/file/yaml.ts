@@ -1,14 +1,4 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  LineCounter,
-  type Node,
-  parseAllDocuments,
-  visit,
-  type YAMLError,
-} from 'yaml'
+import { type Document, isMap, isNode, LineCounter, type Node, parseAllDocuments, type YAMLError } from 'yaml'
 
 /** A position in a file, counted from 1. */
 interface Position {
@@ -32,54 +22,6 @@ export interface Parsed {
 }
 
 const MAX_LENGTH = 1024 * 1024
-const MAX_DEPTH = 16
-const MAX_ALIASES = 20
-
-/** Why a document is refused: too deep, or with too many aliases, which may expand to any size. */
-function tooComplex(document: Document): string | undefined {
-  let deepest = 0
-  let aliases = 0
-  visit(document, {
-    Node(_key, node, path) {
-      deepest = Math.max(deepest, path.length / 2)
-      if (isAlias(node)) aliases++
-    },
-  })
-  if (deepest > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`
-  if (aliases > MAX_ALIASES) return `uses more than ${MAX_ALIASES} aliases`
-  return undefined
-}
-
-/** Aliases that are undefined or contain themselves. */
-function badAliases(document: Document): { readonly offset: number; readonly message: string }[] {
-  const mistakes: { offset: number; message: string }[] = []
-  visit(document, {
-    Alias(_key, alias, path) {
-      const target = alias.resolve(document)
-      const offset = alias.range?.[0] ?? 0
-      if (!target)
-        mistakes.push({
-          offset,
-          message: `*${alias.source} refers to &${alias.source}, which is not defined before it`,
-        })
-      else if (path.includes(target))
-        mistakes.push({ offset, message: `*${alias.source} refers to a part of the file that contains it` })
-    },
-  })
-  return mistakes
-}
-
-/** Whether a text is nested far deeper than any job. Checked before parsing, which is recursive. */
-function nestsDeeply(text: string): boolean {
-  let open = 0
-  for (const letter of text) {
-    if (letter === '[' || letter === '{') open++
-    else if (letter === ']' || letter === '}') open--
-    if (open > 100) return true
-  }
-  return /^ {400}/m.test(text) || /(?:- ){100}/.test(text)
-}
-
 /** The node at a path, or the nearest one above it that exists. */
 function nodeAt(document: Document, path: DocumentPath, key: boolean): Node | null {
   const parent = document.getIn(path.slice(0, -1), true)
@@ -95,6 +37,7 @@ const PLAIN_MESSAGES: Partial<Record<YAMLError['code'], string>> = {
   BAD_SCALAR_START: 'put a text that starts with this character in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'two keys follow each other; align keys in one column, and put a text with a colon in quotes',
   MULTILINE_IMPLICIT_KEY: 'a key lacks its colon',
+  RESOURCE_EXHAUSTION: 'it is nested too deeply',
   TAB_AS_INDENT: 'indent with spaces, not with tabs',
 }
 
@@ -105,14 +48,13 @@ const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
     : `is not valid YAML: ${PLAIN_MESSAGES[code] ?? message.split('\n')[0]?.replace(/ at line .*$/, '')}`
 
 /**
- * Parses the YAML of a job file: one document of limited size and depth. `mistakes` are those of the text; `parsed` is null if
+ * Parses the YAML of a job file: one document of limited size. `mistakes` are those of the text; `parsed` is null if
  * the text cannot be read.
  */
 export function parseYaml(text: string): { mistakes: readonly TextMistake[]; parsed: Parsed | null } {
   const refuse = (message: string) => ({ mistakes: [{ line: 1, column: 1, message }], parsed: null })
   if (text.length > MAX_LENGTH) return refuse('is too large for a job file (limit 1 MiB)')
   if (/^(?:\uFFFD\uFFFD|\uFEFF?.?\0)/s.test(text)) return refuse('is not UTF-8 but looks like UTF-16; save it as UTF-8')
-  if (nestsDeeply(text)) return refuse(`is nested deeper than ${MAX_DEPTH} levels`)
   const lines = new LineCounter()
   // A key that is a list or an object becomes a text. The parser would print a warning.
   const documents = parseAllDocuments(text, {
@@ -134,14 +76,18 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
   if (unparsable) return { mistakes: [mistake(unparsable)], parsed: null }
   const mistakes = document.errors.map(mistake)
   if (documents.length > 1) return refuse('contains several YAML documents; expected one')
-  const complexity = tooComplex(document)
-  if (complexity) return refuse(complexity)
-  const aliases = badAliases(document).map(({ offset, message }) => ({ ...place(offset), message }))
-  if (aliases.length > 0) return { mistakes: [...mistakes, ...aliases], parsed: null }
+  let value: unknown
+  try {
+    value = document.toJS()
+    // A value that contains itself cannot be shown in messages.
+    JSON.stringify(value)
+  } catch (error) {
+    return refuse(`has a bad alias: ${(error as Error).message.split('\n')[0]}`)
+  }
   return {
     mistakes,
     parsed: {
-      value: document.toJS({ maxAliasCount: MAX_ALIASES * 10 }),
+      value,
       positionOf: (path, key) => place(nodeAt(document, path, key)?.range?.[0] ?? 0),
     },
   }
