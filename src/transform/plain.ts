@@ -38,23 +38,8 @@ function isConvertible(html: string): boolean {
   return true
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
-
-/** The text with each tag replaced by a space, in one pass. */
-function stripTags(html: string): string {
-  const pieces: string[] = []
-  for (let at = 0; at < html.length; ) {
-    const open = html.indexOf('<', at)
-    const close = open < 0 ? -1 : html.indexOf('>', open)
-    pieces.push(html.slice(at, open < 0 || close < 0 ? html.length : open))
-    if (close < 0) break
-    at = close + 1
-  }
-  return pieces
-    .filter((piece) => piece !== '')
-    .join(' ')
-    .replaceAll(/&(amp|lt|gt|quot|apos|nbsp);/g, (_, name: string) => ENTITIES[name]!)
-}
+/** The text with each tag replaced by a space. */
+const stripTags = (html: string): string => html.replaceAll(/<[^<>]*>/g, ' ')
 
 /** Converts HTML, or only removes its tags if the conversion would take too long. */
 function convertHtml(html: string): string {
