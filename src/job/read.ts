@@ -52,7 +52,7 @@ function readText(text: string, file: string, service: Service): Read {
   const checked = jobFileSchema(service).safeParse(value, { jitless: true, error: listValidKeys })
   const issues = checked.error?.issues ?? []
   const explain = (explained: typeof issues): Mistake[] =>
-    explained.flatMap((issue) => explainIssue(issue, valueAt(value), service).map(placed))
+    explained.flatMap((issue) => explainIssue(issue, valueAt(value)).map(placed))
   const illegal = explain(issues.filter((issue) => !isRule(issue)))
   // Broken rules are not reported for illegal values.
   const illegalPaths = new Set(illegal.map(({ path }) => path))

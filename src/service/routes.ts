@@ -16,8 +16,6 @@ import type { Size } from './windowSizes.ts'
 export const LOCALES = ['es', 'en'] as const
 /** A language of a service, as a tag: `es`, `pt-BR`. */
 export type Locale = string
-/** Common names of languages. */
-export const LANGUAGE_NAMES: Readonly<Record<string, Locale>> = { spanish: 'es', english: 'en' }
 
 /** Steps of aggregations over time, shortest first. */
 export const TIME_TRUNCS = ['five_minutes', 'ten_minutes', 'fifteen_minutes', 'hour', 'day', 'month', 'year'] as const

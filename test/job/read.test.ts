@@ -105,12 +105,6 @@ describe('mistakes in job files', () => {
       SERIES.replace('[600]', '600'),
       /600 does not select indicators; expected \[600, 612\], all/,
     ],
-    [
-      'mean',
-      `${SERIES}    timeTrunc: hour\n    timeAgg: mean`,
-      /timeAgg {2}"mean" is not valid; .*Did you mean "average"\?/,
-    ],
-    ['glossary', 'name: x\ncontent:\n  - kinds: [glossary]', /Did you mean "glossaries"\?/],
     ['a language', 'name: x\nlocales: [de]', /"de" is not valid; expected one of: es, en\.$/m],
     [
       'one error of the YAML parser',

@@ -1,6 +1,4 @@
 import type { z } from 'zod'
-import { contentKinds, LANGUAGE_NAMES } from '../../service/routes.ts'
-import type { Service } from '../../service/service.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { parseSpan } from '../moment.ts'
 import { isRule } from './jobFile.ts'
@@ -13,40 +11,12 @@ export interface ExplainedMistake {
   readonly key: boolean
 }
 
-/** Common words for legal ones that edit distance does not find. */
-const SYNONYMS: Readonly<Record<string, string>> = {
-  mean: 'average',
-  max: 'average',
-  min: 'average',
-  total: 'sum',
-  pages: 'static_pages',
-  hourly: 'hour',
-  daily: 'day',
-  monthly: 'month',
-  yearly: 'year',
-  quarter: 'fifteen_minutes',
-  '15m': 'fifteen_minutes',
-  ...LANGUAGE_NAMES,
-}
-
-const suggestion = (word: string, legal: readonly string[], { routes }: Service): string => {
-  // Jobs name the routes of content, the database names its items.
-  const synonym = contentKinds(routes).get(word.toLowerCase()) ?? SYNONYMS[word.toLowerCase()]
-  return synonym !== undefined && legal.includes(synonym)
-    ? ` Did you mean ${JSON.stringify(synonym)}?`
-    : didYouMean(word, legal)
-}
-
 /** Makes the valid keys the message of issues about unknown keys. */
 export const listValidKeys: z.core.$ZodErrorMap = ({ code, inst }) =>
   code === 'unrecognized_keys' ? Object.keys((inst as z.ZodObject).shape).join(', ') : undefined
 
 /** Translates an issue of zod, with a message of `listValidKeys`. Each unknown key is a mistake of its own. */
-export function explainIssue(
-  issue: z.core.$ZodIssue,
-  valueAt: (path: DocumentPath) => unknown,
-  service: Service,
-): ExplainedMistake[] {
+export function explainIssue(issue: z.core.$ZodIssue, valueAt: (path: DocumentPath) => unknown): ExplainedMistake[] {
   const { path } = issue
   const value = valueAt(path)
   // JSON has no Infinity and no NaN: it would show them as null.
@@ -61,9 +31,7 @@ export function explainIssue(
       }))
     case 'invalid_value': {
       const legal = issue.values.map(String)
-      return mistake(
-        `${shown} is not valid; expected one of: ${legal.join(', ')}.${suggestion(String(value), legal, service)}`,
-      )
+      return mistake(`${shown} is not valid; expected one of: ${legal.join(', ')}.${didYouMean(String(value), legal)}`)
     }
     case 'invalid_union': {
       const branches = issue.errors.filter((errors) => errors.length > 0)
@@ -76,7 +44,7 @@ export function explainIssue(
         return mistake(
           `${shown ?? ''} ${issue.message.startsWith('does not') ? issue.message : 'does not fit here'}`.trim(),
         )
-      return best.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, valueAt, service))
+      return best.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, valueAt))
     }
     case 'invalid_type':
       if (value === undefined) return mistake(`is missing; expected ${withArticle(issue.expected)}`)
