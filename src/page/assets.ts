@@ -1,15 +1,7 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
+import { stripTypeScriptTypes } from 'node:module'
 import { STYLE } from './style.ts'
-
-/** A file that pages load. */
-interface Asset {
-  readonly type: string
-  readonly body: Buffer
-}
 
 const SCRIPT = 'text/javascript; charset=utf-8'
 const CLIENT = new URL('./client/', import.meta.url)
@@ -22,18 +14,10 @@ const resolved = (code: string): string =>
     .replaceAll(/(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.\/[\w-]+)\.[tj]s\2/g, '$1$2$3.js$2')
     .replaceAll(/(\bfrom\s*)(['"])uplot\2/g, '$1$2./uplot.js$2')
 
-/** A script that removes the types from a list of modules. It hides Node's warning that this is experimental. */
-const STRIP = `
-  process.emitWarning = () => undefined
-  const codes = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))
-  process.stdout.write(JSON.stringify(codes.map((code) => require('node:module').stripTypeScriptTypes(code))))`
-
-/** Modules without their types. Another process removes them, because this one would keep the 50 MB for that. */
-async function withoutTypes(codes: readonly string[]): Promise<string[]> {
-  const child = spawn(process.execPath, ['-e', STRIP], { stdio: ['pipe', 'pipe', 'inherit'], env: {} })
-  child.stdin.end(JSON.stringify(codes))
-  const [stripped] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  return JSON.parse(stripped) as string[]
+/** A script for the browser: TypeScript in a clone, JavaScript in a package. */
+function readScript(file: string): string {
+  const code = readFileSync(new URL(file, CLIENT), 'utf8')
+  return resolved(file.endsWith('.ts') ? stripTypeScriptTypes(code) : code)
 }
 
 /** A file of the chart library. */
@@ -42,46 +26,22 @@ const uplotFile = (name: string): string => readFileSync(new URL(name, import.me
 /** Set before the chart library, which refuses the language of a browser that is no valid tag, such as `en-US@posix`. */
 const LANGUAGE = 'const navigator = { language: document.documentElement.lang }'
 
-/** The name of a file for the browser. */
-const scriptName = (file: string): string => file.replace(/\.ts$/, '.js')
-
-/** The files of the page. */
+/** Creates the files that pages load. */
 function createAssets() {
-  const sources = [
-    { name: 'page.css', type: 'text/css; charset=utf-8', text: `${uplotFile('uPlot.min.css')}\n${STYLE}` },
-    { name: 'icon.svg', type: 'image/svg+xml', text: ICON },
-    { name: 'uplot.js', type: SCRIPT, text: `${LANGUAGE}\n${uplotFile('uPlot.iife.min.js')}\nexport default uPlot\n` },
-    // TypeScript in a clone, JavaScript in a package.
+  const files = new Map([
+    ['page.css', { type: 'text/css; charset=utf-8', body: `${uplotFile('uPlot.min.css')}\n${STYLE}` }],
+    ['icon.svg', { type: 'image/svg+xml', body: ICON }],
+    ['uplot.js', { type: SCRIPT, body: `${LANGUAGE}\n${uplotFile('uPlot.iife.min.js')}\nexport default uPlot\n` }],
     ...readdirSync(CLIENT)
       .filter((file) => /^[\w-]+\.[tj]s$/.test(file))
-      .map((file) => ({ name: file, type: SCRIPT, text: readFileSync(new URL(file, CLIENT), 'utf8') })),
-  ]
-  async function prepare(): Promise<ReadonlyMap<string, Asset>> {
-    const typed = sources.filter(({ name }) => name.endsWith('.ts'))
-    const stripped = typed.length === 0 ? [] : await withoutTypes(typed.map(({ text }) => text))
-    return new Map(
-      sources.map((source) => {
-        const { name, type } = source
-        const code = stripped[typed.indexOf(source)] ?? source.text
-        const isOurs = type === SCRIPT && name !== 'uplot.js'
-        return [scriptName(name), { type, body: Buffer.from(isOurs ? resolved(code) : code) }]
-      }),
-    )
-  }
-  let prepared: Promise<ReadonlyMap<string, Asset>> | undefined
-  return {
-    /** The name of their folder: it changes with any of them. */
-    folder: createHash('sha256').update(JSON.stringify(sources)).digest('base64url').slice(0, 12),
-    names: sources.map(({ name }) => scriptName(name)),
-    /** The file with a name, if any. */
-    async read(name: string): Promise<Asset | undefined> {
-      prepared ??= prepare().catch((error: unknown) => {
-        prepared = undefined
-        throw error
-      })
-      return (await prepared).get(name)
-    },
-  }
+      .map((file) => [file.replace(/\.ts$/, '.js'), { type: SCRIPT, body: readScript(file) }] as const),
+  ])
+  /** The name of their folder: it changes with any of them. */
+  const folder = createHash('sha256')
+    .update(JSON.stringify([...files]))
+    .digest('base64url')
+    .slice(0, 12)
+  return { folder, files }
 }
 
 let created: ReturnType<typeof createAssets> | undefined

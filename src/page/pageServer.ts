@@ -136,8 +136,8 @@ function buildPageServer(site: Site) {
   app.get('/series.json', (c) => c.redirect('/index.json'))
   for (const endpoint of ENDPOINTS) app.get(endpoint.path, (c) => handle(c, { endpoint }))
   app.get('/-/:folder/:name', async (c) => {
-    const { folder, read } = assets()
-    const asset = c.req.param('folder') === folder ? await read(c.req.param('name')) : undefined
+    const { folder, files } = assets()
+    const asset = c.req.param('folder') === folder ? files.get(c.req.param('name')) : undefined
     if (!asset) return handle(c, {})
     const headers = { 'Cache-Control': 'public, max-age=31536000, immutable', 'Content-Type': asset.type }
     return send(c, { status: 200, headers, body: asset.body }, site)
