@@ -247,11 +247,10 @@ test('archives are listed by day, by default the last, with links to neighbourin
   await expect(get('/archives/archive/99999999')).rejects.toThrow(/not found/)
 })
 
-test('each widget has a page with all its stored data', async () => {
-  const { data } = await get('/widgets')
+test('each widget links to a statement for all its stored data', async () => {
+  const { data, html } = await get('/widgets')
   expect(data.widgets.length).toBeGreaterThan(1)
-  expect((await get(`/widgets/${data.widgets[0].id}`)).html).toContain('<pre')
-  await expect(get('/widgets/99999999')).rejects.toThrow(/not found/)
+  expect(html).toContain(`/sql?sql=select+*+from+widget_text+where+id+%3D+${data.widgets[0].id}"`)
 })
 
 test('the catalogue lists stored series, and shows how to add any other to a job', async () => {

@@ -8,8 +8,6 @@ import { inLanguage } from '../queries/names.ts'
 
 /** Editions on one page. */
 const EDITIONS = 100
-/** Letters of the JSON of a widget that are shown. */
-const PAYLOAD = 20_000
 
 /** Finds the nearest day with an edition, by the key of editions, which begins with the archive. */
 async function findDay({ kysely }: Reader, date: string, order: '<' | '<=' | '>'): Promise<string | null> {
@@ -207,37 +205,19 @@ async function readWidgets({ store: { kysely }, languages }: PageRequest) {
   return { widgets: [...groups.values()].map((texts) => inLanguage(texts, languages)!) }
 }
 
-/** JSON with line breaks, shortened if it is long. */
-const readable = (json: string | null) => {
-  if (json === null) return null
-  const text = JSON.stringify(JSON.parse(json), null, 2)
-  return { text: text.slice(0, PAYLOAD), letters: text.length, cut: text.length > PAYLOAD }
-}
-
-/** Reads a widget with all its fields. */
-async function readWidget({ store: { kysely }, languages, params }: PageRequest) {
-  const id = wholeNumber(params.id)
-  if (id === null) return null
-  const widget = await kysely.selectFrom('widget').selectAll().where('id', '=', id).executeTakeFirst()
-  if (!widget) return null
-  const texts = await kysely.selectFrom('widget_text').selectAll().where('id', '=', id).orderBy('locale').execute()
-  const text = inLanguage(texts, languages)
-  const { name = null, subtitle = null, locale = null, payload_v1 = null, payload_v2 = null } = text ?? {}
-  return { widget, name, subtitle, locale, list: readable(payload_v1), single: readable(payload_v2) }
-}
-
-/** `/widgets`: widgets of the site of the operator. */
+/** `/widgets`: widgets of the site of the operator, each with a statement for its fields. */
 export const widgetsView = view({
   read: readWidgets,
   show({ widgets: rows }, request) {
     const { archives: labels, common } = request.words
+    const allFields = (id: number) => request.link('/sql', { sql: `select * from widget_text where id = ${id}` })
     if (rows.length === 0) return html`<p>${labels.noWidgets} ${common.noneHint}</p>${command('widgets: [{}]')}`
     return html`<p>${labels.widgetsAbout}</p>
 ${table(common.pages.widgets, rows, [
   [
     common.pages.widget,
     ({ id, name, locale, subtitle }) =>
-      html`<a href="${request.link(`/widgets/${id}`)}">${serviceText(name, locale) ?? id}</a> ${serviceText(subtitle, locale)}`,
+      html`<a href="${allFields(id)}">${serviceText(name, locale) ?? id}</a> ${serviceText(subtitle, locale)}`,
   ],
   [labels.slug, ({ slug }) => serviceText(slug)],
   [
@@ -246,29 +226,5 @@ ${table(common.pages.widgets, rows, [
       html`${serviceText(type)} ${withdrawn_at !== null && html`${common.withdrawn} ${timeElement(request, withdrawn_at)}`}`,
   ],
 ])}`
-  },
-})
-
-type Widget = NonNullable<Awaited<ReturnType<typeof readWidget>>>
-
-/** `/widgets/7`: a widget with all its fields. */
-export const widgetView = view({
-  read: readWidget,
-  title: ({ name, widget: { id } }, { words }) => name?.trim() || `${words.common.pages.widget} ${id}`,
-  show({ widget, subtitle, locale, list, single }, request) {
-    const { archives: labels, common } = request.words
-    const payload = (title: string, part: Widget['list']) =>
-      part !== null &&
-      html`<h2>${title}</h2>${part.cut && html`<p>${labels.cut(part.letters)}</p>`}<pre dir="ltr" tabindex="0">${part.text}</pre>`
-    return html`${subtitle && html`<p>${serviceText(subtitle, locale)}</p>`}
-${facts([
-  [labels.slug, serviceText(widget.slug)],
-  [common.type, serviceText(widget.type)],
-  [common.firstSeen, timeElement(request, widget.first_seen_at)],
-  [common.withdrawn, timeElement(request, widget.withdrawn_at)],
-  ['ID', widget.id],
-])}
-${payload(labels.single, single)}
-${payload(labels.list, list)}`
   },
 })
