@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { difference } from '../../src/page/difference.ts'
+import { difference } from '../../src/page/views/textsPage.ts'
 
 const without = (what: string, pieces: ReturnType<typeof difference>): string =>
   pieces
