@@ -91,7 +91,6 @@ ${shown.body}
 <p id="status" role="status" class="quiet"${live && html` data-changed="${common.changed}" data-lost="${common.lost('{}')}"`} data-locale="${locale}" data-copy="${common.copy}" data-copied="${common.copied}"></p>
 <footer>
 <p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`}${languages(request)} · ${common.clock(request.service.timeZone)}${!live && html` · ${common.made(momentText(request.service.timeZone, new Date(request.now * 1000).toISOString()))}`}</p>
-${request.address !== undefined && html`<p class="printed">${request.address}</p>`}
 </footer>
 </body>
 </html>

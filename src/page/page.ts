@@ -38,8 +38,6 @@ export interface PageRequest {
   readonly version: string
   /** Epoch seconds. */
   readonly now: number
-  /** The requested URL, for paper; undefined without a server. */
-  readonly address?: string
   /** Whether another site linked here; then nothing costly is done. */
   readonly foreign: boolean
   /** Whether the page has a server. A file has no search, no SQL and no scripts. */

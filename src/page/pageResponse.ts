@@ -73,7 +73,6 @@ function createRequest(site: Site, { address, params, headers, locale }: PageCal
     words: WORDS[locale],
     version: site.version,
     now: site.now(),
-    address: `http://${headers.host}${address.pathname}${address.search}`,
     live: true,
     foreign: isForeign(headers),
     link: formatAddress,

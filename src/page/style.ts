@@ -128,7 +128,6 @@ h1::before { margin-inline-end: .5rem; }
 .health > .good::before { content: none; }
 main:has(.problems, dd :is(.warn, .bad)) h1::before { content: var(--sign-warn); }
 main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
-.printed { display: none; }
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); }
 .cell.none, .grid td.none { box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--edge) 50%, transparent); }
 .cell.failed, .grid td.failed { color: var(--on-strong); }
@@ -237,7 +236,6 @@ p.soft:not([hidden]) + #chart { display: none; }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media (scripting: none) { #keys, .carpet { display: none; } }
 @media print {
-  .printed { display: block; overflow-wrap: anywhere; }
   nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
   a { color: inherit; }
   body { font-size: 10pt; }

@@ -127,19 +127,6 @@ test('words in tables are not broken, even on a narrow screen', async () => {
   }
 })
 
-test('a printed page contains its current URL', async () => {
-  const { url } = await servePage(await sharedFile())
-  const page = await window()
-  await page.goto(`${url}/series/600?day=2025-10-26`)
-  const printed = page.locator('.printed')
-  expect(await printed.isVisible()).toBe(false)
-  await page.emulateMedia({ media: 'print' })
-  expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-26`)
-  expect(await printed.isVisible()).toBe(true)
-  await page.evaluate(`history.replaceState(null, '', '?day=2025-10-27'); dispatchEvent(new Event('beforeprint'))`)
-  expect(await printed.textContent()).toBe(`${url}/series/600?day=2025-10-27`)
-})
-
 test('a typed statement runs, and the URL contains it', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()

@@ -1,4 +1,4 @@
-/** Scripts of every page: buttons that copy commands, ages, suggested names, keys of forms, and the address on paper. */
+/** Scripts of every page: buttons that copy commands, ages, suggested names, and keys of forms. */
 
 /** Announces copies; it has the words for that. */
 const copyStatus = document.querySelector<HTMLElement>('#status')
@@ -19,12 +19,6 @@ function addButtons(): void {
     code.after(button)
   }
 }
-
-// Scripts may have changed the address.
-addEventListener('beforeprint', () => {
-  const printed = document.querySelector('.printed')
-  if (printed) printed.textContent = location.href
-})
 
 const UNITS = { day: 86_400, hour: 3_600, minute: 60, second: 1 }
 
