@@ -73,27 +73,13 @@ export interface Scales {
 /** Draws each value for the length of its period, with gaps for missing ones. */
 export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   let end = Number.NaN
-  let level = Number.NaN
-  let last = Number.NaN
-  const rest = (): void => {
-    if (!Number.isNaN(last)) pen.lineTo(x(last), level)
-    last = Number.NaN
-  }
   for (const { from, to, mean } of eachPeriod(drawn)) {
     if (mean === null) continue
-    const height = y(mean)
-    if (from !== end) {
-      rest()
-      pen.moveTo(x(from), height)
-    } else if (height !== level) {
-      rest()
-      pen.lineTo(x(from), height)
-    }
+    if (from === end) pen.lineTo(x(from), y(mean))
+    else pen.moveTo(x(from), y(mean))
+    pen.lineTo(x(to), y(mean))
     end = to
-    last = to
-    level = height
   }
-  rest()
 }
 
 /** Draws the outline of the area between minimum and maximum. */
