@@ -10,7 +10,7 @@ import { lengthText } from '../client/format.ts'
 import { momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
-import { rangeQuery, readNamedGeoSeries, selectStatement } from '../queries/series/seriesQuery.ts'
+import { rangeQuery, readNamedGeoSeries, versionsStatement } from '../queries/series/seriesQuery.ts'
 import { type GeoSeries, includesGeo } from '../queries/series/window.ts'
 
 /** Bytes. Larger replies are not searched for a value. */
@@ -128,9 +128,7 @@ async function readValue(request: PageRequest) {
     previous: await readEndOfValues(store, dataset, 'last', { beyond: at }),
     next: await readEndOfValues(store, dataset, 'first', { beyond: at }),
     /** The SQL statement for all versions. */
-    sql: selectStatement({ range: { from: at, to: at + 1 }, asOf: null }, [dataset])
-      .replace('from observations\n', 'from observation_history\n')
-      .replace('value\n', 'value, valid_from, valid_to\n'),
+    sql: versionsStatement({ from: at, to: at + 1 }, dataset),
   }
 }
 
