@@ -69,23 +69,15 @@ async function runStatement<Result>(
   }
 }
 
-/** Reads the geos to offer for a parameter `geo`: those of the parameter `indicator`, else all with values. */
+/** Reads the geos to offer for a parameter `geo`: those with values. */
 async function readGeoChoices(request: PageRequest, parameters: RequestedStatement['parameters']) {
-  const values = new Map(parameters.map(({ name, value }) => [name, value]))
-  if (!values.has('geo')) return []
-  const indicator = Number(values.get('indicator') || Number.NaN)
-  const rows = await request.store.kysely
-    .selectFrom('series_geo as g')
-    .select('g.geo_id')
-    .distinct()
-    .$if(Number.isSafeInteger(indicator), (eb) =>
-      eb.innerJoin('series as s', 's.id', 'g.series_id').where('s.indicator_id', '=', indicator),
-    )
-    .orderBy('g.geo_id')
-    .limit(MAX_OFFERED_GEOS)
-    .execute()
-  const ids = rows.map(({ geo_id }) => geo_id)
-  return namedGeos(request, ids)
+  if (!parameters.some(({ name }) => name === 'geo')) return []
+  const geos = request.store.kysely.selectFrom('series_geo').select('geo_id').distinct().orderBy('geo_id')
+  const rows = await geos.limit(MAX_OFFERED_GEOS).execute()
+  return namedGeos(
+    request,
+    rows.map(({ geo_id }) => geo_id),
+  )
 }
 
 /** Runs the statement of an address. Its mistakes are part of the data. */
