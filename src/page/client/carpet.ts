@@ -1,5 +1,5 @@
 /** A heat map: days from left to right, hours from top to bottom. */
-import { padTwo, valueText, writtenLocale } from './format.ts'
+import { ARROWS, padTwo, valueText, writtenLocale } from './format.ts'
 import type { EmbeddedData } from './interactiveChart.ts'
 
 interface Carpet {
@@ -14,11 +14,8 @@ const COLOURS = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b 
 
 /** The height of an hour, and the width of the labels of hours. */
 const [ROW, LABELS] = [12, 48]
-const MOVES: Readonly<Record<string, readonly [right: number, down: number]>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
+const MOVES: typeof ARROWS = {
+  ...ARROWS,
   Home: [Number.NEGATIVE_INFINITY, 0],
   End: [Number.POSITIVE_INFINITY, 0],
 }

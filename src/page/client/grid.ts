@@ -1,17 +1,11 @@
 /** In a table of cells, Tab reaches one cell and the arrow keys the others, so that a year is not 365 stops. */
-
-const MOVES: Readonly<Record<string, readonly [row: number, column: number]>> = {
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-}
+import { ARROWS } from './format.ts'
 
 /** The link that a key leads to from a cell: the next one in its direction, or the first or last of the row. */
 function target(grid: HTMLTableSectionElement, cell: HTMLTableCellElement, key: string): HTMLElement | undefined {
   const row = cell.parentElement as HTMLTableRowElement
   if (key === 'Home' || key === 'End') return [...row.querySelectorAll('a')].at(key === 'Home' ? 0 : -1)
-  const [down, right] = MOVES[key] ?? [0, 0]
+  const [right, down] = ARROWS[key] ?? [0, 0]
   let [r, c] = [row.sectionRowIndex + down, cell.cellIndex + right]
   for (; (down || right) && grid.rows[r]?.cells[c]; r += down, c += right) {
     const link = grid.rows[r]!.cells[c]!.querySelector<HTMLElement>('td > a')
@@ -29,7 +23,7 @@ document.addEventListener('keydown', (event) => {
   const cell = (event.target as HTMLElement).closest('td')
   const grid = cell?.closest<HTMLTableSectionElement>('[data-grid]')
   if (!cell || !grid || event.ctrlKey || event.metaKey || event.altKey) return
-  if (event.key in MOVES || event.key === 'Home' || event.key === 'End') event.preventDefault()
+  if (event.key in ARROWS || event.key === 'Home' || event.key === 'End') event.preventDefault()
   const to = target(grid, cell, event.key)
   if (!to) return
   choose(grid, to)
@@ -42,5 +36,3 @@ const prepare = (): void => {
 }
 prepare()
 document.addEventListener('page:changed', prepare)
-
-export {}

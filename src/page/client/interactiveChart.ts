@@ -1,5 +1,4 @@
-import { addressText, timeText } from './clock.ts'
-import { valueText } from './format.ts'
+import { addressText, timeText, valueText } from './format.ts'
 import { refreshPage } from './live.ts'
 import { createChart, type ShownChart, withUnit } from './plot.ts'
 import { type Drawn, differing, periodAt } from './segments.ts'

@@ -1,6 +1,5 @@
 import uPlot from 'uplot'
-import type { Offsets } from './clock.ts'
-import { SIGNS, valueText } from './format.ts'
+import { type Offsets, SIGNS, valueText } from './format.ts'
 import { type Drawn, differing, drawBand, drawSteps, eachPeriod, valueReach } from './segments.ts'
 
 /** The data of a chart. */
