@@ -158,21 +158,16 @@ async function readVersions({ kysely }: Reader, { kind, id, isIndicator }: Item,
     kysely
       .selectFrom(table)
       .select(columns)
+      // UTC, to the millisecond; null if the fetch is not recorded.
+      .select((eb) => eb.selectFrom('_fetch as f').whereRef('f.id', '=', 'fetch_id').select('f.finished_at').as('from'))
       .where((eb) => eb.and({ kind, id, locale }))
       .orderBy('fetch_id', 'desc')
       .limit(MAX_VERSIONS)
       .execute(),
   )
   const rows = (await Promise.all(queries)).flat()
-  const ids = rows.map(({ fetch }) => fetch)
-  const moments = await kysely.selectFrom('_fetch').select(['id', 'finished_at']).where('id', 'in', ids).execute()
-  const finishedAt = (fetch: number) => moments.find(({ id }) => id === fetch)?.finished_at ?? null
-  // A version ends when the next one begins. UTC, to the millisecond; null if the fetch is not recorded.
-  return rows.map((row, i) => ({
-    ...row,
-    from: finishedAt(row.fetch),
-    to: i > 0 ? finishedAt(rows[i - 1]!.fetch) : null,
-  }))
+  // A version ends when the next one begins.
+  return rows.map((row, i) => ({ ...row, to: rows[i - 1]?.from ?? null }))
 }
 
 /** Reads facts about an item; dates are as received. */
