@@ -57,15 +57,13 @@ const offlineDocument = (document: string): string =>
     .replaceAll(/<a\b[^>]*\bhref="#not-here[^"]*"[^>]*>([\s\S]*?)<\/a>/g, '<span>$1</span>')
 
 /**
- * Makes the pages that need no server as files: `series/600.html` with its HTML. The database should be a published copy, or one
- * whose bookkeeping may be public.
+ * Makes the pages that need no server as files, the first page first: `series/600.html` with its HTML. The database should be a
+ * published copy, or one whose bookkeeping may be public.
  */
 export async function* pageFiles(
   store: Reader,
   { locale, service, now }: { readonly locale: PageLocale; readonly service: Service; readonly now: number },
 ): AsyncGenerator<{ readonly name: string; readonly body: string }> {
-  yield { name: 'page.css', body: STYLE }
-  yield { name: 'icon.svg', body: ICON }
   // Links append their pages to those that have no link.
   const addresses = new Set(['/', '/coverage', '/texts'])
   for (const address of addresses) {
@@ -107,4 +105,6 @@ export async function* pageFiles(
       if (!(error instanceof NotFound)) throw error
     }
   }
+  yield { name: 'page.css', body: STYLE }
+  yield { name: 'icon.svg', body: ICON }
 }

@@ -74,43 +74,41 @@ function removeFiles(folder: string, names: readonly string[]): void {
 
 /** Writes the page as files: first all into a staging folder, then each to its place, the first page last. */
 export async function writePage(store: Reader, path: string, options: FolderOptions) {
+  let staging: string | undefined
   try {
     const folder = openTargetFolder(path, 'a page')
-    const staging = partFileName(join(folder, 'page'))
-    try {
-      removeStaleParts(join(folder, 'page'), Date.now())
-      mkdirSync(staging)
-      const names: string[] = []
-      let bytes = 0
-      for await (const { name, body } of pageFiles(store, options)) {
-        writeFileSync(join(staging, String(names.length)), body)
-        names.push(name)
-        bytes += Buffer.byteLength(body)
-      }
-      const list = JSON.stringify({ files: names }, null, 2)
-      writeFileSync(join(staging, FILE_LIST), `${list}\n`)
-      // All targets are checked before anything is written.
-      for (const name of [FILE_LIST, ...names]) {
-        checkFolders(folder, name)
-        if (existsSync(dirname(join(folder, name)))) claim(folder, name, options)
-      }
-      const old = listedFiles(folder)
-      const put = (from: string, name: string): void => {
-        mkdirSync(dirname(join(folder, name)), { recursive: true })
-        moveIntoPlace(join(staging, from), claim(folder, name, options))
-      }
-      const rank = (name: string): number => (name === 'index.html' ? 2 : name.endsWith('.html') ? 1 : 0)
-      for (const [i, name] of [...names.entries()].sort(([, a], [, b]) => rank(a) - rank(b))) put(String(i), name)
-      put(FILE_LIST, FILE_LIST)
-      removeFiles(
-        folder,
-        old.filter((name) => !names.includes(name)),
-      )
-      return { files: names.length, bytes }
-    } finally {
-      rmSync(staging, { recursive: true, force: true })
+    removeStaleParts(join(folder, 'page'), Date.now())
+    staging = partFileName(join(folder, 'page'))
+    mkdirSync(staging)
+    const names: string[] = []
+    let bytes = 0
+    for await (const { name, body } of pageFiles(store, options)) {
+      writeFileSync(join(staging, String(names.length)), body)
+      names.push(name)
+      bytes += Buffer.byteLength(body)
     }
+    const list = JSON.stringify({ files: names }, null, 2)
+    // All targets are checked before anything is written.
+    for (const name of [FILE_LIST, ...names]) {
+      checkFolders(folder, name)
+      if (existsSync(dirname(join(folder, name)))) claim(folder, name, options)
+    }
+    const old = listedFiles(folder)
+    const put = (from: string, name: string): void => {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      moveIntoPlace(from, claim(folder, name, options))
+    }
+    for (const [i, name] of [...names.entries()].reverse()) put(join(staging, String(i)), name)
+    writeFileSync(join(staging, FILE_LIST), `${list}\n`)
+    put(join(staging, FILE_LIST), FILE_LIST)
+    removeFiles(
+      folder,
+      old.filter((name) => !names.includes(name)),
+    )
+    return { files: names.length, bytes }
   } catch (error) {
     throw asWriteError(error, path)
+  } finally {
+    if (staging !== undefined) rmSync(staging, { recursive: true, force: true })
   }
 }
