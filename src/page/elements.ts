@@ -66,7 +66,7 @@ export function table<Row>(
 <thead><tr>${shown.map(([head, , cells]) => html`<th scope="col"${classAttribute(cells?.startsWith('number') && 'number')}>${head}</th>`)}</tr></thead>
 <tbody>${rows.map(
       (row) =>
-        html`<tr><th scope="row">${first![1](row)}</th>${rest.map(([head, cell, cells]) => html`<td${classAttribute(cells)}${!style && html` data-head="${head}"`}>${cell(row)}</td>`)}</tr>\n`,
+        html`<tr><th scope="row"${classAttribute(first![2])}>${first![1](row)}</th>${rest.map(([head, cell, cells]) => html`<td${classAttribute(cells)}${!style && html` data-head="${head}"`}>${cell(row)}</td>`)}</tr>\n`,
     )}</tbody></table>`,
   )
 }

@@ -136,7 +136,7 @@ test('a typed statement runs, and the URL contains it', async () => {
   await page.getByLabel('id').fill('600')
   await page.getByRole('button', { name: 'Run' }).click()
   await page.waitForURL(/p\.id=600/)
-  expect(await page.getByRole('cell').allTextContents()).toEqual(['1'])
+  expect(await page.getByRole('rowheader').allTextContents()).toEqual(['1'])
   expect(page.wrong).toEqual([])
 })
 
@@ -283,9 +283,9 @@ test('a statement in a link from another site runs only after a click', async ()
   await page.getByRole('link').click()
   await page.getByText('Another site links here').waitFor()
   expect(await page.getByLabel('Statement').inputValue()).toBe('select 7 as seven')
-  expect(await page.getByRole('cell').count()).toBe(0)
+  expect(await page.getByRole('rowheader').count()).toBe(0)
   await page.getByRole('button', { name: 'Run' }).click()
-  expect(await page.getByRole('cell').allTextContents()).toEqual(['7'])
+  expect(await page.getByRole('rowheader').allTextContents()).toEqual(['7'])
 })
 
 test.each([1440, 1024, 768, 390])('age and coverage are visible at %i px, even with long names', async (width) => {

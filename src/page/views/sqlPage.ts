@@ -6,7 +6,7 @@ import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Drawn } from '../client/segments.ts'
-import { command, messageText, programText, scrolled, table } from '../elements.ts'
+import { type Column, command, messageText, programText, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
@@ -150,12 +150,11 @@ function chart(result: CollectedResult, { words, locale }: PageRequest): HtmlPar
   )}</ul></figure>`
 }
 
-function cell(value: string | number | null, { words }: PageRequest): Html {
-  if (value === null) return html`<td class="soft">${words.sql.noValue}</td>`
+function cell(value: string | number | null, { words }: PageRequest): HtmlPart {
+  if (value === null) return html`<span class="soft">${words.sql.noValue}</span>`
   // Nine digits are enough to read; the file has all of them.
-  if (typeof value === 'number')
-    return html`<td class="number">${Number.isInteger(value) ? value : Number(value.toPrecision(9))}</td>`
-  return html`<td><bdi>${visible(value.slice(0, SHOWN_CELL_LETTERS))}</bdi>${value.length > SHOWN_CELL_LETTERS && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}</td>`
+  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(9))
+  return html`<bdi>${visible(value.slice(0, SHOWN_CELL_LETTERS))}</bdi>${value.length > SHOWN_CELL_LETTERS && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}`
 }
 
 /** The rows that fit into a page, at least one. */
@@ -189,22 +188,17 @@ function resultSection(sqlQuery: SqlQuery, result: CollectedResult, request: Pag
   const { sql: labels } = words
   const { columns, rows, cut } = result
   const shown = shownRows(result)
+  const column = (name: string, i: number): Column<CollectedResult['rows'][number]> => {
+    const isNumber = rows.some((row) => typeof row[i] === 'number')
+    return [html`<bdi>${visible(name)}</bdi>`, (row) => cell(row[i]!, request), isNumber ? 'number' : '']
+  }
   const count = shown.length < rows.length ? labels.firstRows(shown.length, rows.length) : labels.rows(rows.length)
   return html`${chart(result, request)}
 <h2>${labels.result}</h2>
 <p role="status">${rows.length === 0 ? labels.empty : count} ${cut === 'rows' && labels.cutRows(STATEMENT_LIMITS.rows)}${cut === 'bytes' && labels.cutBytes}
 ${rows.length > 0 && html`<a href="${link('/sql.csv', queryParameters(sqlQuery))}">${labels.csv}</a>`}</p>
 ${cut !== null && html`<p>${labels.whole}</p>${command(request.command(inTerminal(sqlQuery)))}`}
-${
-  rows.length > 0 &&
-  scrolled(
-    labels.result,
-    html`<table class="values">
-<thead><tr>${columns.map((name, i) => html`<th scope="col"${rows.some((row) => typeof row[i] === 'number') && html` class="number"`}><bdi>${visible(name)}</bdi></th>`)}</tr></thead>
-<tbody>
-${shown.map((row) => html`<tr>${row.map((value) => cell(value, request))}</tr>\n`)}</tbody></table>`,
-  )
-}`
+${rows.length > 0 && table(labels.result, shown, columns.map(column), { style: 'values' })}`
 }
 
 function form(sqlQuery: SqlQuery, { words, link, service }: PageRequest): Html {
