@@ -16,8 +16,6 @@ const TEXTS_A_PAGE = 50
 const SUMMARY = 200
 /** Versions on one page. */
 const MAX_VERSIONS = 100
-/** Letters of a text that are shown. */
-const LETTERS_SHOWN = 20_000
 /** Unchanged letters that are shown on each side of a change. */
 const CONTEXT_LETTERS = 160
 
@@ -109,12 +107,10 @@ ${numberedPager(request, at, more)}`
 const INDICATOR_TEXTS = {
   tables: ['indicator_text', 'indicator_revision'],
   columns: ['fetch_id as fetch', 'name as title', 'short_name as summary', 'description as html'],
-  plain: 'description_text',
 } as const
 const CONTENT_TEXTS = {
   tables: ['content_text', 'content_revision'],
   columns: ['fetch_id as fetch', 'title', 'summary', 'body as html'],
-  plain: 'body_text',
 } as const
 
 /** A part of a text in both versions, or in one of them. */
@@ -213,13 +209,12 @@ async function readTextPage(request: PageRequest) {
   if (!shown) return null
   const other = versions.find(({ fetch }) => fetch === against) ?? versions[place + 1]
   const { plainText } = await import('../../transform/plain.ts')
-  const plain = (html: string | null): string => (html === null ? '' : plainText(html)).slice(0, LETTERS_SHOWN + 1)
+  const plain = (html: string | null): string => (html === null ? '' : plainText(html))
   // Null for equal parts.
   const between = (before: string | null, after: string | null): Piece[] | null =>
     (before ?? '') === (after ?? '') ? null : difference(before ?? '', after ?? '')
   const text = plain(shown.html)
   const { html: _, ...head } = shown
-  const { tables, plain: column } = item.isIndicator ? INDICATOR_TEXTS : CONTENT_TEXTS
   return {
     kind,
     id,
@@ -228,10 +223,7 @@ async function readTextPage(request: PageRequest) {
     facts: await readFacts(request, item),
     current: place === 0,
     ...head,
-    text: text.slice(0, LETTERS_SHOWN),
-    cut: text.length > LETTERS_SHOWN,
-    /** The command that prints the whole text. */
-    whole: `query "select ${column} from ${tables[0]} where kind = '${kind}' and id = ${id} and locale = '${locale}'" --format csv`,
+    text,
     versions: versions.map(({ html: __, summary: ___, ...version }) => version),
     against: other?.fetch ?? null,
     change: other
@@ -305,7 +297,6 @@ export const textView = view({
 ${!data.current && html`<p class="bad">${labels.earlier} <a href="${link(path, { locale: data.locale })}">${labels.showCurrent}</a></p>`}
 ${data.summary && html`<p><strong>${serviceText(data.summary, data.locale)}</strong></p>`}
 ${data.text === '' ? html`<p>${labels.empty}</p>` : lines(data.text, data.locale)}
-${data.cut && html`<p>${labels.cut}</p>${command(request.command(data.whole))}`}
 ${facts([
   [common.published, serviceText(published_at)],
   [labels.updated, serviceText(updated_at)],
