@@ -97,7 +97,7 @@ export async function openRun(
     update({
       outcome,
       message: error && redactor.text(error.message),
-      code: error && error.code,
+      code: error?.code ?? null,
       finished_at: formatMillis(nowMs()),
     })
   const emitEnded = (outcome: RunOutcome, error: SyncError | null, counts: Counts): void => {

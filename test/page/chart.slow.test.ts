@@ -347,7 +347,7 @@ test('the time field beside the slider shows past values and highlights differen
   const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
   const loaded = page.waitForEvent('load')
   const time = page.locator('#slider input[type=datetime-local]')
-  await time.evaluate((field: any) => {
+  await time.evaluate((field: { value: string; dispatchEvent(event: unknown): void }) => {
     field.value = '2025-10-27T23:59'
     field.dispatchEvent(new Event('change'))
   })
