@@ -146,19 +146,17 @@ export function openClient(options: ClientOptions): Client {
     }
   }
 
-  const call: SendCall = (summary, sendOnce, classify) => {
-    const { host, protocol } = new URL(summary.url)
-    return throttle.start(host, protocol, async () => {
-      const response = await sendOnce({ dispatcher, limits, redactor, stop: signal }).catch((error: unknown) => {
+  const call: SendCall = (summary, sendOnce, classify) =>
+    throttle.call(new URL(summary.url), {
+      send: () => sendOnce({ dispatcher, limits, redactor, signal }),
+      // The dates of a service are compared with the system clock.
+      classify: (response) => classify(response, summary, Date.now()),
+      classifyError(error) {
         if (error instanceof SyncError) throw error
         if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
-        return throttle.handleFailure(host, classifyError(error, summary, redactor))
-      })
-      // The dates of a service are compared with the system clock.
-      await throttle.handleResponse(host, response, classify(response, summary, Date.now()))
-      return response
+        return classifyError(error, summary, redactor)
+      },
     })
-  }
 
   const close = async (): Promise<void> => {
     throttle.clear()

@@ -31,8 +31,11 @@ export interface DeadlineTimer {
   end(): void
 }
 
-/** Starts to watch an attempt. `stop` is the signal that ends the run. */
-export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlines, stop: AbortSignal): DeadlineTimer {
+/** Starts to watch an attempt. `signal` is the signal that ends the run. */
+export function startDeadlines(
+  { timeoutMs, totalMs, minRate, graceMs }: Deadlines,
+  signal: AbortSignal,
+): DeadlineTimer {
   const controller = new AbortController()
   const timers = new Set<NodeJS.Timeout>()
   let isSent = false
@@ -50,8 +53,8 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
     abort(isSent ? 'HEAD_TIMEOUT' : 'NO_CONNECTION', `no response within ${timeoutMs / 1000} s`)
   }, timeoutMs)
   timers.add(headTimer)
-  if (stop.aborted) onStop()
-  else stop.addEventListener('abort', onStop, { once: true })
+  if (signal.aborted) onStop()
+  else signal.addEventListener('abort', onStop, { once: true })
   return {
     signal: controller.signal,
     sent() {
@@ -76,7 +79,7 @@ export function startDeadlines({ timeoutMs, totalMs, minRate, graceMs }: Deadlin
     },
     end() {
       for (const timer of timers) clearTimeout(timer)
-      stop.removeEventListener('abort', onStop)
+      signal.removeEventListener('abort', onStop)
     },
   }
 }

@@ -26,23 +26,23 @@ const DELIVERY_LIMITS: DeliveryLimits = { timeoutMs: 8_000, attempts: 3, waitMs:
 /** The limits after the run was stopped. */
 export const LAST_DELIVERY: DeliveryLimits = { timeoutMs: 1_500, attempts: 1, waitMs: 0 }
 
-/** Posts a message, and retries transient failures until `stop`. Returns the reason of a failure, without the address; null for success. */
+/** Posts a message, and retries transient failures until `signal`. Returns the reason of a failure, without the address; null for success. */
 export async function deliver(
   message: Message,
   limits: Partial<DeliveryLimits> = {},
-  stop: AbortSignal = new AbortController().signal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<string | null> {
   const { timeoutMs, attempts, waitMs } = { ...DELIVERY_LIMITS, ...limits }
   try {
-    await pRetry(() => post(message, timeoutMs, stop), { signal: stop, retries: attempts - 1, minTimeout: waitMs })
+    await pRetry(() => post(message, timeoutMs, signal), { signal, retries: attempts - 1, minTimeout: waitMs })
     return null
   } catch (error) {
-    return stop.aborted ? 'the run stopped before the server responded' : (error as Error).message
+    return signal.aborted ? 'the run stopped before the server responded' : (error as Error).message
   }
 }
 
-async function post({ url, type, body, version }: Message, timeoutMs: number, stop: AbortSignal): Promise<void> {
-  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), stop])
+async function post({ url, type, body, version }: Message, timeoutMs: number, endSignal: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), endSignal])
   const dispatcher = createAgent({ timeoutMs }, 1, signal)
   const headers = { 'Content-Type': type, ...userAgentHeader(version) }
   const status = await request(url, { method: 'POST', dispatcher, headers, body, signal })

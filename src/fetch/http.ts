@@ -28,7 +28,7 @@ const ERROR_BODY_BYTES = 64 * 1024
 export function createAgent(
   { timeoutMs }: Pick<Limits, 'timeoutMs'>,
   connections: number,
-  stop: AbortSignal,
+  signal: AbortSignal,
 ): Dispatcher {
   const connect = buildConnector({ timeout: Math.min(timeoutMs, CONNECT_MS) })
   return new Agent({
@@ -36,12 +36,12 @@ export function createAgent(
     // A connection in the making carries no request, so it ends with the run, even during the handshake.
     connect(options, done) {
       const socket = connect(options, (...result) => {
-        stop.removeEventListener('abort', end)
+        signal.removeEventListener('abort', end)
         done(...result)
       }) as unknown as Socket
       const end = (): void => void socket.destroy(new DeadlineError('STOPPED', 'stopped by a signal'))
-      if (stop.aborted) end()
-      else stop.addEventListener('abort', end, { once: true })
+      if (signal.aborted) end()
+      else signal.addEventListener('abort', end, { once: true })
       return socket
     },
     headersTimeout: 0,
@@ -74,7 +74,7 @@ export interface SendOptions {
   /** Removes the key from everything that is received, before anything else reads it. */
   readonly redactor: Redactor
   /** Ends the run, and this call soon after. */
-  readonly stop: AbortSignal
+  readonly signal: AbortSignal
 }
 
 /** A response whose headers have arrived and whose body has not been read. */
@@ -90,8 +90,8 @@ export async function send<T>(
   sending: SendOptions,
   read: (opened: OpenResponse, sending: SendOptions) => Promise<T>,
 ): Promise<T> {
-  const { url, headers, limits, redactor, stop } = sending
-  const watch = startDeadlines(limits, stop)
+  const { url, headers, limits, redactor, signal } = sending
+  const watch = startDeadlines(limits, signal)
   const dispatcher = sending.dispatcher.compose(notifySend(watch.sent))
   let body: Dispatcher.ResponseData['body'] | undefined
   try {

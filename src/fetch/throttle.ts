@@ -43,6 +43,15 @@ export class AttemptError extends Error {
   }
 }
 
+/** A call, and what its result means. */
+interface Call<T extends HttpResponse> {
+  readonly send: () => Promise<T>
+  /** Returns the failure that a response means; undefined for a good one. */
+  readonly classify: (response: T) => AttemptFailure | undefined
+  /** Returns the failure that an error without a response means, or throws an error that ends the run. */
+  readonly classifyError: (error: unknown) => AttemptFailure
+}
+
 /** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. */
 export function createThrottle({
   baseUrl,
@@ -67,15 +76,20 @@ export function createThrottle({
   /** The error that ended the run: nothing more is sent. */
   let ended: SyncError | undefined
 
-  /** Runs a call as soon as it may start. Throws what the call throws, or the error that ended the run. */
-  const start = <T>(host: string, protocol: string, send: () => Promise<T>): Promise<T> =>
+  /** Sends a call as soon as it may start. Throws its failure as an AttemptError, or the error that ended the run. */
+  const call = <T extends HttpResponse>(
+    { host, protocol }: URL,
+    { send, classify, classifyError }: Call<T>,
+  ): Promise<T> =>
     queue.add(async () => {
       try {
         if (signal.aborted) throw new SignalError()
         if (!ended) await openHost?.(host, protocol)
         if (!ended) await pacer.take(host, signal)
         if (ended) throw ended
-        return await send()
+        const response = await send().catch((error) => handleFailure(host, classifyError(error)))
+        await handleResponse(host, response, classify(response))
+        return response
       } catch (error) {
         if (error instanceof StoppedError || error instanceof KeyError) ended ??= error
         throw error
@@ -138,5 +152,5 @@ export function createThrottle({
     onPause?.(ms, reason)
   }
 
-  return { start, handleResponse, handleFailure, clear: () => queue.clear() }
+  return { call, clear: () => queue.clear() }
 }

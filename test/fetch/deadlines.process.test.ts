@@ -128,12 +128,12 @@ describe('a connection timeout', () => {
 
   test('an unreachable host fails after the connection timeout', async () => {
     const url = await silent()
-    const stop = new AbortController().signal
-    const dispatcher = createAgent({ timeoutMs: 200 }, 1, stop)
+    const signal = new AbortController().signal
+    const dispatcher = createAgent({ timeoutMs: 200 }, 1, signal)
     onTestFinished(() => dispatcher.destroy())
     const redactor = createRedactor('k'.repeat(64))
     const limits = { ...HTTP_LIMITS, ...PATIENT }
-    const sending = { dispatcher, url, headers: {}, limits, redactor, stop }
+    const sending = { dispatcher, url, headers: {}, limits, redactor, signal }
     const thrown = await send(sending, readResponse).catch((error: unknown) => error)
     expect(thrown).toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' })
     const { error } = classifyError(thrown, { route: 'indicators', url }, redactor)
