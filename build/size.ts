@@ -1,44 +1,84 @@
 /*
  * Prints the size of the program: `npm run size`. Lines of code are those with more than a comment, by folder of `src`.
- * Packages are those that an installation has.
+ * Packages are those that an installation has. With `--check`, fails if a part is over its budget (docs/decisions/010-size.md).
  */
 import { globSync, readFileSync } from 'node:fs'
 
 const COMMENT = /^\s*(\/\/|\/\*|\*( |\/|$)|$)/
 const SMALL = 30
 
+/** The most lines of code of each part. Texts are JSON. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  core: 23_300,
+  page: 6_300,
+  'page texts': 1_100,
+  emulator: 2_000,
+  lake: 1_650,
+  cluster: 700,
+  'db/postgres': 1_800,
+}
+const PARTS = ['page', 'emulator', 'lake', 'cluster', 'db/postgres']
+
 const linesOf = (file: string): number =>
   readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => !COMMENT.test(line)).length
 
-const table = new Map<string, { lines: number; files: number; small: number }>()
-function add(part: string, lines: number): void {
-  const row = table.get(part) ?? { lines: 0, files: 0, small: 0 }
-  table.set(part, { lines: row.lines + lines, files: row.files + 1, small: row.small + (lines < SMALL ? 1 : 0) })
+const FILES = globSync('{src,migrations,test,bench,build}/**/*.{ts,js,sql,css}').sort()
+const sums = new Map<string, { lines: number; files: number; small: number }>()
+const used = new Map<string, number>()
+function add(name: string, count: number): void {
+  const { lines, files, small } = sums.get(name) ?? { lines: 0, files: 0, small: 0 }
+  sums.set(name, { lines: lines + count, files: files + 1, small: small + (count < SMALL ? 1 : 0) })
 }
-for (const file of globSync('{src,migrations,test,bench,build}/**/*.{ts,js,sql,css}').sort()) {
+for (const file of FILES) {
   const [top, folder] = file.split('/') as [string, string]
-  const lines = linesOf(file)
-  if (top === 'src') add(folder.includes('.') ? 'src/*.ts' : `src/${folder}`, lines)
-  add(top, lines)
+  const count = linesOf(file)
+  add(top, count)
+  if (top !== 'src') continue
+  add(folder.includes('.') ? 'src/*.ts' : `src/${folder}`, count)
+  const part = PARTS.find((name) => file.startsWith(`src/${name}/`)) ?? 'core'
+  used.set(part, (used.get(part) ?? 0) + count)
 }
+used.set(
+  'page texts',
+  globSync('src/page/words/*.json')
+    .map(linesOf)
+    .reduce((sum, count) => sum + count),
+)
 
-function row(name: string, ...cells: (string | number)[]): void {
+const print = (name: string, ...cells: (string | number)[]): void => {
   process.stdout.write(`${name.padEnd(16)}${cells.map((cell) => String(cell).padStart(8)).join('')}\n`)
 }
-row('', 'lines', 'files', `< ${SMALL}`)
-for (const [part, { lines, files, small }] of [...table].sort(([a], [b]) => (a < b ? -1 : 1)))
-  row(part, lines, files, small)
+if (process.argv.includes('--check')) {
+  for (const [part, budget] of Object.entries(BUDGETS)) {
+    const lines = used.get(part)!
+    if (lines <= budget) continue
+    process.stderr.write(
+      `${part} has ${lines} lines of code and a budget of ${budget}: see docs/decisions/010-size.md\n`,
+    )
+    process.exitCode = 1
+  }
+} else {
+  print('', 'lines', 'files', `< ${SMALL}`)
+  for (const [name, { lines, files, small }] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
+    print(name, lines, files, small)
+  process.stdout.write('\n')
+  print('part', 'lines', 'budget')
+  for (const [part, budget] of Object.entries(BUDGETS)) print(part, used.get(part)!, budget)
+  printPackages()
+}
 
 interface Lock {
   readonly packages: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean; peer?: boolean }>
 }
-const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object }
-const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock
-const installed = Object.entries(packages).filter(
-  ([path, { dev, optional, devOptional }]) => path !== '' && !dev && !optional && !devOptional,
-)
-process.stdout.write(
-  `\nruntime packages: ${Object.keys(dependencies).length} direct, ${installed.length} with their own\n`,
-)
+function printPackages(): void {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object }
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock
+  const installed = Object.entries(packages).filter(
+    ([path, { dev, optional, devOptional }]) => path !== '' && !dev && !optional && !devOptional,
+  )
+  process.stdout.write(
+    `\nruntime packages: ${Object.keys(dependencies).length} direct, ${installed.length} with their own\n`,
+  )
+}

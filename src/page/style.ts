@@ -193,7 +193,7 @@ p.soft:not([hidden]) + #chart { display: none; }
 .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (max-width: 60rem) { .spark { width: 4rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }
-@media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); & .figure text { font-size: 13px; } } }
+@media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
   .spark { width: 100%; }
   table.series caption { all: unset; display: block; padding: .5rem .75rem 0; color: var(--soft); font-size: var(--tiny); }

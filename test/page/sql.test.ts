@@ -28,17 +28,6 @@ describe('an SQL statement on the page', () => {
     expect([wrong.status, await wrong.json()]).toEqual([400, expect.objectContaining({ error: expect.any(String) })])
   })
 
-  test('a chart omits counts unless it has no other column, and its legend lists the drawn lines', async () => {
-    const { url } = await servePage(await sharedFile())
-    const legend = async (columns: string) => {
-      const sql = `select local_date, ${columns} from observations_daily where series_id = 1 and geo_id = 3`
-      const page = await (await fetch(url + addressOf(sql))).text()
-      return [...page.matchAll(/<li class="with-\d">([^<]+)/g)].map(([, name]) => name)
-    }
-    expect(await legend('count, min, max')).toEqual(['min', 'max'])
-    expect(await legend('count')).toEqual(['count'])
-  })
-
   test('CSV contains all rows, while the page shows a thousand', async () => {
     const { url } = await servePage(await sharedFile())
     const many = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 50000) select i from n'

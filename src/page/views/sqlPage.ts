@@ -4,14 +4,10 @@ import { recipesFor } from '../../reports/recipes/recipes.ts'
 import { parseParameter, type StatementRequest } from '../../reports/statements/runner.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
-import type { Interval } from '../../util/time/interval.ts'
-import type { Drawn } from '../client/segments.ts'
 import { type Column, command, messageText, programText, table } from '../elements.ts'
-import { figure } from '../figure.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
 import { namedGeos } from '../queries/names.ts'
-import { joinValues } from '../queries/series/window.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
 
 /** The longest statement, in letters. */
@@ -19,7 +15,6 @@ const LONGEST_SQL = 20_000
 /** The beginning of the names of fields for parameters. */
 const PARAMETER_PREFIX = 'p.'
 const MAX_OFFERED_GEOS = 200
-const MAX_CHART_LINES = 4
 /** The most letters that a page shows of all cells, and of one cell; the file has all. */
 const [SHOWN_LETTERS, SHOWN_CELL_LETTERS] = [16_000, 200]
 
@@ -98,58 +93,6 @@ async function readSqlQuery(request: PageRequest) {
 
 type SqlQuery = Awaited<ReturnType<typeof readSqlQuery>>
 
-/** A day, or an instant with or without its offset. */
-const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?)?$/
-/** Columns of numbers that are not measurements, and of counts, which need an axis of their own. */
-const NO_MEASURE = /(?:^|_)(?:id|at|s|geo|series)$/
-const COUNT = /(?:^|_)(?:count|n|rows|hours|days|periods|values|missing)$/
-
-/** The instant of a cell; NaN for anything else. */
-const cellTime = (cell: string | number | null | undefined): number =>
-  typeof cell === 'string' && TIME.test(cell)
-    ? Date.parse(/[T ]\d.*(?:Z|[+-]\d{2}:\d{2})$/.test(cell) ? cell : `${cell}${cell.length > 10 ? 'Z' : ''}`) / 1000
-    : Number.NaN
-
-/** A measure that is smaller than another one by more than this factor has another axis. */
-const SMALL = 20
-
-/** The lines of a result whose first column has times without repetition; null for others. */
-function resultLines({ columns, rows }: CollectedResult) {
-  const sorted = rows.map((row) => ({ at: cellTime(row[0]), row })).sort((a, b) => a.at - b.at)
-  const times = sorted.map(({ at }) => at)
-  if (rows.length < 2 || times.some(Number.isNaN) || new Set(times).size < times.length) return null
-  const measures = columns.flatMap((name, i) => {
-    const cells = rows.map((row) => row[i] ?? null)
-    const isMeasure = i > 0 && !NO_MEASURE.test(name) && cells.every((cell) => typeof cell !== 'string')
-    return isMeasure && cells.some((cell) => cell !== null) ? [{ name, i }] : []
-  })
-  if (measures.length === 0) return null
-  const values = measures.filter(({ name }) => !COUNT.test(name))
-  // A value lasts until the next one; the last as long as the one before it.
-  const steps = times.map((at, i) => (times[i + 1] ?? 2 * at - times[i - 1]!) - at)
-  const range: Interval = { from: times[0]!, to: times.at(-1)! + steps.at(-1)! }
-  const lines = (values.length > 0 ? values : measures).slice(0, MAX_CHART_LINES).map(({ name, i }) => {
-    const values = sorted.map(({ at, row }, n) => ({ at, value: row[i] as number | null, step: steps[n]! }))
-    const size = values.reduce((most, { value }) => Math.max(most, Math.abs(value ?? 0)), 0)
-    return { name, size, drawn: { kind: 'values', segments: joinValues(values) } satisfies Drawn }
-  })
-  const largest = Math.max(...lines.map(({ size }) => size))
-  // Small measures would be flat beside large ones: they have an axis of their own.
-  const scaled = lines.map((line) => ({ ...line, isOther: line.size * SMALL < largest }))
-  return { lines: scaled, range, ends: [sorted[0]!, sorted.at(-1)!].map(({ row }) => String(row[0])) }
-}
-
-function chart(result: CollectedResult, { words, locale }: PageRequest): HtmlPart {
-  const drawn = resultLines(result)
-  if (!drawn) return null
-  const { lines, range, ends } = drawn
-  const label = words.sql.chartOf(lines.map(({ name }) => name).join(', '), ends[0]!, ends[1]!)
-  const styled = lines.map((line, i) => ({ ...line, style: `with-${i}` as const }))
-  return html`<h2>${words.common.chart}</h2><figure>${figure({ range, zone: 'UTC', lines: styled, label, locale })}<ul class="legend" data-part="legend">${styled.map(
-    ({ name, style }) => html`<li class="${style}">${name}</li>`,
-  )}</ul></figure>`
-}
-
 function cell(value: string | number | null, { words }: PageRequest): HtmlPart {
   if (value === null) return html`<span class="soft">${words.sql.noValue}</span>`
   // Nine digits are enough to read; the file has all of them.
@@ -193,8 +136,7 @@ function resultSection(sqlQuery: SqlQuery, result: CollectedResult, request: Pag
     return [html`<bdi>${visible(name)}</bdi>`, (row) => cell(row[i]!, request), isNumber ? 'number' : '']
   }
   const count = shown.length < rows.length ? labels.firstRows(shown.length, rows.length) : labels.rows(rows.length)
-  return html`${chart(result, request)}
-<h2>${labels.result}</h2>
+  return html`<h2>${labels.result}</h2>
 <p role="status">${rows.length === 0 ? labels.empty : count} ${cut === 'rows' && labels.cutRows(STATEMENT_LIMITS.rows)}${cut === 'bytes' && labels.cutBytes}
 ${rows.length > 0 && html`<a href="${link('/sql.csv', queryParameters(sqlQuery))}">${labels.csv}</a>`}</p>
 ${cut !== null && html`<p>${labels.whole}</p>${command(request.command(inTerminal(sqlQuery)))}`}
