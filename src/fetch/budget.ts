@@ -7,8 +7,8 @@ import { BudgetError } from '../util/errors.ts'
 import { quantity } from '../util/text.ts'
 import { CLOCK_ERROR_MS, formatMillis, formatUtc } from '../util/time/instant.ts'
 
-/** Milliseconds of a day, for which calls are stored. */
-export const DAY_MS = 86_400_000
+/** Milliseconds of a day, for which calls are stored, and of a minute. */
+export const [DAY_MS, MINUTE_MS] = [86_400_000, 60_000]
 
 /** A limit of a pace: `calls` within `ms` milliseconds, which are a minute, an hour or a day. */
 export type CallLimit = { readonly calls: number; readonly ms: number; readonly word: string }
@@ -16,7 +16,7 @@ export type CallLimit = { readonly calls: number; readonly ms: number; readonly 
 /** The limits of a pace. */
 export const callLimits = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
   [
-    { calls: callsPerMinute, ms: 60_000, word: 'minute' },
+    { calls: callsPerMinute, ms: MINUTE_MS, word: 'minute' },
     { calls: callsPerHour, ms: 3_600_000, word: 'hour' },
     { calls: callsPerDay, ms: DAY_MS, word: 'day' },
   ].filter((limit): limit is CallLimit => limit.calls !== null)
@@ -86,17 +86,24 @@ export async function recentCalls(
   ).filter((age) => age < ms)
 }
 
+/** A limit without a call left, and when there is one again (epoch milliseconds). */
+export interface SpentLimit {
+  readonly limit: CallLimit
+  readonly freeMs: number
+}
+
 /**
  * Spends one call of the budget, which all processes share through the database. Counts calls of jobs without limits too, because
- * other jobs may have limits. Throws BudgetError if no call is left.
+ * other jobs may have limits. Returns the limit that has no call left, and null for success.
  */
-export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<void> =>
+export const spendCall = (store: Store, host: string, pace: Pace, nowMs: number): Promise<SpentLimit | null> =>
   store.write(async (tx) => {
     for (const limit of callLimits(pace))
       if ((await countCalls(tx, host, limit.ms, nowMs)) >= limit.calls)
-        throw budgetSpent(limit, await freeAgain(tx, host, limit, nowMs))
+        return { limit, freeMs: await freeAgain(tx, host, limit, nowMs) }
     await addCall.run(tx, { host, called_at: nowMs })
     await forgetCalls.run(tx, { host, before: nowMs - DAY_MS, after: nowMs + DAY_MS })
+    return null
   })
 
 /** When the next call is possible (epoch milliseconds): when enough of the latest calls are older than the limit counts. */

@@ -1,8 +1,10 @@
 import PQueue from 'p-queue'
 import type { Pace } from '../job/job.ts'
 import { SignalError, SyncError } from '../util/errors.ts'
-import { recentCalls, spendCall } from './budget.ts'
+import { wait } from '../util/time/wait.ts'
+import { budgetSpent, MINUTE_MS, recentCalls, spendCall } from './budget.ts'
 import { parseHost, type ServiceCaller } from './hosts.ts'
+import { MAX_WAIT_MS } from './waits.ts'
 
 /** Decides when the next call to a host may be sent. One process uses `createPacer`, a cluster `createSharedPacer`. */
 export interface Pacer {
@@ -28,7 +30,7 @@ function paceWindow({ perSecond }: Pick<Pace, 'perSecond'>): { readonly calls: n
  */
 export function createPacer(
   pace: Pick<Pace, 'perSecond'>,
-  account: (host: string) => Promise<void> = async () => undefined,
+  account: (host: string, signal: AbortSignal) => Promise<void> = async () => undefined,
   recent: readonly number[] = [],
 ): Pacer {
   const { calls, ms: interval } = paceWindow(pace)
@@ -52,7 +54,7 @@ export function createPacer(
       try {
         await inOrder.add(
           async () => {
-            await account(host)
+            await account(host, signal)
             await starts.add(() => undefined, { signal })
           },
           { signal },
@@ -73,11 +75,28 @@ export function createPacer(
   }
 }
 
-/** Opens the pacer of one process, with the budget and the latest calls in the database. */
+/**
+ * Opens the pacer of one process, with the budget and the latest calls in the database. A call waits for a spent limit if that is
+ * soon; longer limits than a minute may delay a run by a quarter of an hour in all.
+ */
 export async function openPacer(
   { store, baseUrl, nowMs }: Pick<ServiceCaller, 'store' | 'baseUrl' | 'nowMs'>,
   pace: Pace,
+  onPause?: (ms: number, reason: string) => void,
 ): Promise<Pacer> {
-  const account = (host: string): Promise<void> => spendCall(store, host, pace, nowMs())
+  let waitedMs = 0
+  async function account(host: string, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const spent = await spendCall(store, host, pace, nowMs())
+      if (!spent) return
+      const { limit, freeMs } = spent
+      const ms = Math.max(1, freeMs - nowMs())
+      const error = budgetSpent(limit, freeMs)
+      if (limit.ms > MINUTE_MS) waitedMs += ms
+      if (Math.max(ms, waitedMs) > MAX_WAIT_MS) throw error
+      onPause?.(ms, error.message)
+      await wait(ms, signal)
+    }
+  }
   return createPacer(pace, account, await recentCalls(store, parseHost(baseUrl), paceWindow(pace), nowMs()))
 }

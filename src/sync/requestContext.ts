@@ -39,7 +39,7 @@ export async function openRequestContext(
     emit('calls.paused', { wait_ms: Math.round(ms), reason })
     context.onPause?.(ms, reason)
   }
-  const pacer = context.shared?.openPacer(pace, onPause) ?? (await openPacer(context, pace))
+  const pacer = context.shared?.openPacer(pace, onPause) ?? (await openPacer(context, pace, onPause))
   const client = openClient({
     ...context,
     pacer,

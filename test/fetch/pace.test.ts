@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openWriter } from '../../src/db/lock.ts'
 import { createPacer, type Pacer } from '../../src/fetch/pacer.ts'
 import { readJob } from '../../src/job/read.ts'
@@ -64,17 +64,53 @@ test('calls wait for a pause and then keep the pace', async () => {
   expect(mostWithin(starts, 1000 - TOLERANCE_MS)).toBeLessThanOrEqual(2)
 })
 
-test('several runs together never exceed the calls per minute', async () => {
+const settings = (store: Awaited<ReturnType<typeof openWriter>>, { url, key }: { url: string; key: string }) => ({
+  store,
+  service: SERVICES.generic,
+  baseUrl: url,
+  key,
+  version: 'test',
+  nowMs: Date.now,
+  signal: new AbortController().signal,
+})
+
+test('several runs together never exceed the calls per hour', async () => {
   const { emulator, answers } = await timed()
   const file = `${tempFolder()}/pace.db`
   for (const _run of [1, 2, 3]) {
     const store = await openWriter(file, 'test')
-    const pace = { perSecond: 50, callsPerMinute: 5 }
+    const pace = { perSecond: 50, callsPerHour: 5 }
     const { stop } = await runJob(store as never, emulator, `pace: ${JSON.stringify(pace)}\n${MONTH}`)
     expect(stop).toMatchObject({ code: 'budget' })
     await store.close()
   }
   expect(answers).toHaveLength(5)
+})
+
+test('a run waits for calls of the day before that are about to be free', async () => {
+  const { emulator, answers } = await timed()
+  const store = await openWriter(`${tempFolder()}/pace.db`, 'test')
+  onTestFinished(() => store.close())
+  const yesterday = Date.now() - 86_400_000
+  await store.write((tx) =>
+    tx
+      .insertInto('_budget')
+      .values(
+        [400, 500, 3_600_000].map((later) => ({ host: new URL(emulator.url).host, called_at: yesterday + later })),
+      )
+      .execute(),
+  )
+  const pauses: string[] = []
+  const { stop } = await sync(
+    {
+      ...settings(store, emulator),
+      onPause: (_ms, reason) => void pauses.push(reason),
+    },
+    readJob(`name: paced\npace: { perSecond: 50, callsPerDay: 3 }\n${MONTH}`, 'paced.yaml'),
+  )
+  expect(stop).toMatchObject({ code: 'budget' })
+  expect(answers).toHaveLength(2)
+  expect(pauses[0]).toMatch(/The budget of 3 calls a day is spent until /)
 })
 
 test.each([
@@ -89,18 +125,7 @@ test.each([
       `name: paced\npace: { perSecond: ${perSecond} }\nseries:\n  - { indicators: [600], geoIds: [3], chunk: ${days}d, window: { from: 2025-10-0${from}, to: 2025-10-0${from + 2} } }`,
       'paced.yaml',
     )
-    const { outcome } = await sync(
-      {
-        store,
-        service: SERVICES.generic,
-        baseUrl: emulator.url,
-        key: emulator.key,
-        version: 'test',
-        nowMs: Date.now,
-        signal: new AbortController().signal,
-      },
-      job,
-    )
+    const { outcome } = await sync(settings(store, emulator), job)
     expect(outcome).toBe('done')
     await store.close()
   }

@@ -201,7 +201,7 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
     const onPause = (ms: number, reason: string): void =>
       emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
     const caller = { store, service, baseUrl, nowMs: Date.now, signal, onPause, emit }
-    const pacer = await openPacer(caller, pace)
+    const pacer = await openPacer(caller, pace, onPause)
     const client = openClient({
       ...access,
       version: version(),
