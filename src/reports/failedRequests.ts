@@ -18,7 +18,21 @@ const readFailed = ({ kysely }: Reader) =>
     .selectAll('s')
     .select(['r.job', 'f.run_id as runId'])
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
-    .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
+    .select(({ exists, selectFrom }) =>
+      exists(selectFrom('_job_range as w').select('w.job').whereRef('w.series_id', '=', 'f.series_id')).as(
+        'isSelected',
+      ),
+    )
+    .select([
+      'f.status',
+      'f.to_at',
+      'f.outcome',
+      'f.complete',
+      'f.finished_at as failed_at',
+      'f.message',
+      'f.hint',
+      'f.code',
+    ])
     .$narrowType<{ outcome: FailureOutcome }>()
     .execute()
 
@@ -35,13 +49,28 @@ const toRecorded = (row: FailedRow): Recorded => ({
   geoIds: parseNumbers(row.requested),
 })
 
-/** Reads every request that failed and has not fully succeeded since, each once, in order. */
+/** Reads which geos of which series a job selects, whenever; `series geo`, with geo 0 for all. */
+async function readSelected({ kysely }: Reader): Promise<(seriesId: number, geoId: number) => boolean> {
+  const rows = await kysely.selectFrom('_job_range').select(['series_id', 'geo_ids']).distinct().execute()
+  const selected = new Set(
+    rows.flatMap(({ series_id, geo_ids }) => (parseNumbers(geo_ids) ?? [ALL_GEOS]).map((geo) => `${series_id} ${geo}`)),
+  )
+  return (seriesId, geoId) => [ALL_GEOS, geoId].some((geo) => selected.has(`${seriesId} ${geo}`))
+}
+
+/**
+ * Reads every request that failed and has not fully succeeded since, each once, in order. What no job selects any more is left out;
+ * `_job_range` has only requests with a window.
+ */
 export async function findFailures(db: Reader): Promise<Failure[]> {
   const lastByTarget = new Map((await readFailed(db)).map((row) => [row.target, row]))
   const findLeft = createMissingParts(db.kysely, false)
+  const isSelected = await readSelected(db)
   const failures: Failure[] = []
   for (const row of [...lastByTarget.values()].sort((a, b) => a.fetchId - b.fetchId)) {
-    const left = await findLeft(toRecorded(row))
+    const missing = await findLeft(toRecorded(row))
+    const { id, from_at } = row
+    const left = id === null || from_at === null ? missing : missing.filter(({ geoId }) => isSelected(id, geoId))
     if (left.length > 0) failures.push({ ...row, left })
   }
   return failures

@@ -119,11 +119,19 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
 }
 
 /**
- * Whether a row of the view `gaps` is missing data. A range that was never requested and that no job selects is not: it lies between
- * a backfill and the windows of the jobs.
+ * Whether a row of the view `gaps` is missing data. A series or geo that no job selects any more is not, and neither is a range between
+ * a backfill and the windows of the jobs, which was never requested.
  */
-export const isMissed = (eb: ExpressionBuilder<{ gaps: Database['gaps'] }, 'gaps'>) =>
-  eb.or([eb('gaps.job', 'is not', null), eb('gaps.reason', '<>', 'never requested')])
+export const isMissed = (eb: ExpressionBuilder<Database & { gaps: Database['gaps'] }, 'gaps'>) =>
+  eb.and([
+    eb.exists(
+      eb
+        .selectFrom('_job_range as w')
+        .select('w.job')
+        .where(sql.raw<boolean>(selectsGeo('gaps'))),
+    ),
+    eb.or([eb('gaps.job', 'is not', null), eb('gaps.reason', '<>', 'never requested')]),
+  ])
 
 /** Finds every gap of every series, in order. Values that may still be published are not gaps. */
 export async function findGaps(db: Reader): Promise<Gap[]> {

@@ -114,7 +114,10 @@ async function rememberSelected(
   const { fullJob = planning.job } = planning.job
   const isCatalogueMissing = needsCatalogue(fullJob) && catalogue.length === 0
   const job = applySelectors(fullJob, catalogue)
-  await storeSelectedRanges(store, planning, nowMs(), selectedRanges({ ...planning, job }), isCatalogueMissing)
+  await storeSelectedRanges(store, planning, nowMs(), selectedRanges({ ...planning, job }), {
+    keepOthers: isCatalogueMissing,
+    keepStored: planning.options.range !== undefined,
+  })
 }
 
 /** Counting stops here. */

@@ -19,15 +19,15 @@ async function readSeriesIds({ kysely }: Store): Promise<Map<string, number>> {
 
 /**
  * Replaces the stored ranges that a job selects, and inserts its new series: whatever the result of the run, the view `gaps` then
- * lists ranges that were not requested. `keepOthers`: only a part of the job is planned, so its other ranges stay. Writes nothing if
- * nothing changed.
+ * lists ranges that were not requested. `keepOthers`: only a part of the job is planned, so its other ranges stay. `keepStored`: only a
+ * range of the user is requested, so stored ranges do not grow to the present. Writes nothing if nothing changed.
  */
 export async function storeSelectedRanges(
   store: Store,
   { job: { name: job }, service: { timeZone } }: Pick<PlanContext, 'job' | 'service'>,
   nowMs: number,
   selected: readonly SelectedRange[],
-  keepOthers = false,
+  { keepOthers, keepStored }: { readonly keepOthers: boolean; readonly keepStored: boolean },
 ): Promise<void> {
   const ids = await readSeriesIds(store)
   const storedRows = await store.kysely.selectFrom('_job_range').selectAll().where('job', '=', job).execute()
@@ -45,9 +45,9 @@ export async function storeSelectedRanges(
       stored.to_at === to &&
       stored.refresh_s === refreshS &&
       stored.geo_ids === range.geo_ids
-    if (!isEqual) changed.set(key, { job, entry, series, ...range })
+    if (!isEqual && !(keepStored && stored)) changed.set(key, { job, entry, series, ...range })
   }
-  if (keepOthers) obsolete.clear()
+  if (keepOthers || keepStored) obsolete.clear()
   if (obsolete.size + changed.size === 0) return
   await store.write(async (tx) => {
     for (const row of obsolete.values()) await deleteRange.run(tx, row)

@@ -98,8 +98,10 @@ describe('absent values', () => {
     expect(await next()).toEqual(['3 null', '4 null'])
     // Another window of the same job with one geo.
     await market.run(store, job('indicators: [5], geoIds: [3], window: { from: 2025-10-25, to: 2025-10-27 }'), night(8))
-    expect(await next()).toEqual(['3 2025-11-21T19:15:00Z', '4 null'])
+    expect(await next()).toEqual(['3 2025-11-21T19:15:00Z'])
     await market.run(store, job('indicators: [6], window: { last: 14d }'), night(9))
+    expect(await next(), 'no job selects the series').toEqual([])
+    await market.run(store, rolling, night(10))
     expect(await next()).toEqual(['3 null', '4 null'])
   })
 

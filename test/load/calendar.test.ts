@@ -119,7 +119,7 @@ describe('calendar periods', () => {
     const store = await tempStore()
     const source = await calendar(KINDS.month!, ({ from }, geo) => geo === 3 || from !== day('2025-10-01'), [3, 4])
     const run = (entry: string, night: number) =>
-      runJob(store, source, `series: [{ indicators: [5], ${entry} }]`, {
+      runJob(store, source, `name: ${entry.split(':')[0]}\nseries: [{ indicators: [5], ${entry} }]`, {
         now: ms('2025-12-10T20:00:00Z') + night * DAY * 1000,
       })
     await run('window: { from: 2025-10-23, to: 2025-10-26 }', 0)

@@ -11,8 +11,9 @@ import type { Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const DAY = 86_400_000
+/** Each job has a name of its own, so that the selections of the others stay. */
 const job = (geos: string, from: string, to: string) =>
-  `series: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
+  `name: of-${geos.replaceAll(/\W+/g, '-')}-${from}-${to}\nseries: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
 const retried = async (store: Store) =>
   [...planRetry({ service: SERVICES.generic, now: NOW / 1000 }, await failedRequests(store))].map(
     ({ window, params }) =>
@@ -58,10 +59,28 @@ describe('open failures', () => {
   test('a job of one geo does not request again what failed for all geos', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
     market.state.status = () => 400
-    await market.run(store, job('', '01', '11'), NOW)
+    const all = job('', '01', '11')
+    await market.run(store, all, NOW)
     market.state.status = () => undefined
     await market.run(store, job('3', '01', '11'), NOW)
-    expect(await findGaps(store)).toMatchObject([{ reason: 'failed', geo_id: 0, job: null, next: null }])
+    const failed = { reason: 'failed', geo_id: 0, job: 'of--01-11' }
+    expect(await findGaps(store)).toMatchObject([failed])
+    // Once no job selects all geos, their values are not missing.
+    await market.run(store, all.replace('indicators: [5]', 'indicators: [5], geoIds: [3]'), NOW)
+    expect([await findGaps(store), await retried(store), await runChecks(store)]).toEqual([[], [], []])
+  })
+
+  test('an unknown indicator that was removed from its job is neither a failure nor a gap', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3] })]
+    market.state.status = (path) => (path.endsWith('/5') ? 404 : undefined)
+    await market.run(store, job('', '01', '11'), NOW)
+    expect([await openFailures(store), await findGaps(store)]).toMatchObject([
+      [{}],
+      [{ reason: 'failed', job: 'of--01-11' }],
+    ])
+    await market.run(store, job('', '01', '11').replace('[5]', '[6]'), NOW)
+    expect([await openFailures(store), await findGaps(store), await retried(store)]).toEqual([[], [], []])
+    expect(await runChecks(store)).toEqual([])
   })
 
   test('each geo has its own reason, and the requests at both ends are listed', async () => {
