@@ -148,25 +148,3 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
     estimated,
   }
 }
-
-/** Reads the coverage of every series, in order. */
-export async function readCoveredSeries({ kysely }: Reader) {
-  const rows = await kysely
-    .selectFrom('coverage as c')
-    .innerJoin('series as s', 's.id', 'c.series_id')
-    .select(['s.id', 's.indicator_id as indicatorId', 's.time_trunc as timeTrunc', 'c.geo_id as geoId'])
-    .select(['c.from_at as from', 'c.to_at as to', 'c.state'])
-    .orderBy('s.kind')
-    .orderBy('s.indicator_id')
-    .orderBy('s.id')
-    .orderBy('c.geo_id')
-    .orderBy('c.from_at')
-    .execute()
-  return [...Map.groupBy(rows, ({ id, geoId }) => `${id} ${geoId}`).values()].map((intervals) => {
-    const { indicatorId, timeTrunc, geoId } = intervals[0]!
-    return { indicatorId, timeTrunc, geoId, intervals }
-  })
-}
-
-/** A series and geo with its covered intervals; geo 0 if all geos were requested. */
-export type CoveredSeries = Awaited<ReturnType<typeof readCoveredSeries>>[number]

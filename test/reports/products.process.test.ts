@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chartText, shrink, stripText } from '../../src/cli/terminal/brailleChart.ts'
+import { chartText, shrink } from '../../src/cli/terminal/brailleChart.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/reports/searchItems.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
@@ -309,18 +309,6 @@ describe('terminal charts', () => {
     expect(shrink([null, null], 1)).toEqual([null])
   })
 
-  test('a strip shows the predominant state of each week', () => {
-    const held = [
-      { from: 0, to: 20, state: 'final' },
-      { from: 20, to: 30, state: 'provisional' },
-      { from: 30, to: 40, state: 'empty' },
-    ]
-    expect(stripText(held, 0, 60, 6)).toBe('██▒░··')
-    expect(stripText([], 0, 60, 3)).toBe('···')
-    // Three days of a week are shown as part of it.
-    expect(stripText([{ from: 70, to: 73, state: 'final' }], 0, 100, 10)).toBe('·······▖··')
-  })
-
   test('show draws a series, and explains missing values', async () => {
     const done = await cli('show 600')
     expect(done.out).toMatch(/Day-ahead spot market price, España \(€\/MWh\): mean/)
@@ -335,6 +323,5 @@ describe('terminal charts', () => {
       err: expect.stringMatching(/No values of indicator 4242/),
     })
     expect((await cli('show 600 --from 1999-01-01 --to 1999-02-01')).code).toBe(2)
-    expect((await cli('status')).out).toMatch(/600 geo 3 +2025 ·+█+▒?·+\n/)
   })
 })

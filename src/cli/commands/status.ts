@@ -5,7 +5,7 @@ import { parseHost } from '../../fetch/hosts.ts'
 import { isBucket } from '../../lake/places/place.ts'
 import { type LakeState, lakeState } from '../../lake/state.ts'
 import { prometheusText } from '../../reports/metrics.ts'
-import { readCoveredSeries, readStatus } from '../../reports/readStatus.ts'
+import { readStatus } from '../../reports/readStatus.ts'
 import { SyncError } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
 import { asSystemError } from '../../util/systemErrors.ts'
@@ -18,7 +18,7 @@ import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { lineWidth, wrapText } from '../terminal/width.ts'
-import { coverageText, lakeStateText, queuesText, statusText, withLag } from '../text/statusText.ts'
+import { lakeStateText, queuesText, statusText, withLag } from '../text/statusText.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -34,7 +34,7 @@ export const flags = {
 } as const
 export const examples = ['status --database data/demo.db', 'status --format prometheus --database data/demo.db']
 
-/** Prints runs, freshness, coverage and failures. */
+/** Prints runs, freshness and failures. */
 export async function handler(args: Args<typeof flags>): Promise<number> {
   const { database, baseUrl, service } = readSettings(args)
   const file = database.value
@@ -76,10 +76,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
       return EXIT.done
     }
     const cells = lineWidth()
-    const covered = await readCoveredSeries(reader)
-    print(
-      statusText(file, status, covered.length === 0 ? '' : coverageText(covered, service.value.timeZone, cells), cells),
-    )
+    print(statusText(file, status, cells))
     if (queues) for (const line of queuesText(queues)) print(wrapText(line, cells, '  ', ''))
     for (const lake of lakes) print(`\n${wrapText(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
     for (const text of lakeProblems) print(`\n${wrapText(text, cells, '  ', '')}`)

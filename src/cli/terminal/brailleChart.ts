@@ -1,5 +1,3 @@
-import type { CoveredSeries } from '../../reports/readStatus.ts'
-
 /** The bits of the dots of a braille letter: the left column from below, and the right one. */
 const DOTS = [
   [0x40, 0x04, 0x02, 0x01],
@@ -58,27 +56,4 @@ export function chartText(
     const label = i === 0 ? labels[0]! : i === height - 1 ? labels[1]! : ''
     return `${label.padStart(margin)} │${String.fromCharCode(...[...row].map((dots) => 0x2800 + dots)).trimEnd()}`
   })
-}
-
-/** The marks of a strip, by the state of coverage. */
-export const MARKS = { final: '█', provisional: '▒', empty: '░', unverified: '?', partial: '▖', none: '·' } as const
-
-type StateInterval = Pick<CoveredSeries['intervals'][number], 'from' | 'to' | 'state'>
-
-/** Draws a mark for each interval of equal length: its most frequent state, or `partial` if less than half of it is stored. */
-export function stripText(stored: readonly StateInterval[], from: number, to: number, intervals: number): string {
-  const length = (to - from) / intervals
-  return Array.from({ length: intervals }, (_, i) => {
-    const begin = from + i * length
-    const shares = new Map<keyof typeof MARKS, number>([['none', length]])
-    for (const { from: first, to: last, state } of stored) {
-      const inside = Math.min(last, begin + length) - Math.max(first, begin)
-      if (inside <= 0) continue
-      const mark = state as keyof typeof MARKS
-      shares.set(mark, (shares.get(mark) ?? 0) + inside)
-      shares.set('none', shares.get('none')! - inside)
-    }
-    const [most] = [...shares].sort((a, b) => b[1] - a[1])[0]!
-    return MARKS[most === 'none' && shares.size > 1 ? 'partial' : most]
-  }).join('')
 }

@@ -1,44 +1,14 @@
 import type { QueueState } from '../../db/queries/queues.ts'
-import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { LakeState } from '../../lake/state.ts'
-import type { CoveredSeries, Status, StatusSeries } from '../../reports/readStatus.ts'
+import type { Status, StatusSeries } from '../../reports/readStatus.ts'
 import { grouped, quantity, shellWord } from '../../util/text.ts'
-import { startOfDate } from '../../util/time/zone.ts'
-import { MARKS, stripText } from '../terminal/brailleChart.ts'
 import { tableText } from '../terminal/table.ts'
 import { wrapText } from '../terminal/width.ts'
 
-const WEEKS = 52
-const MAX_STRIP_LINES = 40
 /** Listed ranges that were never requested. */
 const MAX_RANGES = 10
 /** The width in cells from which local times have their year. */
 const WIDE = 80
-
-/** Draws coverage: a strip for each series and local year, with a mark for each week if there is room. */
-export function coverageText(series: readonly CoveredSeries[], zone: string, cells: number): string {
-  const names = series.map(({ indicatorId, timeTrunc, geoId }) =>
-    [indicatorId, ...(timeTrunc ? [timeTrunc] : []), geoId === ALL_GEOS ? 'all geos' : `geo ${geoId}`].join(' '),
-  )
-  const margin = Math.max(0, ...names.map(({ length }) => length))
-  const marks = Math.max(12, Math.min(WEEKS, cells - margin - '  2025 '.length))
-  const lines = series.flatMap(({ intervals }, nth) => {
-    const first = new Date(intervals[0]!.from * 1000 + 12 * 3_600_000).getUTCFullYear()
-    const last = new Date(intervals.at(-1)!.to * 1000 - 1).getUTCFullYear()
-    return Array.from({ length: last - first + 1 }, (_, i) => {
-      const [from, to] = [first + i, first + i + 1].map((year) => startOfDate(zone, `${year}-01-01`)!)
-      const name = i === 0 ? names[nth]! : ''
-      return `${name.padEnd(margin)}  ${first + i} ${stripText(intervals, from!, to!, marks)}`
-    })
-  })
-  const hidden = lines.length - MAX_STRIP_LINES
-  const legend = `One row per year, ${marks === WEEKS ? 'one mark per week' : `${marks} marks`}: ${MARKS.final} final, ${MARKS.provisional} may still be revised, ${MARKS.empty} empty at the source, ${MARKS.unverified} unverified, ${MARKS.partial} partly stored, ${MARKS.none} missing.`
-  return [
-    ...lines.slice(0, MAX_STRIP_LINES),
-    ...(hidden > 0 ? [`${quantity(hidden, 'more year')}: query the view \`coverage\`.`] : []),
-    wrapText(legend, cells),
-  ].join('\n')
-}
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`
 
@@ -54,8 +24,8 @@ function briefTime(timestamp: string): string {
   return text.startsWith(String(new Date().getUTCFullYear())) ? text.slice(5) : text.slice(0, 10)
 }
 
-/** Writes the state of a database in lines of some cells. `coverage`: the strips, or an empty text. */
-export function statusText(file: string, status: Status, coverage: string, cells: number): string {
+/** Writes the state of a database in lines of some cells. */
+export function statusText(file: string, status: Status, cells: number): string {
   const { runs, series, late, failures, replies, quarantined, gaps, never_requested, rows, estimated } = status
   /** Wraps a text; `first` is the indent of its first line. */
   const item = (text: string, first = '  ', indent = '    '): string => wrapText(text, cells, indent, first)
@@ -108,7 +78,6 @@ export function statusText(file: string, status: Status, coverage: string, cells
     line(`${file}: ${tables.join(' · ')}`),
     section('Last runs', runLines),
     section('Series', series.length === 0 ? [] : [seriesTable]),
-    ...(coverage === '' ? [] : [section('Coverage', [coverage])]),
     ...(late.length === 0 ? [] : [section('Late', lateLines)]),
     ...(gapCounts.length === 0 ? [] : gapLines),
     section('Open failures', failureLines),
