@@ -24,11 +24,14 @@ export const lines = (text: string, lang?: string | null): Html =>
 /** A message in English; on a page of another language it is folded, below the text of its code. */
 export const messageText = (
   message: string | null | undefined,
-  { locale, words: { common } }: PageRequest,
+  request: PageRequest,
   code: string | null = null,
 ): HtmlPart => {
   if (!message) return null
-  const text = html`<p class="soft" lang="en">${visible(message)}</p>`
+  const { locale, words } = request
+  const { common } = words
+  const local = visible(message).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (moment) => localText(request, moment))
+  const text = html`<p class="soft" lang="en">${local}</p>`
   if (locale === 'en') return text
   const translated = translation(locale, 'failures', code)
   return html`${translated && html`<p class="soft">${translated}</p>`}<details><summary>${common.original}</summary>${text}</details>`

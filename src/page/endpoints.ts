@@ -50,9 +50,10 @@ export const valuesCsv: Responder = async (request) => {
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
   const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
   // With `asof`, the other series are as known then.
-  const otherColumns = others.map(
-    ({ name, unit, line }) => `${line ? withUnit(name, unit) : name}${then ? ': value_then' : ''}`,
-  )
+  const otherColumns = others.flatMap(({ name, unit, line }) => {
+    const title = `${line ? withUnit(name, unit) : name}${then ? ': value_then' : ''}`
+    return isTable && line ? [title, `${name}: hours`] : [title]
+  })
   if (isTable) {
     const lines = others.flatMap(({ line }) => line ?? [])
     const { rows } = await readRows(request.store, dataset, range, then?.fetchId ?? null, lines, by)
@@ -70,8 +71,10 @@ export const valuesCsv: Responder = async (request) => {
     const cells = rows.map((row) => [
       ...[formatUtc(row.from), formatLocal(zone, row.from), row.mean, row.min, row.max, row.count, row.seconds / HOUR],
       ...(then ? [row.before ?? null] : []),
-      ...others.map(({ line }, i) =>
-        line ? (row.compared?.[i] ?? null) : differenceTo(row, firstOfUnit, then !== null),
+      ...others.flatMap(({ line }, i) =>
+        line
+          ? [row.compared?.[i] ?? null, (row.comparedSeconds?.[i] ?? 0) / HOUR]
+          : [differenceTo(row, firstOfUnit, then !== null)],
       ),
     ])
     return csvResponse(`${file}.csv`, [...columns, ...otherColumns], [cells])

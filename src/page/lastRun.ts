@@ -3,6 +3,7 @@ import { readStamp } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
 import { withDeadRuns } from '../reports/lastRuns.ts'
 import type { Instant } from '../util/time/instant.ts'
+import { roughLength } from './formats.ts'
 import type { PageRequest } from './page.ts'
 
 async function readLastRun(db: Reader) {
@@ -25,6 +26,10 @@ export function runProgress(
   const seconds = (now - Date.parse(run.started_at) / 1000) / Math.max(1, done)
   return { done, planned, secondsLeft: done === 0 ? null : seconds * (planned - done) }
 }
+
+/** The time left in words, with a separator; empty at the start. */
+export const timeLeft = (request: PageRequest, { secondsLeft }: { readonly secondsLeft: number | null }): string =>
+  secondsLeft === null ? '' : ` · ${request.words.runs.left(roughLength(request, secondsLeft))}`
 
 /** Reads the newest run, with its progress while it runs; after a run that failed, also when the last one succeeded. */
 export async function readShownRun({ store, now }: PageRequest) {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { momentText, outcomeStyle } from './formats.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
-import type { ShownRun } from './lastRun.ts'
+import { type ShownRun, timeLeft } from './lastRun.ts'
 import type { Page, PageRequest } from './page.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
@@ -33,15 +33,16 @@ function languages({ locale, link, path, query, live }: PageRequest): HtmlPart {
 }
 
 /** The time and outcome of the newest run, or its progress. */
-function runState({ lastRun: run }: ShownPage, { words, link, service }: PageRequest): HtmlPart {
+function runState({ lastRun: run }: ShownPage, request: PageRequest): HtmlPart {
   if (!run) return null
+  const { words, link, service } = request
   const { common, runs } = words
   const time = (at: string): Html =>
     html`<time data-ago datetime="${at}">${momentText(service.timeZone, at).slice(0, 16)}</time>`
   return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${outcomeStyle(run.outcome)}">${
     run.outcome === 'running'
       ? run.progress
-        ? runs.runningOf(run.progress.done, run.progress.planned)
+        ? [runs.runningOf(run.progress.done, run.progress.planned), timeLeft(request, run.progress)]
         : runs.running(run.requests)
       : html`${common.lastSync} ${time(run.finished_at ?? run.started_at)}${run.succeededAt !== null && html` · ${common.lastSuccess} ${time(run.succeededAt)}`}`
   }</span></a>`

@@ -20,7 +20,7 @@ describe('the overview', () => {
   test('the overview shows open failures with request, error and command', async () => {
     const { url } = await servePage(await sharedFile())
     const text = await get(`${url}/`)
-    expect(text).toContain('Local copy of e·sios, the data of Spain’s electricity system: 4 series.')
+    expect(text).toContain('Practice data, not real: 4 series from a server on this computer, such as the emulator.')
     expect(text).toContain('1 request failed and has not succeeded since.')
     expect(text).toContain('/offer_indicators/25')
     expect(text).toContain('<code data-copy>npx indicator-sync retry</code>')
@@ -208,7 +208,7 @@ describe('the overview', () => {
       /Needs attention[\s\S]*: 48 h not requested yet, 1\s?–\s?2 Oct[\s\S]*sync test\.yaml/,
     )
     expect(await health()).toMatch(
-      /The last run of test did not finish\.[\s\S]*budget of 1 call a day is spent until 2025-11-05T12:00:00Z/,
+      /The last run of test did not finish\.[\s\S]*budget of 1 call a day is spent until 2025-11-05 13:00/,
     )
     expect(await get(`${url}/?lang=es`)).toContain('Se agotaron las llamadas permitidas')
     const failing = { now: ms('2025-11-06T12:00:00Z'), onProgress: () => Promise.reject(new StoreError('Disk full.')) }

@@ -389,13 +389,22 @@ describe('lines beside the first one', () => {
     const query = 'from=2025-10-27&to=2025-10-30&shift=week&by=day&difference=1'
     const [{ mean, compared }] = (await data(`/series/600.json?${query}`)).table.rows
     const csv = (await text(`/api/csv/600/3?${query}&lang=en`)).trim().split('\n')
-    expect(csv[0]).toMatch(/hours,a week before \(€\/MWh\),.*difference: /)
-    expect(csv[1]!.split(',').slice(-2).map(Number)).toEqual([compared[0], Number((mean - compared[0]).toFixed(9))])
+    expect(csv[0]).toMatch(/hours,a week before \(€\/MWh\),a week before: hours,.*difference: /)
+    const difference = Number((mean - compared[0]).toFixed(9))
+    expect(csv[1]!.split(',').slice(-3).map(Number)).toEqual([compared[0], 24, difference])
     const { avg } = reader.all(
       `select sum(value * step_s) / sum(step_s) as avg from observations where indicator_id = 600 and geo_id = 3
          and at_local between '2025-10-20' and '2025-10-23'`,
     )[0] as { avg: number }
     expect(await text(`/series/600?${query}&lang=en`)).toContain(`a week before</bdi> (€/MWh) · mean ${avg.toFixed(2)}`)
+  })
+
+  test('a summary of a part of its period is marked, also of a compared series', async () => {
+    const page = await text('/series/600?from=2025-10-27&to=2025-10-31&by=day&with=1293&lang=en')
+    const cells = [...page.matchAll(/<td class="number">(\* )?[^<]+<\/td>/g)]
+    expect(cells.filter(([, mark]) => mark !== undefined).length).toBeGreaterThan(0)
+    expect(page).toContain('* covers only a part of the period')
+    expect(await text('/series/600?from=2025-10-25&to=2025-10-28&by=day&lang=en')).not.toContain('covers only a part')
   })
 
   test('a mean says how much of its range has values', async () => {

@@ -24,7 +24,7 @@ const UNITS = { day: 86_400, hour: 3_600, minute: 60, second: 1 }
 
 /** Writes recent times as ages: `12 min ago`. */
 function showAges(): void {
-  const format = new Intl.RelativeTimeFormat(copyStatus?.dataset.locale, { style: 'short', numeric: 'auto' })
+  const format = new Intl.RelativeTimeFormat(copyStatus?.dataset.locale, { style: 'short', numeric: 'always' })
   for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-ago]')) {
     const seconds = (Date.now() - Date.parse(time.dateTime)) / 1000
     const [unit, size] = Object.entries(UNITS).find(([, length]) => seconds >= length) ?? ['second', 1]

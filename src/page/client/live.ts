@@ -62,6 +62,7 @@ export async function refreshPage(signal?: AbortSignal): Promise<void> {
   const fresh = whole.querySelector('main')
   if (!response.ok || !type.startsWith('text/html') || !fresh || signal?.aborted) return
   update(main, last, fresh)
+  document.title = whole.title
   const [run, newestRun] = [document, whole].map((place) => place.querySelector('.synced'))
   if (newestRun) run?.replaceWith(newestRun)
   last = fresh

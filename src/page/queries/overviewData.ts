@@ -140,6 +140,14 @@ async function readLines(
 
 export type SeriesLine = Awaited<ReturnType<typeof readLines>>[number]
 
+const LOOPBACK = /^(localhost|127\.|\[::1\])/
+
+/** Whether all data was requested from this computer. */
+async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolean> {
+  const sources = await kysely.selectFrom('_source').select('host').execute()
+  return sources.length > 0 && sources.every(({ host }) => LOOPBACK.test(host))
+}
+
 /** Reads whether the copy is complete and fresh, and the problems to fix. */
 export async function readOverview(request: PageRequest) {
   const { store, now, query } = request
@@ -195,6 +203,8 @@ export async function readOverview(request: PageRequest) {
       nextAt !== null && now <= missedFrom ? { job, at: formatUtc(nextAt), isDue: nextAt <= now } : [],
     ),
     jobFiles: await readJobFiles(store),
+    /** Whether all data comes from a server on this computer, such as the emulator. */
+    isPractice: await hasLocalSources(store),
     failures: listed.map((failure) => {
       const { target, outcome, message, hint, code, next_at, job } = failure
       return { name: name(failure), target, outcome, message, hint, code, next_at, job }

@@ -27,7 +27,7 @@ function commandIn(hint: string | null, job: string | null, files: Overview['job
 
 interface Problem {
   readonly text: HtmlPart
-  /** The arguments of the command that fixes it; null if the next scheduled run does. */
+  /** The commands that fix it, one a line; null if the next scheduled run does, or a change of the job. */
   readonly command: string | null
 }
 
@@ -63,7 +63,7 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
   return [
     ...health.failedRuns.map((run) => {
       const problem = runProblem(run, home.failedRun(run.job))
-      return run.key ? { ...problem, command: KEY_COMMAND } : problem
+      return run.key ? { ...problem, command: `${KEY_COMMAND}\n${problem.command}` } : problem
     }),
     ...health.unfinishedRuns.map((run) => {
       const problem = runProblem(run, home.unfinishedRun(run.job))
@@ -113,15 +113,16 @@ function healthSection(data: Overview, request: PageRequest): Html {
   const groups = [...Map.groupBy(listed, ({ command }) => command)]
   return html`<section class="health problems" aria-label="${home.todo}">${groups.map(
     ([command, group]) =>
-      html`<div><ul>${group.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && command !== null && commandLine(request.command(command))}</div>`,
+      html`<div><ul>${group.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && command?.split('\n').map((line) => commandLine(request.command(line)))}</div>`,
   )}</section>`
 }
 
 /** How far the values reach, and how far they usually do; after two months, a date. */
-function age({ behindS, usualS, late, lastLocal }: SeriesLine, request: PageRequest): HtmlPart {
+function age({ behindS, usualS, late, lastLocal, gaps }: SeriesLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
-  if (behindS > 60 * DAY && !late) return html`<span class="soft">${home.ended(lastLocal?.slice(0, 10) ?? '')}</span>`
+  if (behindS > 60 * DAY && !late && gaps === 0)
+    return html`<span class="soft">${home.ended(lastLocal?.slice(0, 10) ?? '')}</span>`
   const length = (seconds: number): string => {
     const text = roughLength(request, seconds)
     return seconds < 0 ? common.ahead(text) : common.ago(text)
@@ -206,6 +207,6 @@ export const overviewView = view({
   show: (
     data,
     request,
-  ) => html`<p class="soft">${request.words.home.about(data.health.series)}</p>${healthSection(data, request)}${seriesTable(data, request)}
+  ) => html`<p class="soft">${request.words.home[data.isPractice ? 'practice' : 'about'](data.health.series)}</p>${healthSection(data, request)}${seriesTable(data, request)}
 ${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${request.live && data.next.map(({ job, at, isDue }) => html`<p class="soft">${request.words.home[isDue ? 'due' : 'next'](job, localText(request, at))}</p>`)}${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
 })

@@ -15,9 +15,9 @@ import {
   table,
   timeElement,
 } from '../elements.ts'
-import { countText, duration, roughLength } from '../formats.ts'
+import { countText, duration } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { runProgress } from '../lastRun.ts'
+import { runProgress, timeLeft } from '../lastRun.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { requestNames } from '../queries/names.ts'
 
@@ -165,10 +165,10 @@ async function readRun(request: PageRequest) {
 type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>
 
 /** The progress of a run. */
-function progressBar({ done, planned, secondsLeft }: NonNullable<Run['progress']>, request: PageRequest): Html {
+function progressBar(progress: NonNullable<Run['progress']>, request: PageRequest): Html {
   const { runs: labels } = request.words
-  const left = secondsLeft === null ? '' : ` · ${labels.left(roughLength(request, secondsLeft))}`
-  return html`<p class="running">${labels.progress(done, planned)}${left} <progress value="${done}" max="${planned}" aria-label="${labels.progress(done, planned)}"></progress></p>`
+  const { done, planned } = progress
+  return html`<p class="running">${labels.progress(done, planned)}${timeLeft(request, progress)} <progress value="${done}" max="${planned}" aria-label="${labels.progress(done, planned)}"></progress></p>`
 }
 
 /** A request by the name of its series, with a link to it. */
@@ -289,6 +289,7 @@ ${table(common.pages.quarantine, entries, [
   [labels.fragment, ({ path, fragment }) => html`<code>${serviceText(path)}: ${serviceText(fragment)}</code>`],
 ])}
 ${olderPager(request, older)}
+<p>${labels.retry}</p>${command(request.command('retry'))}
 <p>${labels.replay}</p>${command(request.command('replay'))}
 <p>${labels.dismiss}</p>${command(request.command(`quarantine dismiss ${entries[0]!.id} --reason "…"`))}`
   },

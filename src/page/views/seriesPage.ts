@@ -71,13 +71,13 @@ async function readFigures(db: Reader, dataset: GeoSeries, range: Interval, fetc
   return { mean, sum, share, low: await find('min', min), high: await find('max', max) }
 }
 
-/** The mean or sum of a compared line in the range; null for a difference. */
+/** The mean or sum of a compared line in the range, and the share of it with values; null for a difference. */
 async function readMainFigure(db: Reader, line: ComparedLine['line'], { from, to }: Interval) {
   if (line === null) return null
   const { shift, zone, fetchId } = line
   const range = shift ? { from: moveByShift(zone, from, shift), to: moveByShift(zone, to, shift) } : { from, to }
-  const { mean, sum } = await readFigures(db, line, range, fetchId)
-  return line.measure === 'energy' ? sum : mean
+  const { mean, sum, share } = await readFigures(db, line, range, fetchId)
+  return { value: line.measure === 'energy' ? sum : mean, share }
 }
 
 /** Describes a mistake in the form, with the series that a name may mean; throws any other error. */
@@ -130,15 +130,12 @@ async function readSeriesPage(request: PageRequest) {
   const by = chosenUnit(request, range)
   const lines = compared.flatMap(({ line }) => line ?? [])
   const named = lines.filter(({ shift }) => shift === undefined)
-  const valueAt = async (at: number) =>
-    (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now: at })) ?? null
-  const latest = await valueAt(now)
+  const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
   const chart = await readChart(request, chartQuery, states, compared)
   return {
     dataset,
-    /** The value now, or the last one before, and the one a week earlier. */
+    /** The value now, or the last one before. */
     latest,
-    weekAgo: latest && (await valueAt(addLocal(dataset.zone, latest.at, 'day', -7))),
     range,
     asOf,
     neighbours: rangeLinks(dataset.zone, range, Math.min(dataset.last ?? now, now)),
@@ -268,7 +265,7 @@ const seriesNames = (compared: ChartData['compared']): string =>
   compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
 
 const chartLegend = (
-  { chart, dataset, asOf, range, comparedFigures }: SeriesData,
+  { chart, dataset, asOf, range, comparedFigures, changes }: SeriesData,
   here: Here,
   request: PageRequest,
 ): Html => {
@@ -279,42 +276,35 @@ const chartLegend = (
     html` <span class="bad">${labels.noValues}</span> <a href="${request.link(`/coverage/${path}`, request.live ? { geo, year: localDate(dataset.zone, from).slice(0, 4) } : {})}">${labels.mend}</a>`
   return html`<ul class="legend" data-part="legend">
 <li class="now${asOf && ' faint'}">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
-${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>`}</li>`}
+${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>${changes[0] && ` ${labels.storedSince(momentText(dataset.zone, changes[0].at))}`}`}</li>`}
 <li class="band" id="bucket" data-own${chart.bucket === null && html` hidden`}>${chart.bucket}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
 ${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
   const others = seriesNames(chart.compared.filter((_, n) => n !== i)) || undefined
   const main = comparedFigures[i]
   const figure =
-    typeof main === 'number' &&
-    ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main, request.locale)}`
+    typeof main?.value === 'number' &&
+    ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
   return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
 
+/** How much of a range has values, if not all of it. */
+const coveredText = (share: number, { words, locale }: PageRequest): string =>
+  share > 0.995 ? '' : ` · ${words.series.covered(share.toLocaleString(locale, { style: 'percent' }))}`
+
 /** The value now, and the mean and the extremes of the range; as of a past moment only the latter. */
 function keyFigures(
-  {
-    latest,
-    weekAgo,
-    asOf,
-    range,
-    figures: { mean, sum, share, low, high },
-    dataset: { unit, zone, measure },
-  }: SeriesData,
+  { latest, asOf, range, figures: { mean, sum, share, low, high }, dataset: { unit, zone, measure } }: SeriesData,
   request: PageRequest,
 ): Html {
   const { locale, words, now } = request
   const { series: labels } = words
   const value = (number: number | null | undefined, detail?: HtmlPart): HtmlPart =>
     typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
-  const change =
-    latest?.value != null && weekAgo?.value != null && weekAgo.at < latest.at && latest.value - weekAgo.value
-  const covered = share > 0.995 ? '' : ` · ${labels.covered(share.toLocaleString(locale, { style: 'percent' }))}`
-  const days = `${daysText(request, range.from, range.to)}${covered}`
+  const days = `${daysText(request, range.from, range.to)}${coveredText(share, request)}`
   const isOver = latest !== null && latest.at + latest.step_s <= now
-  const sign = typeof change === 'number' && change > 0 ? '+' : ''
   return facts([
     ...(asOf === null
       ? ([
@@ -323,7 +313,6 @@ function keyFigures(
             value(latest?.value, latest && timeText(zone, latest.at)),
             'main',
           ],
-          [labels.weekAgo, typeof change === 'number' && html`${sign}${value(change)}`],
         ] as const)
       : ([[labels.asOf, momentText(zone, asOf.moment), 'main']] as const)),
     // Energies of periods that may differ have no mean.
@@ -433,12 +422,21 @@ function rowsTable(
       : localDate(zone, at).slice(0, { day: 10, week: 10, month: 7, year: 4 }[level])
   // Summaries are rounded by their magnitude; values have as many decimals as any of them needs, at most three.
   const decimals = mostDecimals(rows.map(({ mean }) => mean))
-  const number = (head: HtmlPart, read: (row: ChartTableRow) => number | null | undefined): Column<ChartTableRow> => [
+  // A summary of a part of its period has a mark: it does not compare with the others.
+  let isMarked = false
+  const number = (
+    head: HtmlPart,
+    read: (row: ChartTableRow) => number | null | undefined,
+    covered?: (row: ChartTableRow) => number | undefined,
+  ): Column<ChartTableRow> => [
     head,
     (row) => {
       const value = read(row)
       if (typeof value !== 'number') return ''
-      return isSingle ? numberText(value, locale, decimals) : valueText(value, locale)
+      if (isSingle) return numberText(value, locale, decimals)
+      const isPart = covered !== undefined && (covered(row) ?? 0) < 0.995 * (row.to - row.from)
+      isMarked ||= isPart
+      return `${isPart ? '* ' : ''}${valueText(value, locale)}`
     },
     'number',
   ]
@@ -450,23 +448,34 @@ function rowsTable(
       (row) =>
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
-    number(isSingle ? labels.value : measure === 'energy' ? labels.sum : labels.mean, ({ mean }) => mean),
+    number(
+      isSingle ? labels.value : measure === 'energy' ? labels.sum : labels.mean,
+      ({ mean }) => mean,
+      ({ seconds }) => seconds,
+    ),
     !isSingle && number(labels.low, ({ min }) => min),
     !isSingle && number(labels.high, ({ max }) => max),
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
     !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => energy),
-    asKnown !== null && number(asKnown, ({ before }) => before),
+    asKnown !== null &&
+      number(
+        asKnown,
+        ({ before }) => before,
+        ({ secondsBefore }) => secondsBefore,
+      ),
     asOf !== null && number(labels.difference, revisedBy),
     ...chart.compared.map(({ name, unit, line }, i) =>
       number(
         html`${line === null ? labels.difference : serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
         (row) => (line === null ? differenceTo(row, withFirstUnit, asOf !== null) : row.compared?.[i]),
+        line === null ? undefined : (row) => row.comparedSeconds?.[i],
       ),
     ),
   ]
   const caption = html`<caption>${labels.levels[level]}${unit && `, ${unit}`}</caption>`
+  const shown = table(labels.table, rows, columns, { style: 'values', caption })
   return html`<section data-part="table"><h2>${labels.table}</h2>
-${table(labels.table, rows, columns, { style: 'values', caption })}</section>`
+${shown}${isMarked && html`<p class="soft">* ${labels.partial}</p>`}</section>`
 }
 
 /** The latest revisions of the range, with a statement for all versions; not in published pages, which show the present. */
