@@ -31,6 +31,9 @@ export const oneLine = (text: string): string =>
 /** A text without case and accents, to compare it. */
 export const withoutAccents = (text: string): string => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
+/** A word without the ending of its plural in English and Spanish, as the beginning of both forms: `prices` → `pric`. */
+export const withoutPlural = (word: string): string => (word.length > 3 ? word.replace(/e?s$/i, '') : word)
+
 /** A word, quoted for a shell if necessary. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`

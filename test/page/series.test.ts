@@ -561,7 +561,14 @@ describe('a series for comparison', () => {
 
   test('a series is found by its name, by words in any order, and with a geo', async () => {
     const name = (await names()).get('1293')!
-    for (const text of [name, name.toUpperCase(), name.split(' ').reverse().join(' '), `544,${name}`, `${name}:8741`]) {
+    for (const text of [
+      name,
+      `${name}s`,
+      name.toUpperCase(),
+      name.split(' ').reverse().join(' '),
+      `544,${name}`,
+      `${name}:8741`,
+    ]) {
       const { problem, chart } = (await (await compare(text)).json()) as {
         problem: null
         chart: { compared: { path: string }[] }

@@ -3,7 +3,7 @@ import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { toWords } from '../../job/select.ts'
 import { searchItems } from '../../reports/searchItems.ts'
 import { InputError } from '../../util/errors.ts'
-import { withoutAccents } from '../../util/text.ts'
+import { withoutAccents, withoutPlural } from '../../util/text.ts'
 import { NotFound, type PageRequest } from '../page.ts'
 import { indicatorNames, type LocaleRequest } from './names.ts'
 
@@ -100,7 +100,7 @@ export async function findSeries(
   series: readonly SeriesRow[],
   text: string,
 ): Promise<{ readonly row: SeriesRow; readonly geo: number | null }[]> {
-  const words = toWords(text)
+  const words = toWords(text).map(withoutPlural)
   if (words.length === 0) return series.map((row) => ({ row, geo: null }))
   const readWords = await readSeriesWords(request)
   const found = series.map((row) => {
@@ -116,7 +116,7 @@ export async function findSeries(
   if (most === words.length) return closest
   const hits = new Set((await searchItems(request.store, text, ['catalogue'])).map(({ kind, id }) => `${kind} ${id}`))
   const described = found.filter(({ row }) => hits.has(`${row.kind} ${row.indicator_id}`))
-  return described.length > 0 ? described : most * 2 > words.length ? closest : []
+  return described.length > 0 ? described : most * 2 >= words.length && most > 0 ? closest : []
 }
 
 /** Filters series by a text, in their order. */

@@ -8,7 +8,7 @@ const ALL = allItemsSql('kind = any($1)')
 
 /** Ignores case and accents. The score is the column with the words: name, short name or text. */
 const MATCHING = `with query as materialized (
-    select string_agg(quote_literal(word) || ':*', ' & ')::tsquery as words
+    select string_agg(quote_literal(case when length(word) > 3 then regexp_replace(word, 'e?s$', '') else word end) || ':*', ' & ')::tsquery as words
     from unnest(tsvector_to_array(compat.words_of($2))) word
   ), hit as materialized (
     select t.kind, t.item_id as id, t.name, t.more, t.locale,

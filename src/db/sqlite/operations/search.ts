@@ -1,9 +1,11 @@
+import { withoutPlural } from '../../../util/text.ts'
 import type { SearchHit } from '../../engine.ts'
 import { allItemsSql, rankHitsSql } from '../../tables/sql/searchSql.ts'
 import type { Connection } from '../connection.ts'
 
 /** The words of a text as prefixes for FTS5. */
-const matchText = (text: string): string => (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"*`).join(' ')
+const matchText = (text: string): string =>
+  (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${withoutPlural(word)}"*`).join(' ')
 
 const IS_KIND = 'kind in (select value from json_each(:kinds))'
 const ALL = allItemsSql(IS_KIND)
