@@ -49,9 +49,10 @@ function runState({ lastRun: run }: ShownPage, request: PageRequest): HtmlPart {
 }
 
 /** Saved views; a script fills the list. */
-const savedViews = ({ words: { common } }: PageRequest): Html =>
-  html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}">
+const savedViews = ({ words: { common }, token }: PageRequest): Html =>
+  html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}" data-token="${token}">
 <summary><span>${common.saved}</span></summary><div>
+<button type="button" data-link data-copied="${common.copied}">${common.copyLink}</button>
 <form><label>${common.saveAs} <input name="name" required maxlength="80"></label> <button>${common.save}</button></form>
 <ul></ul>
 <a download="indicator-sync-views.json">${common.exportViews}</a> <label>${common.importViews} <input type="file" accept="application/json"></label>

@@ -40,6 +40,8 @@ export interface PageRequest {
   readonly now: number
   /** Whether another site linked here; then nothing costly is done. */
   readonly foreign: boolean
+  /** The token of a server that other computers can reach. */
+  readonly token?: string | null
   /** Whether the page has a server. A file has no search, no SQL and no scripts. */
   readonly live: boolean
   /** The address of a page for `href`, on a server or as a file: `link('/series/600', { from: '2025-10-01' })`. */

@@ -74,6 +74,7 @@ function createRequest(site: Site, { address, params, headers, locale }: PageCal
     version: site.version,
     now: site.now(),
     live: true,
+    token: site.door.token,
     foreign: isForeign(headers),
     link: formatAddress,
     command: site.command,

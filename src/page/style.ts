@@ -192,7 +192,8 @@ p.soft:not([hidden]) + #chart { display: none; }
 .scale span { display: inline-block; width: 1rem; height: .75rem; }
 .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
-@media (max-width: 60rem) { .spark { width: 4rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }
+@media (min-width: 46rem) and (max-width: 60rem) { table.series :is(.trend, thead th:nth-child(4)) { display: none; } }
+@media (max-width: 60rem) { .grid.days td[class] { min-width: 1.125rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
   .spark { width: 100%; }

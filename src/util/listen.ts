@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 
 /** A server that listens. */
 export interface Listening {
-  /** Its URL on this machine, without a trailing slash. */
+  /** Its URL, without a trailing slash: that of the network if it listens on all addresses. */
   readonly url: string
   /** Stops listening and ends all connections. */
   close(): Promise<void>
@@ -18,7 +19,10 @@ export async function listen(
   server.listen(address)
   await once(server, 'listening')
   const { address: ip, family, port } = server.address() as AddressInfo
-  const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
+  // Other computers reach a server on all addresses by one of the network.
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  const outside = all.find((one) => one.family === 'IPv4' && !one.internal)?.address
+  const wildcards: Readonly<Record<string, string>> = { '0.0.0.0': outside ?? '127.0.0.1', '::': outside ?? '[::1]' }
   const host = wildcards[ip] ?? (family === 'IPv6' ? `[${ip}]` : ip)
   return {
     url: `http://${host}:${port}`,

@@ -41,6 +41,21 @@ test('the copy button copies the command', async () => {
   expect(page.wrong).toEqual([])
 })
 
+test('a copied link opens the view on another computer, with the token', async () => {
+  const { url } = await servePage(await sharedFile(), { door: { names: [], token: 'secret' } })
+  const page = await window({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto(`${url}/series/600?geo=3&token=secret`)
+  expect(page.url()).not.toContain('token')
+  await page.locator('#saved summary').click()
+  await page.getByRole('button', { name: 'Copy link to this view' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const link = (await page.evaluate('navigator.clipboard.readText()')) as string
+  const other = await window()
+  await other.goto(link)
+  expect(new URL(other.url()).search).toBe('?geo=3')
+  expect(await other.title()).toContain('600')
+})
+
 test('Ctrl+Enter runs a query', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()

@@ -51,6 +51,13 @@ function write(views: readonly SavedView[]): void {
 if (box) {
   box.hidden = false
   write(read())
+  const copyLink = box.querySelector<HTMLButtonElement>('[data-link]')!
+  copyLink.addEventListener('click', async () => {
+    const link = new URL(location.href)
+    if (box.dataset.token) link.searchParams.set('token', box.dataset.token)
+    await navigator.clipboard.writeText(link.href)
+    copyLink.textContent = copyLink.dataset.copied ?? ''
+  })
   const name = box.querySelector<HTMLInputElement>('[name=name]')!
   box.addEventListener('toggle', () => {
     name.value ||= document.querySelector('h1')?.textContent ?? ''
