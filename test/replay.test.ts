@@ -185,7 +185,7 @@ describe('the quarantine', () => {
     const emulator = await emulate({ now: NOW / 1000, faults: [{ route: 'indicator', calls: [2], rows: 'text' }] })
     const yaml = `pace: { concurrency: 1, perSecond: 50 }\n${YAML}`
     const summary = await runJob(store, emulator, yaml, { now: NOW, onReject: 'fail' })
-    expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'too-many-rejects' } })
+    expect(summary).toMatchObject({ outcome: 'failed', earlyEnd: { code: 'too-many-rejects' } })
     expect(store.all('select outcome, reply_hash is null as gone from _fetch order by id')).toEqual([
       { outcome: 'ok', gone: 0 },
       { outcome: 'shape', gone: 0 },

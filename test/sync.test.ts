@@ -237,7 +237,7 @@ describe('isolated failures', () => {
     const onEvent = (event: SyncEvent) => events.push(event)
     const summary = await runJob(store, { url: emulator.url, key: 'f'.repeat(64) }, FOUR, { onEvent })
     expect(summary).toMatchObject({ outcome: 'failed', counts: { requests: 1, failed: 1 } })
-    expect(summary.stop).toBeInstanceOf(KeyError)
+    expect(summary.earlyEnd).toBeInstanceOf(KeyError)
     expect(emulator.requests).toHaveLength(1)
     // The refused request is recorded and reported before the run ends.
     expect(store.get('select count(*) from _fetch')).toBe(1)
@@ -259,7 +259,7 @@ describe('isolated failures', () => {
       json(response, '<html>Request unsuccessful</html>', 403, { Connection: 'close' })
     })
     const summary = await runJob(store, server, FOUR.replace('1, 2, 3, 4', '1'), { signal: controller.signal })
-    expect(summary.stop).not.toBeInstanceOf(KeyError)
+    expect(summary.earlyEnd).not.toBeInstanceOf(KeyError)
     expect(server.calls.length).toBeLessThanOrEqual(2)
   })
 

@@ -57,7 +57,7 @@ series:
   } finally {
     for (const { child } of machines) child.kill('SIGTERM')
     await Promise.all(machines.map(({ ended }) => ended))
-    await queue.stop()
+    await queue.close()
     await store.close()
     await emulator.close()
     await drop()

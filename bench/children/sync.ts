@@ -21,7 +21,7 @@ const summary = await sync(
   { ...job, pace: { ...job.pace, perSecond: 1e6 } },
 )
 if (summary.outcome !== 'done')
-  throw new Error(`${summary.outcome}: ${summary.stop?.message ?? summary.failures[0]?.error.message}`)
+  throw new Error(`${summary.outcome}: ${summary.earlyEnd?.message ?? summary.failures[0]?.error.message}`)
 const { rows_new: rows, requests, bytes } = summary.counts
 process.stdout.write(`${JSON.stringify({ seconds: summary.seconds, rows, requests, bytes })}\n`)
 await store.close()

@@ -46,11 +46,11 @@ export const distributeTo =
   async (context, job, run, requests, failed) => {
     const { store, nowMs, service } = context
     const sent = await sendAll(queue, job, run.runId, requests, Math.floor(nowMs() / 1000))
-    const stop = await waitUntilDone(context, job, run, sent)
+    const earlyEnd = await waitUntilDone(context, job, run, sent)
     // A refused key ends the run. It is no failure of a request.
     const failures = await readFailures(store, service, run.runId, nowMs())
     failed.push(...failures.filter(({ error }) => !(error instanceof KeyError)))
-    return stop
+    return earlyEnd
   }
 
 interface Sent {

@@ -26,7 +26,7 @@ export interface Queue {
   /** Throws NoQueueError if the queue was deleted. */
   check(): Promise<void>
   /** Takes no more jobs, and waits for the active ones. */
-  stop(): Promise<void>
+  close(): Promise<void>
 }
 
 /** The database has no queue, and waiting does not create it. */
@@ -157,6 +157,6 @@ export async function openQueue(
         throw asQueueError(error as Error)
       }
     },
-    stop: () => stop(true),
+    close: () => stop(true),
   }
 }

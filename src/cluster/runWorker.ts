@@ -56,7 +56,7 @@ export interface WorkerResult {
   readonly done: number
   readonly failed: number
   /** The error that ended it, if it was not stopped. */
-  readonly stop: SyncError | null
+  readonly earlyEnd: SyncError | null
 }
 
 /** Milliseconds between two checks of the database and the queue. */
@@ -91,9 +91,9 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
   const { store, baseUrl } = context
   const emit = createEmitter(context.onEvent, { command: 'worker' })
   const ending = new AbortController()
-  let stop: SyncError | null = null
+  let earlyEnd: SyncError | null = null
   const end = (error: SyncError | null): void => {
-    stop ??= error
+    earlyEnd ??= error
     ending.abort()
   }
   const outage = createOutage(emit, end)
@@ -115,12 +115,12 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
     await queue.work(options.concurrency, (job) => handleJob(worker, job, end))
     if (!signal.aborted) await once(signal, 'abort')
   } finally {
-    await queue.stop()
+    await queue.close()
     clearInterval(timer)
     await checking
     for (const open of worker.contexts.values()) await (await open).close()
   }
-  return { done: worker.done, failed: worker.failed, stop }
+  return { done: worker.done, failed: worker.failed, earlyEnd }
 }
 
 /** Reports the start and the end of an outage of the database. Ends the worker if the error does not pass. */

@@ -33,5 +33,5 @@ export async function openSharedRun(
   const { distributeTo } = await import('./distribute.ts')
   // Errors in the maintenance of the queue are reported by the workers.
   const queue = await openQueue(store, host, () => undefined)
-  return { shared: { ...shared, distribute: distributeTo(queue) }, close: queue.stop }
+  return { shared: { ...shared, distribute: distributeTo(queue) }, close: queue.close }
 }

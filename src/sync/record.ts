@@ -27,9 +27,10 @@ interface RunContext {
 }
 
 /** The outcome of a run. `problems`: the number of failed requests, rejected rows and skipped items. */
-export function runOutcome(stop: SyncError | null, problems: number): RunOutcome {
-  if (stop instanceof KeyError || stop instanceof RejectLimitError || stop instanceof UnavailableError) return 'failed'
-  if (stop) return 'stopped'
+export function runOutcome(earlyEnd: SyncError | null, problems: number): RunOutcome {
+  if (earlyEnd instanceof KeyError || earlyEnd instanceof RejectLimitError || earlyEnd instanceof UnavailableError)
+    return 'failed'
+  if (earlyEnd) return 'stopped'
   return problems === 0 ? 'done' : 'partial'
 }
 

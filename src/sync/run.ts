@@ -34,7 +34,7 @@ export interface Executed {
   /** Duration. */
   readonly seconds: number
   /** Why it ended early, if it did. */
-  readonly stop: SyncError | null
+  readonly earlyEnd: SyncError | null
 }
 
 /**
@@ -50,23 +50,23 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const first = await batches.next()
   const record = await openRun(context, command, job, began)
   try {
-    const { failures, earlyEnd, isIdle } = await executeBatches(context, job, record, first, batches)
+    const { failures, isIdle, ...executed } = await executeBatches(context, job, record, first, batches)
     await closeQuarantine(store, nowMs())
     const counts = await readCounts(store, record.runId)
-    let stop = earlyEnd ?? findOutage(failures, counts)
-    let outcome = runOutcome(stop, failures.length + counts.rows_rejected + plan.skipped.size)
+    let earlyEnd = executed.earlyEnd ?? findOutage(failures, counts)
+    let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.skipped.size)
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
     const publishError = signal.aborted ? null : await context.publish?.()
     if (publishError && outcome !== 'failed') {
-      stop = publishError
+      earlyEnd = publishError
       outcome = 'failed'
     }
     const gaps = await countJobGaps(store, job.name, plan.range)
-    await record.end(outcome, stop)
+    await record.end(outcome, earlyEnd)
     const seconds = (nowMs() - began) / 1000
     const isPart = context.part !== undefined
-    return { runId: record.runId, job: job.name, command, isPart, outcome, counts, gaps, failures, seconds, stop }
+    return { runId: record.runId, job: job.name, command, isPart, outcome, counts, gaps, failures, seconds, earlyEnd }
   } catch (error) {
     await record.fail(error)
     throw error

@@ -31,7 +31,7 @@ test('a busy worker opens at most the documented number of connections', async (
   const queue = await openQueue(planner, parseHost(emulator.url), () => undefined)
   const planned = planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.send([...planned].map((request) => toQueuedRequest(JOB, runId, request, NOW)))
-  await queue.stop()
+  await queue.close()
   await planner.close()
 
   const args = ['worker', '--until-empty', '--concurrency', '20', '--service', 'generic', '--base-url', emulator.url]

@@ -93,7 +93,10 @@ test.each([
   const mine = { ...context, ...INTERNAL, store, baseUrl: server.url, key: 'k'.repeat(64), breaker, retryMs: 5 }
   const { shared, close } = await openSharedRun(store, mine)
   onTestFinished(close)
-  expect(await syncJob({ ...mine, shared }, JOB)).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
+  expect(await syncJob({ ...mine, shared }, JOB)).toMatchObject({
+    outcome: 'failed',
+    earlyEnd: { code: 'unavailable' },
+  })
   expect(server.calls.length).toBeLessThan(12)
 })
 
@@ -103,7 +106,7 @@ test('a library caller sends no key unencrypted to another host without allowHtt
   await expect(sync(JOB, exposed)).rejects.toThrow(InputError)
   expect(store.all('select * from _run')).toEqual([])
   const stopped = { ...exposed, allowHttp: true, signal: AbortSignal.abort() }
-  expect(await sync(JOB, stopped)).toMatchObject({ outcome: 'stopped', stop: { code: 'signal' } })
+  expect(await sync(JOB, stopped)).toMatchObject({ outcome: 'stopped', earlyEnd: { code: 'signal' } })
 })
 
 test('a library caller cannot share an SQLite file between hosts', async () => {

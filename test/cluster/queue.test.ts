@@ -21,7 +21,7 @@ async function open(url?: string) {
   const store = await openStore(file)
   onTestFinished(() => store.close())
   const queue = await openQueue(store, HOST, (error) => expect(String(error)).toBe(''))
-  onTestFinished(() => queue.stop())
+  onTestFinished(() => queue.close())
   const sql = (text: string) => withClient(file, (client) => client.query(text))
   return { file, store, queue, sql, states: () => jobStates(file, `http://${HOST}`) }
 }
@@ -53,7 +53,7 @@ test('an identical request is queued once, and the latest windows run first', as
 
 test('a check of a stopped queue ends, so that a worker that checks while it stops can exit', async () => {
   const { queue } = await open()
-  await queue.stop()
+  await queue.close()
   await queue.check()
 })
 

@@ -53,7 +53,7 @@ async function send(context: WorkerContext, job = JOB, service = SERVICES.generi
   const queue = await openQueue(context.store, new URL(context.baseUrl).host, () => undefined)
   const planned = planJob({ job, service, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.send([...planned].map((request) => toQueuedRequest(job, run, request, NOW)))
-  await queue.stop()
+  await queue.close()
 }
 
 /** Starts a worker and records its events. */
@@ -69,7 +69,7 @@ test('workers fetch and load each request of a plan once, in the run of the plan
   const workers = [startWorker(await join()), startWorker(await join())]
   const events: SyncEvent[] = []
   const [summary] = await distribute(planner, [JOB], (event) => void events.push(event))
-  expect(summary).toMatchObject({ outcome: 'done', stop: null, counts: { requests: 5, failed: 0 } })
+  expect(summary).toMatchObject({ outcome: 'done', earlyEnd: null, counts: { requests: 5, failed: 0 } })
   expect(summary!.counts.rows_new).toBeGreaterThan(100)
   const ofRun = events.filter(({ event }) => ['run.started', 'run.ended'].includes(event))
   expect(ofRun).toMatchObject([
@@ -98,8 +98,8 @@ test.each([
     const [failed, next] = await distribute(await join(), [LAST_DAY, news])
     expect(failed).toMatchObject({ outcome, counts: { requests: 1, failed: 1 }, failures: [{ error: { code } }] })
     expect(failed!.failures[0]!.error).toBeInstanceOf(ErrorClass)
-    if (stop) expect(failed!.stop).toMatchObject(stop)
-    else expect(failed!.stop).toBeNull()
+    if (stop) expect(failed!.earlyEnd).toMatchObject(stop)
+    else expect(failed!.earlyEnd).toBeNull()
     // The next job of the same command is not affected.
     expect(next).toMatchObject({ job: 'texts', outcome: 'done', failures: [] })
   },
@@ -109,13 +109,13 @@ test("a plan fails like a plain run if the last worker's key is refused, and the
   const { join } = await machines()
   const wrong = startWorker(await join('x'.repeat(64)))
   const planner = await join()
-  const [{ outcome, failures, stop } = {}] = await distribute(planner, [LAST_DAY])
+  const [{ outcome, failures, earlyEnd } = {}] = await distribute(planner, [LAST_DAY])
   expect({ outcome, failures }).toEqual({ outcome: 'failed', failures: [] })
-  expect(stop).toBeInstanceOf(KeyError)
-  expect(stop).toMatchObject({ code: 'key-refused', hint: expect.stringContaining('INDICATOR_SYNC_API_KEY') })
-  expect((await wrong.working).stop).toBeInstanceOf(KeyError)
+  expect(earlyEnd).toBeInstanceOf(KeyError)
+  expect(earlyEnd).toMatchObject({ code: 'key-refused', hint: expect.stringContaining('INDICATOR_SYNC_API_KEY') })
+  expect((await wrong.working).earlyEnd).toBeInstanceOf(KeyError)
   startWorker(await join())
-  expect(await distribute(planner, [LAST_DAY])).toMatchObject([{ outcome: 'done', stop: null }])
+  expect(await distribute(planner, [LAST_DAY])).toMatchObject([{ outcome: 'done', earlyEnd: null }])
 })
 
 test('a plan ends when workers cannot reach the service, and they send its requests after recovery', async () => {
@@ -124,10 +124,10 @@ test('a plan ends when workers cannot reach the service, and they send its reque
   await emulator.close()
   const breaker = { failures: 3, pauseMs: 2_000, openings: 1, giveUpMs: 60_000 }
   const recorded = startRecorded({ ...(await join()), breaker })
-  const [{ outcome, failures, stop } = {}] = await distribute(await join())
+  const [{ outcome, failures, earlyEnd } = {}] = await distribute(await join())
   expect({ outcome, failures }).toEqual({ outcome: 'failed', failures: [] })
-  expect(stop).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('stay in the queue') })
-  expect(exitCodeFor(stop!)).toBe(EXIT.unavailable)
+  expect(earlyEnd).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('stay in the queue') })
+  expect(exitCodeFor(earlyEnd!)).toBe(EXIT.unavailable)
   expect(recorded.names()).toContain('calls.paused')
   await emulate({ now: NOW, port: Number(port), key: emulator.key })
   await expect.poll(states, WAIT).toEqual({ completed: 5 })
@@ -138,7 +138,9 @@ test('an unknown series is requested once, not once per window', async () => {
   const file = await migratedDatabase()
   startWorker(await joined(file, url, 'key'), { concurrency: 1 })
   const summaries = await distribute(await joined(file, url, 'key'))
-  expect(summaries).toMatchObject([{ outcome: 'partial', stop: null, failures: [{ error: { code: 'not-found' } }] }])
+  expect(summaries).toMatchObject([
+    { outcome: 'partial', earlyEnd: null, failures: [{ error: { code: 'not-found' } }] },
+  ])
   expect(calls).toHaveLength(1)
 })
 
@@ -165,12 +167,12 @@ test('a request whose workers died too often is reported and requested again by 
     {
       outcome: 'stopped',
       counts: { requests: 4 },
-      stop: { code: 'requests-dead', message: expect.stringContaining('1 request is dead') },
+      earlyEnd: { code: 'requests-dead', message: expect.stringContaining('1 request is dead') },
     },
   ])
   expect(await readQueues(planner.store)).toMatchObject([{ queued: 0, active: 0, dead: 1 }])
   expect((await askPage(planner.store, '/runs')).html).toContain('Queue')
-  expect(await distribute(planner)).toMatchObject([{ outcome: 'done', stop: null, counts: { requests: 1 } }])
+  expect(await distribute(planner)).toMatchObject([{ outcome: 'done', earlyEnd: null, counts: { requests: 1 } }])
   expect(await readQueues(planner.store)).toEqual([])
 })
 
@@ -229,7 +231,7 @@ test('a worker for another service ends and leaves the request to other workers'
   const { emulator, join, states } = await machines()
   const context = await join()
   await send(context, LAST_DAY, SERVICES.esios)
-  expect(await startWorker(context).working).toMatchObject({ done: 0, stop: { code: 'other-service' } })
+  expect(await startWorker(context).working).toMatchObject({ done: 0, earlyEnd: { code: 'other-service' } })
   expect(emulator.requests).toEqual([])
   expect(await startWorker({ ...context, service: SERVICES.esios }, { untilEmpty: true }).working).toMatchObject({
     done: 1,
@@ -258,7 +260,7 @@ test('a worker ends after a newer version migrated the database', async () => {
   const { join, sql } = await machines()
   const { working } = startWorker(await join())
   await sql(`insert into _migration values ('9999_later', '2030-01-01')`)
-  expect(await working).toMatchObject({ done: 0, stop: { code: 'newer-schema' } })
+  expect(await working).toMatchObject({ done: 0, earlyEnd: { code: 'newer-schema' } })
 })
 
 test('a worker without the right to create the queue names who can, and starts once it exists', async () => {
@@ -267,7 +269,7 @@ test('a worker without the right to create the queue names who can, and starts o
   onTestFinished(() => writer.close())
   const worker = await openStore(as('worker'))
   onTestFinished(() => worker.close())
-  const open = async (of: typeof writer) => (await openQueue(of, 'service.test', () => undefined)).stop()
+  const open = async (of: typeof writer) => (await openQueue(of, 'service.test', () => undefined)).close()
   await expect(open(worker)).rejects.toMatchObject({
     code: 'no-queue',
     message: 'The database has no queue yet, and this user may not create it.',
@@ -292,9 +294,9 @@ test.each([
   })
   await heard.promise
   await withClient(url, (client) => client.query(meanwhile))
-  const { stop } = await working
-  expect(stop).toMatchObject(error)
-  expect(exitCodeFor(stop)).toBe(EXIT.store)
+  const { earlyEnd } = await working
+  expect(earlyEnd).toMatchObject(error)
+  expect(exitCodeFor(earlyEnd)).toBe(EXIT.store)
   expect(names().filter((name) => name.startsWith('database'))).toEqual([])
 })
 
@@ -316,7 +318,7 @@ test('a worker whose connections are terminated reports it and continues', async
   })
   await expect.poll(names, WAIT).toContain('database.back')
   await expect.poll(states, WAIT).toEqual({ completed: 5 })
-  expect((await stop()).stop).toBeNull()
+  expect((await stop()).earlyEnd).toBeNull()
   expect(events.filter(({ code }) => code === 'bug')).toEqual([])
 })
 
@@ -329,7 +331,7 @@ test('a worker reports an error of its own database work, and other workers retr
   const write: typeof context.store.write = (work) =>
     refusals-- > 0 ? Promise.reject(full) : context.store.write(work)
   const { events, working } = startRecorded({ ...context, store: { ...context.store, write } }, { untilEmpty: true })
-  expect(await working).toMatchObject({ done: 1, stop: null })
+  expect(await working).toMatchObject({ done: 1, earlyEnd: null })
   expect(events.filter(({ event }) => event === 'claim.failed')).toMatchObject([{ code: 'enospc', attempt: 1, run: 1 }])
 })
 

@@ -196,7 +196,7 @@ describe('a hostile service', () => {
     async (_name, answer) => {
       const { store, summary, before, after, healed } = await attacked(answer)
       expect(['done', 'partial', 'stopped', 'failed']).toContain(summary.outcome)
-      if (summary.stop) expect(exitCodeFor(summary.stop)).toBeLessThanOrEqual(8)
+      if (summary.earlyEnd) expect(exitCodeFor(summary.earlyEnd)).toBeLessThanOrEqual(8)
       for (const { error } of summary.failures) expect(error).toBeInstanceOf(SyncError)
       expect(after).toEqual(before)
       expect(healed).toMatchObject({ outcome: 'done', failures: [] })
@@ -216,9 +216,9 @@ describe('a hostile service', () => {
     ],
   ])('a requested wait of %s is limited to a day and reported, also by the next run', async (_name, code, headers) => {
     const { summary, before, after, healed, store } = await attacked(status(503, '{}', headers))
-    expect([summary.stop?.code, healed.stop?.code]).toEqual([code, code])
-    expect(summary.stop?.message).toMatch(/The service asked for a pause of a day or more, so the run stopped\.$/)
-    expect(summary.stop?.hint).toMatch(/^Run the same command again after a day;/)
+    expect([summary.earlyEnd?.code, healed.earlyEnd?.code]).toEqual([code, code])
+    expect(summary.earlyEnd?.message).toMatch(/The service asked for a pause of a day or more, so the run stopped\.$/)
+    expect(summary.earlyEnd?.hint).toMatch(/^Run the same command again after a day;/)
     expect(after).toEqual(before)
     const until = store.get('select max(wait_until) from _source') as number
     expect(until - NOW).toBeLessThanOrEqual(86_400_000 + 1000)

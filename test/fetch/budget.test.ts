@@ -14,7 +14,7 @@ test('calls of a job without limits count towards the limits of other jobs, per 
   expect(budget(store)).toHaveLength(free.counts.requests)
   const limited = `pace: { perSecond: 50, callsPerDay: ${free.counts.requests + 1} }\n${SERIES.replace('600', '1739')}`
   const stopped = await runJob(store, emulator, limited, { now: NOW })
-  expect(stopped).toMatchObject({ outcome: 'stopped', stop: { code: 'budget' }, counts: { requests: 1 } })
+  expect(stopped).toMatchObject({ outcome: 'stopped', earlyEnd: { code: 'budget' }, counts: { requests: 1 } })
   const elsewhere = await runJob(store, other, limited.replace('1739', '1001'), { now: NOW })
   expect(elsewhere.outcome).toBe('done')
   // Calls older than a day are deleted, and fresh data needs no calls.
@@ -36,15 +36,15 @@ test('a long pause requested by the service survives the process, is reported, a
     else json(response, { indicator: { id: 600, tiempo: [{ id: 4 }], geos: [], values: [] } })
   })
   const first = await runJob(store, server, SERIES, { now: NOW })
-  expect(first).toMatchObject({ outcome: 'stopped', stop: { code: 'retry-after' } })
+  expect(first).toMatchObject({ outcome: 'stopped', earlyEnd: { code: 'retry-after' } })
   await store.close()
   const next = await openStore(store.file)
   const second = await runJob(next, server, SERIES, { now: NOW + 3_600_000 })
-  expect(second.stop?.message).toMatch(/asked an earlier run to wait until 2025-11-04T15:00:00\+01:00/)
+  expect(second.earlyEnd?.message).toMatch(/asked an earlier run to wait until 2025-11-04T15:00:00\+01:00/)
   expect(second.counts.requests).toBe(0)
   expect(server.calls).toHaveLength(1)
   const third = await runJob(next, server, SERIES, { now: NOW + 7_300_000 })
-  expect(third.stop).toBeNull()
+  expect(third.earlyEnd).toBeNull()
   expect(server.calls.length).toBeGreaterThan(1)
   await next.close()
 })
@@ -81,7 +81,7 @@ test.each([
     if (why === 'a signal' && emulator.requests.length >= before + calls) stop.abort()
   }, 1)
   const limit = why === 'the budget' ? `, callsPerHour: ${calls}` : ''
-  const { counts, stop: reason } = await runJob(
+  const { counts, earlyEnd: reason } = await runJob(
     store,
     emulator,
     `pace: { perSecond: 50, concurrency: 1${limit} }\n${yaml}`,

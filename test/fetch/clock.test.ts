@@ -15,11 +15,11 @@ test('a pause recorded by a fast clock is ignored, and the next one counts', asy
   const server = await serve((_request, response) =>
     limited ? json(response, {}, 429, { 'Retry-After': '3000' }) : json(response, EMPTY),
   )
-  expect(await runJob(store, server, SERIES, { now: AHEAD })).toMatchObject({ stop: { code: 'retry-after' } })
+  expect(await runJob(store, server, SERIES, { now: AHEAD })).toMatchObject({ earlyEnd: { code: 'retry-after' } })
   expect(await runJob(store, server, SERIES, { now: NOW })).toMatchObject({ counts: { requests: 1 } })
   // The pause of 50 minutes after that call applies.
   const third = await runJob(store, server, SERIES, { now: NOW + HOUR / 2 })
-  expect(third.stop?.message).toContain('until 2025-11-04T13:50:00+01:00')
+  expect(third.earlyEnd?.message).toContain('until 2025-11-04T13:50:00+01:00')
   limited = false
   expect(await runJob(store, server, SERIES, { now: NOW + HOUR })).toMatchObject({ outcome: 'done' })
 })
@@ -37,7 +37,7 @@ test.each([
     counts: { requests: 5 },
   })
   expect(await runJob(store, market, yaml(601), { now: NOW })).toMatchObject({ outcome: 'done' })
-  expect(await runJob(store, market, yaml(602), { now: NOW })).toMatchObject({ stop: { code: 'budget' } })
+  expect(await runJob(store, market, yaml(602), { now: NOW })).toMatchObject({ earlyEnd: { code: 'budget' } })
 })
 
 test('calls recorded by a clock a few minutes ahead count', async () => {
@@ -46,7 +46,7 @@ test('calls recorded by a clock a few minutes ahead count', async () => {
   const yaml = `pace: { perSecond: 50, callsPerDay: 5 }\n${SERIES}`
   await runJob(store, market, yaml, { now: NOW + 200_000 })
   const next = await runJob(store, market, yaml.replace('600', '601'), { now: NOW })
-  expect(next.stop?.code).toBe('budget')
+  expect(next.earlyEnd?.code).toBe('budget')
 })
 
 test.each([

@@ -72,7 +72,7 @@ describe('a faulty service', () => {
       now: ms(NOW),
       breaker: { failures: 8, pauseMs: 5, openings: 3, giveUpMs: 60_000 },
     })
-    expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
+    expect(summary).toMatchObject({ outcome: 'failed', earlyEnd: { code: 'unavailable' } })
     expect(server.calls.length).toBeLessThanOrEqual(8 + 3 + 1)
   })
 

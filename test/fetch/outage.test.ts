@@ -38,22 +38,22 @@ describe('an unavailable service', () => {
   )('%s during %s ends the run as unavailable with exit code 8', async (_name, _many, job, start) => {
     const store = await tempStore()
     const summary = await runJob(store, await start(), job, { now: NOW, breaker: BREAKER })
-    expect(summary).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
-    expect(exitCodeFor(summary.stop)).toBe(8)
+    expect(summary).toMatchObject({ outcome: 'failed', earlyEnd: { code: 'unavailable' } })
+    expect(exitCodeFor(summary.earlyEnd)).toBe(8)
     const [text, { failed }] = [summaryText(summary), summary.counts]
     expect(text).toContain('The service is unavailable.')
     if (summary.failures.length > 0)
       expect(text).toContain(failed === 1 ? 'The only request failed:' : `All ${failed} requests failed:`)
     expect(text, 'one command repairs it').not.toContain('indicator-sync retry')
     expect(store.all('select outcome, message from _run')).toEqual([
-      { outcome: 'failed', message: summary.stop?.message },
+      { outcome: 'failed', message: summary.earlyEnd?.message },
     ])
   })
 
   test('a 503 with a Retry-After of an hour ends the run after one call', async () => {
     const server = await serve((_request, response) => json(response, {}, 503, { 'Retry-After': '3600' }))
-    const { stop } = await runJob(await tempStore(), server, MANY, { now: NOW })
-    expect(stop).toMatchObject({ code: 'unavailable', message: expect.stringContaining('a pause of 60 minutes') })
+    const { earlyEnd } = await runJob(await tempStore(), server, MANY, { now: NOW })
+    expect(earlyEnd).toMatchObject({ code: 'unavailable', message: expect.stringContaining('a pause of 60 minutes') })
     expect(server.calls).toHaveLength(1)
   })
 
@@ -62,9 +62,9 @@ describe('an unavailable service', () => {
     const store = await tempStore()
     await runJob(store, server, MANY, { now: NOW })
     const again = await runJob(store, server, MANY, { now: NOW + 60_000 })
-    expect(again).toMatchObject({ outcome: 'failed', stop: { code: 'unavailable' } })
-    expect(exitCodeFor(again.stop)).toBe(8)
-    expect(again.stop?.hint).toContain('Run the same command again after that time.')
+    expect(again).toMatchObject({ outcome: 'failed', earlyEnd: { code: 'unavailable' } })
+    expect(exitCodeFor(again.earlyEnd)).toBe(8)
+    expect(again.earlyEnd?.hint).toContain('Run the same command again after that time.')
     expect(server.calls).toHaveLength(1)
   })
 
@@ -76,7 +76,7 @@ describe('an unavailable service', () => {
     const down = await serve((_request, response) => json(response, {}, 500))
     await runJob(store, down, ONE, { now: NOW + 2000, breaker: BREAKER })
     const again = await runJob(store, limited, ONE, { now: NOW + 60_000 })
-    expect([again.stop?.code, exitCodeFor(again.stop)]).toEqual(['retry-after', 4])
+    expect([again.earlyEnd?.code, exitCodeFor(again.earlyEnd)]).toEqual(['retry-after', 4])
   })
 
   test('gaps distinguish failed requests from requests that were never sent', async () => {
@@ -135,11 +135,14 @@ test('a run with one successful response is partial if other requests fail', asy
   const faults = [{ route: 'indicator', id: 1001, status: 500 }] as const
   const emulator = await emulate({ now: NOW / 1000, faults })
   const job = ONE.replace('[600]', '[600, 1001]')
-  const { stop, outcome, failures } = await runJob(await tempStore(), emulator, job, { now: NOW, breaker: BREAKER })
-  expect({ stop, outcome, failed: failures.length }).toEqual({ stop: null, outcome: 'partial', failed: 1 })
+  const { earlyEnd, outcome, failures } = await runJob(await tempStore(), emulator, job, { now: NOW, breaker: BREAKER })
+  expect({ earlyEnd, outcome, failed: failures.length }).toEqual({ earlyEnd: null, outcome: 'partial', failed: 1 })
 })
 
 test('a refused request counts as a response, so that the run is partial', async () => {
   const server = await serve((_request, response) => json(response, {}, 404))
-  expect(await runJob(await tempStore(), server, ONE, { now: NOW })).toMatchObject({ outcome: 'partial', stop: null })
+  expect(await runJob(await tempStore(), server, ONE, { now: NOW })).toMatchObject({
+    outcome: 'partial',
+    earlyEnd: null,
+  })
 })

@@ -80,8 +80,8 @@ test('several runs together never exceed the calls per hour', async () => {
   for (const _run of [1, 2, 3]) {
     const store = await openWriter(file, 'test')
     const pace = { perSecond: 50, callsPerHour: 5 }
-    const { stop } = await runJob(store as never, emulator, `pace: ${JSON.stringify(pace)}\n${MONTH}`)
-    expect(stop).toMatchObject({ code: 'budget' })
+    const { earlyEnd } = await runJob(store as never, emulator, `pace: ${JSON.stringify(pace)}\n${MONTH}`)
+    expect(earlyEnd).toMatchObject({ code: 'budget' })
     await store.close()
   }
   expect(answers).toHaveLength(5)

@@ -127,7 +127,7 @@ test('all statistics count calls cut by a signal, an exhausted budget or an open
   const two = await tempStore()
   const pace = 'pace: { perSecond: 50, callsPerDay: 2 }\n'
   const second = await runJob(two, failing, pace + SERIES, { now: NOW })
-  expect(second.stop?.code).toBe('budget')
+  expect(second.earlyEnd?.code).toBe('budget')
   await accountsAgree(two, 2, second)
 
   const three = await tempStore()
@@ -135,7 +135,7 @@ test('all statistics count calls cut by a signal, an exhausted budget or an open
     now: NOW,
     breaker: { failures: 3, pauseMs: 1, openings: 1, giveUpMs: 60_000 },
   })
-  expect(third.stop?.code).toBe('unavailable')
+  expect(third.earlyEnd?.code).toBe('unavailable')
   await accountsAgree(three, failing.calls.length - 2, third)
   expect((await findFailures(three)).every(({ outcome }) => outcome === 'transient')).toBe(true)
   expect(three.all('select distinct reason from gaps order by 1')).toEqual([

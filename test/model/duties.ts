@@ -328,7 +328,7 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
   // Requests lost in transit are only in the database, and those of a killed process only in the log.
   const all = [...taken.sent, ...taken.fetches].flatMap(({ question }) => question ?? [])
   const sent = [...new Map(all.map((question) => [question.target, question])).values()]
-  const whole = summary !== null && summary.stop === null
+  const whole = summary !== null && summary.earlyEnd === null
   const date = (at: number) => new Date(at * 1000).toISOString()
   if (plan.do !== 'retry')
     for (const { key, lookback } of entriesOf(scene.world.jobs[plan.job]))

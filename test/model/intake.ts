@@ -92,7 +92,7 @@ export function takeIn(scene: Scene, summary: Summary | null): Taken {
   if (summary && rows.length > 0)
     for (const name of ['rows_revised', 'rows_withdrawn'] as const) {
       if (runs?.[name] !== sums[name]) differ(`${name} of the run`, sums[name], runs?.[name])
-      if (summary.stop === null && summary.counts[name] !== sums[name])
+      if (summary.earlyEnd === null && summary.counts[name] !== sums[name])
         differ(`${name} of the summary`, sums[name], summary.counts[name])
       tally.comparisons += 2
     }

@@ -297,7 +297,7 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
     taken.sent.map(({ question }) => question),
   )
   if (summary !== null) takeChanges(scene, taken)
-  if (healthy && summary?.stop === null) judgeHeld(scene, plan, duties, taken)
+  if (healthy && summary?.earlyEnd === null) judgeHeld(scene, plan, duties, taken)
   await compare(scene)
-  return summary !== null && summary.stop === null && summary.outcome === 'done'
+  return summary !== null && summary.earlyEnd === null && summary.outcome === 'done'
 }

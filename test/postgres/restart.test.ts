@@ -67,6 +67,6 @@ test.each(['fast', 'immediate'] as const)('a worker waits for its server during 
   // A crash may lose the last half second, such as the queue.
   await withClient(url, (client) => client.query('checkpoint'))
   await server.restart(how, 1_500)
-  expect(await working).toEqual({ done: 0, failed: 0, stop: null })
+  expect(await working).toEqual({ done: 0, failed: 0, earlyEnd: null })
   expect(events.map(({ event }) => event)).toEqual(['database.lost', 'database.back'])
 })

@@ -260,7 +260,7 @@ test('each role has exactly its intended permissions', async () => {
   const writer = await open(as('writer'))
   const queueFor = async (store: Store) => {
     const queue = await openQueue(store, 'service.test', (error) => expect(String(error)).toBe(''))
-    onTestFinished(() => queue.stop())
+    onTestFinished(() => queue.close())
     return queue
   }
   const planner = await queueFor(writer)

@@ -41,8 +41,8 @@ test('an unexpected SchemaError is a bug, but too many rejects are an orderly st
   }
   const stray = new SchemaError('It was thrown in the wrong place.', { path: '$' })
   expect(await ended(stray)).toEqual({ summary: stray, run: 'failed' })
-  const stop = new RejectLimitError('Too many.')
-  expect(await ended(stop)).toMatchObject({ summary: { stop, outcome: 'failed' }, run: 'failed' })
+  const earlyEnd = new RejectLimitError('Too many.')
+  expect(await ended(earlyEnd)).toMatchObject({ summary: { earlyEnd, outcome: 'failed' }, run: 'failed' })
 })
 
 test('a run whose end cannot be recorded reports its failure once', async () => {

@@ -174,11 +174,11 @@ async function downloadEditions(
       summary.bytes += file.bytes
       emit('download.done', { url, ms: Math.round(performance.now() - began), bytes: file.bytes })
     } catch (error) {
-      if (error instanceof StoppedError) return { ...summary, stop: error }
+      if (error instanceof StoppedError) return { ...summary, earlyEnd: error }
       throw error
     }
   }
-  return { ...summary, stop: null }
+  return { ...summary, earlyEnd: null }
 }
 
 const archiveFolder = (file: string, { output }: ArchivesArgs): string =>
@@ -217,15 +217,15 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
       const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
       const editions = await findEditions(store, settings, args)
       await prepareFolder(folder)
-      const { stop, ...summary } = await downloadEditions(store, editions, args, options, emit)
+      const { earlyEnd, ...summary } = await downloadEditions(store, editions, args, options, emit)
       const { files, bytes, stored, failed } = summary
       printResult(
         args,
-        { folder, ...summary, stop: stop?.message ?? null },
+        { folder, ...summary, stop: earlyEnd?.message ?? null },
         `Downloaded ${quantity(files, 'file')} (${quantity(bytes, 'byte')}) to ${folder}; ${grouped(stored)} already existed.`,
       )
-      if (stop && !args.json) emit('command.failed', failedFields(stop))
-      return signals.code() ?? (stop ? exitCodeFor(stop) : failed.length > 0 ? EXIT.partial : EXIT.done)
+      if (earlyEnd && !args.json) emit('command.failed', failedFields(earlyEnd))
+      return signals.code() ?? (earlyEnd ? exitCodeFor(earlyEnd) : failed.length > 0 ? EXIT.partial : EXIT.done)
     } finally {
       signals.release()
       pacer.close?.()

@@ -61,11 +61,11 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   }
   try {
     const context = { ...service, store, version: version(), nowMs: Date.now, signal, onEvent, onReject: args.onReject }
-    const { done, failed, stop } = await runWorker(context, { ...args, onHeard })
+    const { done, failed, earlyEnd } = await runWorker(context, { ...args, onHeard })
     if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
-    if (stop) {
-      emit('command.failed', failedFields(stop))
-      return exitCodeFor(stop)
+    if (earlyEnd) {
+      emit('command.failed', failedFields(earlyEnd))
+      return exitCodeFor(earlyEnd)
     }
     return signals.code() ?? (failed > 0 ? EXIT.partial : EXIT.done)
   } finally {

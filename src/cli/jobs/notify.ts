@@ -98,7 +98,7 @@ export function createNotifier(
   const targets = new Map(jobs.map((job) => [job, [...always, ...job.notify.map(resolveTarget)]]))
   /** Messages to one target are sent in order. */
   const queues = new Map<string, Promise<void>>()
-  const stop = new AbortController()
+  const controller = new AbortController()
   const send = ({ url, style }: NotifyTarget, { event, job, text, ok, more }: Notification): void => {
     const redacted = redact(text, secrets())
     const payload = {
@@ -126,7 +126,7 @@ export function createNotifier(
         // Loaded with the first message.
         const { deliver, LAST_DELIVERY } = await import('../../fetch/deliver.ts')
         const named = { ...message, version: version() }
-        return stop.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, stop.signal)
+        return controller.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, controller.signal)
       })
       .then((reason) => {
         if (reason === null) return
@@ -145,8 +145,8 @@ export function createNotifier(
   return {
     started: (job) => notifyTargets(job, { event: 'start', ok: true, text: `${job.name}: started.`, more: {} }),
     ended: (job, summary) => {
-      const { outcome, stop } = summary
-      const ok = outcome === 'done' || stop instanceof BudgetError
+      const { outcome, earlyEnd } = summary
+      const ok = outcome === 'done' || earlyEnd instanceof BudgetError
       notifyTargets(job, { event: outcome, ok, text: summaryText(summary), more: shortSummary(summary) })
     },
     broke: (job, thrown) => {
@@ -159,7 +159,7 @@ export function createNotifier(
         more: { outcome: 'failed', stop },
       })
     },
-    abort: () => stop.abort(),
+    abort: () => controller.abort(),
     finish: async () => {
       await Promise.all(queues.values())
     },

@@ -102,7 +102,7 @@ export async function runJobs(
       const summary = stoppedBy
         ? await recordUnreached(commandRun, job, stoppedBy)
         : await runJob(commandRun, job, jobs.slice(i + 1))
-      if (summary.stop && !(summary.stop instanceof NoReplyError)) stoppedBy ??= job
+      if (summary.earlyEnd && !(summary.earlyEnd instanceof NoReplyError)) stoppedBy ??= job
       summaries.push(summary)
       unfinished.delete(job)
       notifier.ended(job, summary)
@@ -168,14 +168,14 @@ async function runJob(commandRun: CommandRun, job: Job, later: readonly Job[]): 
 
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
 async function recordUnreached({ options, store, emitLog }: CommandRun, job: Job, stoppedBy: Job): Promise<Summary> {
-  const stop = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
+  const earlyEnd = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
   })
   const part = partText(options)
   const context = { store, version: version(), nowMs: Date.now, onEvent: emitLog, part }
   const run = await openRun(context, options.command, job)
-  await run.end('stopped', stop)
+  await run.end('stopped', earlyEnd)
   return {
     runId: run.runId,
     job: job.name,
@@ -186,7 +186,7 @@ async function recordUnreached({ options, store, emitLog }: CommandRun, job: Job
     gaps: await countJobGaps(store, job.name),
     failures: [],
     seconds: 0,
-    stop,
+    earlyEnd,
     skipped: [],
     lackingGeos: [],
     selected: true,
@@ -213,7 +213,7 @@ const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
 
 /** A command is as good as its worst job: an outage is worse than a planned stop, and any other error is worse than an outage. */
 function worstCode(summaries: readonly Summary[]): number {
-  const codes = summaries.flatMap(({ stop }) => (stop ? [exitCodeFor(stop)] : []))
+  const codes = summaries.flatMap(({ earlyEnd }) => (earlyEnd ? [exitCodeFor(earlyEnd)] : []))
   const lesser: readonly number[] = [EXIT.unavailable, EXIT.stopped]
   const worst = codes.find((code) => !lesser.includes(code)) ?? lesser.find((code) => codes.includes(code))
   if (worst !== undefined) return worst

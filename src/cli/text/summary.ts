@@ -53,7 +53,7 @@ export const needsAttention = ({ outcome, skipped, gaps, lackingGeos, windowHint
 
 /** Formats the summary of a run for people. */
 export function summaryText(summary: Summary): string {
-  const { job, outcome, counts, failures, seconds, stop, skipped, lackingGeos, windowHints, gaps } = summary
+  const { job, outcome, counts, failures, seconds, earlyEnd, skipped, lackingGeos, windowHints, gaps } = summary
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -61,15 +61,15 @@ export function summaryText(summary: Summary): string {
     `${grouped(counts.rows_withdrawn)} withdrawn`,
   ].join(', ')
   const lines =
-    counts.requests === 0 && !stop && failures.length === 0
+    counts.requests === 0 && !earlyEnd && failures.length === 0
       ? [`${job}: ${idleText(summary)}`]
       : [`${job}: ${outcome} in ${seconds.toFixed(1)} s. ${quantity(counts.requests, 'request')}, rows: ${rows}.`]
-  if (stop)
+  if (earlyEnd)
     lines.push(
-      stop instanceof SignalError || stop instanceof UnavailableError
-        ? stop.message
-        : `${outcome === 'failed' ? 'Failed' : 'Stopped'}: ${stop.message}`,
-      ...(stop.hint ? [`  → ${stop.hint}`] : []),
+      earlyEnd instanceof SignalError || earlyEnd instanceof UnavailableError
+        ? earlyEnd.message
+        : `${outcome === 'failed' ? 'Failed' : 'Stopped'}: ${earlyEnd.message}`,
+      ...(earlyEnd.hint ? [`  → ${earlyEnd.hint}`] : []),
     )
   if (counts.rows_rejected > 0)
     lines.push(
@@ -92,7 +92,7 @@ export function summaryText(summary: Summary): string {
         `  ${planned.entry}  ${planned.http.target}`,
         `    ${error.message}`,
         // The command of a run that ended early also repeats its failed requests.
-        ...(error.hint && !stop ? [`    → ${error.hint}`] : []),
+        ...(error.hint && !earlyEnd ? [`    → ${error.hint}`] : []),
       )
     const more = failed - Math.min(failures.length, SHOWN_FAILURES)
     if (more > 0) lines.push(`  … and ${more} more: indicator-sync status`)
@@ -108,7 +108,7 @@ export const summaryJson = ({
   counts,
   failures,
   seconds,
-  stop,
+  earlyEnd,
   skipped,
   lackingGeos,
   gaps,
@@ -120,7 +120,7 @@ export const summaryJson = ({
   seconds,
   selected,
   ...counts,
-  stop: stop && { code: stop.code, message: stop.message, hint: stop.hint ?? null },
+  stop: earlyEnd && { code: earlyEnd.code, message: earlyEnd.message, hint: earlyEnd.hint ?? null },
   unknown: skipped.map(({ entry, route, id, since, nextAt }) => ({
     entry,
     route,

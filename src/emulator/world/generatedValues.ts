@@ -105,8 +105,8 @@ export function points(
     const step = stepAt(indicator, day.from, world)
     const revised = outstanding(rule, day, world.now)
     const first = day.from >= start ? day.from : day.from + Math.ceil((start - day.from) / step) * step
-    const stop = Math.min(day.to, end)
-    for (let at = first; at < stop; at += step) {
+    const dayEnd = Math.min(day.to, end)
+    for (let at = first; at < dayEnd; at += step) {
       // A rewritten quarter-hour repeats the value of its old hour.
       const sourceAt = rewritten && at < QUARTERS_DAY_AHEAD ? at - (at % HOUR) : at
       for (const { geo, valueAt } of isLongDay(day) ? shuffled(series, world.seed, at) : series)

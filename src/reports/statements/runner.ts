@@ -147,11 +147,11 @@ export async function runStatement(
     })
   let isLate = false
   const { ms, blockMs } = limits
-  const stop = (): void => {
+  const killLate = (): void => {
     isLate = true
     child.kill('SIGKILL')
   }
-  const timer = ms === undefined ? undefined : setTimeout(stop, Math.min(ms, 2 ** 31 - 1)).unref()
+  const timer = ms === undefined ? undefined : setTimeout(killLate, Math.min(ms, 2 ** 31 - 1)).unref()
   // Reads messages that were sent before the end.
   const messages = on(child, 'message', { close: ['disconnect'] })
   const end = (): void => {
@@ -161,7 +161,7 @@ export async function runStatement(
   }
   const send = (message: StatementOrder | 'more'): void => void child.send(message, () => undefined)
   async function next(): Promise<Exclude<StatementMessage, { error: SentError }>> {
-    const blockTimer = blockMs === undefined ? undefined : setTimeout(stop, blockMs).unref()
+    const blockTimer = blockMs === undefined ? undefined : setTimeout(killLate, blockMs).unref()
     const { value, done } = await whileAwaited(child!, messages.next())
     clearTimeout(blockTimer)
     if (done)

@@ -105,9 +105,9 @@ interface Template {
 }
 
 /** Makes a template of a row; null if its fields are unusual. */
-function learn(body: Buffer, start: number, stop: number): Template | null {
-  const row: unknown = JSON.parse(body.toString('utf8', start, stop))
-  const pattern: RowPattern | null = isObject(row) ? learnPattern(body, start, stop) : null
+function learn(body: Buffer, start: number, end: number): Template | null {
+  const row: unknown = JSON.parse(body.toString('utf8', start, end))
+  const pattern: RowPattern | null = isObject(row) ? learnPattern(body, start, end) : null
   if (!isObject(row) || !pattern) return null
   const parts = pattern.fields.map(({ name, literal, text }) => {
     const field = Object.hasOwn(ROW_FIELDS, name) ? ROW_FIELDS[name as keyof typeof ROW_FIELDS] : null
