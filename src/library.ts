@@ -6,7 +6,7 @@ import type { PlannedRequest } from './job/plannedRequest.ts'
 import { applySelectors } from './job/select.ts'
 import { planJob } from './plan/planJob.ts'
 import type { PlanOptions as PlannerOptions } from './plan/planning.ts'
-import { createRequested } from './plan/requested.ts'
+import { createRegister } from './plan/requestRegister.ts'
 import { checkKey } from './service/key.ts'
 import type { Service } from './service/service.ts'
 import { LIVE, SERVICES } from './service/services.ts'
@@ -112,6 +112,6 @@ export async function plan(job: Job, options: PlanOptions): Promise<Iterable<Pla
     plannerState,
     now: at,
     options: planOptions(options),
-    requested: createRequested(),
+    requested: createRegister(),
   })
 }

@@ -12,7 +12,7 @@ import type { Job } from '../src/job/job.ts'
 import { readJob } from '../src/job/read.ts'
 import { onlyIndicators } from '../src/job/select.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
-import type { Requested } from '../src/plan/requested.ts'
+import type { RequestRegister } from '../src/plan/requestRegister.ts'
 import type { Service } from '../src/service/service.ts'
 import { SERVICES } from '../src/service/services.ts'
 import type { OnReject, SyncContext } from '../src/sync/context.ts'
@@ -115,7 +115,7 @@ interface RunWith {
   readonly breaker?: BreakerOptions
   readonly onReject?: OnReject
   /** The requests of earlier jobs in the same call. */
-  readonly requested?: Requested
+  readonly requested?: RequestRegister
   readonly onEvent?: OnEvent
   readonly onProgress?: NonNullable<SyncContext['onProgress']>
   readonly service?: Service

@@ -13,7 +13,7 @@ import { recordedError } from '../load/recordFetch.ts'
 import { planRequest } from '../plan/planning.ts'
 import { findFailures } from '../reports/failedRequests.ts'
 import type { Service } from '../service/service.ts'
-import type { Distribute, Failed, SyncContext } from '../sync/context.ts'
+import type { Distribute, RequestFailure, SyncContext } from '../sync/context.ts'
 import { type RunRecord, readCounts } from '../sync/record.ts'
 import {
   KeyError,
@@ -53,7 +53,7 @@ export const distributeTo =
     return earlyEnd
   }
 
-interface Sent {
+interface QueuedPlan {
   readonly total: number
   readonly last: PlannedRequest | null
 }
@@ -65,7 +65,7 @@ export async function sendAll(
   runId: number,
   requests: Iterable<PlannedRequest>,
   now: number,
-): Promise<Sent> {
+): Promise<QueuedPlan> {
   let total = 0
   let last: PlannedRequest | null = null
   let batch: NewJob[] = []
@@ -90,7 +90,12 @@ export async function sendAll(
 }
 
 /** Waits until the queue is empty. Returns the error that ends the run early, or null. */
-async function waitUntilDone(context: SyncContext, job: Job, run: RunRecord, sent: Sent): Promise<SyncError | null> {
+async function waitUntilDone(
+  context: SyncContext,
+  job: Job,
+  run: RunRecord,
+  sent: QueuedPlan,
+): Promise<SyncError | null> {
   const poll = createPoll(context, job, run, sent)
   let failedPolls = 0
   for (;;) {
@@ -115,7 +120,7 @@ function createPoll(
   { store, nowMs, baseUrl, onProgress }: SyncContext,
   { pace }: Job,
   { runId, emit }: RunRecord,
-  { total, last }: Sent,
+  { total, last }: QueuedPlan,
 ): () => Promise<'waiting' | 'done' | SyncError> {
   const host = parseHost(baseUrl)
   let [idlePolls, silentPolls, replies] = [0, 0, -1]
@@ -181,7 +186,7 @@ async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | 
 }
 
 /** Reads the requests of a run that failed and have no later reply. */
-async function readFailures(store: Store, service: Service, runId: number, nowMs: number): Promise<Failed[]> {
+async function readFailures(store: Store, service: Service, runId: number, nowMs: number): Promise<RequestFailure[]> {
   return (await findFailures(store))
     .filter((failure) => failure.runId === runId)
     .map((failure) => {

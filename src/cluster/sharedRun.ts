@@ -2,13 +2,13 @@ import { requireCoordination } from '../db/coordination.ts'
 import { clearQueue } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import { parseHost } from '../fetch/hosts.ts'
-import type { Shared } from '../sync/context.ts'
+import type { SharedResources } from '../sync/context.ts'
 import { createSharedPacer } from './sharedPacer.ts'
 
 /** The connections of a run to the pace and the queue that several processes share. */
 export interface SharedRun {
   /** @internal */
-  readonly shared: Shared
+  readonly shared: SharedResources
   /** Closes the connection to the queue. */
   close(): Promise<void>
 }
@@ -24,7 +24,7 @@ export async function openSharedRun(
 ): Promise<SharedRun> {
   requireCoordination(store)
   const host = parseHost(baseUrl)
-  const shared: Shared = {
+  const shared: SharedResources = {
     openPacer: (pace, onPause) => createSharedPacer(store, pace, { onPause }),
     clearQueue: () => clearQueue(store.kysely, host),
   }

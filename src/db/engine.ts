@@ -93,7 +93,7 @@ export interface QueryResult {
 export const VALUE_TYPES = { integer: 1, real: 2, text: 4, huge: 8 } as const
 
 /** A row that refers to a missing row. */
-export interface Dangling {
+export interface DanglingRow {
   readonly table: string
   readonly row: number | null
   readonly parent: string
@@ -106,7 +106,7 @@ interface Integrity {
 }
 
 /** The counts of an upsert, and the geos with more stored values in the window than the reply has. */
-export interface Upserted extends UpsertCounts {
+export interface UpsertResult extends UpsertCounts {
   readonly surplus: ReadonlySet<number>
 }
 
@@ -124,7 +124,7 @@ export interface Engine {
     fetchId: number,
     window: Interval | null,
     rows: Observations,
-  ): Promise<Upserted>
+  ): Promise<UpsertResult>
   /**
    * Moves stored values that a complete reply lacks to the history, in a window and for some geos. The service withdrew them, or
    * changed the resolution. Returns how many.
@@ -187,7 +187,7 @@ export interface Engine {
   /** The names of all tables. */
   tables(): Promise<string[]>
   /** Every row that refers to a missing row. */
-  dangling(): Promise<Dangling[]>
+  dangling(): Promise<DanglingRow[]>
   /** Checks the stored bytes, as far as the database can. */
   integrity(): Promise<Integrity>
   /** Bytes of the write-ahead log. */

@@ -84,7 +84,7 @@ export interface SchemaState {
 }
 
 /** The counts of a copy from another database. */
-export interface TakenOver {
+export interface TakeOverResult {
   readonly tables: number
   /** New rows. */
   readonly rows: number
@@ -103,7 +103,7 @@ export interface Backend {
   isLocked(file: string): Awaitable<boolean | undefined>
   schemaState(file: string): Awaitable<SchemaState>
   /** Copies every table of another database into this one, which is empty or an unfinished copy. */
-  takeOver(source: Reader, file: string, onProgress: (table: string, rows: number) => void): Promise<TakenOver>
+  takeOver(source: Reader, file: string, onProgress: (table: string, rows: number) => void): Promise<TakeOverResult>
   /** A text that changes with every write, and sometimes without one. */
   readStamp(reader: Reader): Awaitable<string>
 }

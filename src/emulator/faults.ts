@@ -124,14 +124,14 @@ async function* slowly(text: string): AsyncGenerator<Uint8Array> {
 }
 
 /** A response with a fault. Texts are compressed if the client accepts that. */
-interface Spoiled {
+interface SpoiledResponse {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream
 }
 
 /** The response for each kind of fault. */
-const SPOIL_BODY: Readonly<Record<Exclude<NonNullable<Fault['body']>, 'drop'>, (whole: string) => Spoiled>> = {
+const SPOIL_BODY: Readonly<Record<Exclude<NonNullable<Fault['body']>, 'drop'>, (whole: string) => SpoiledResponse>> = {
   truncated: (whole) => ({ body: whole.slice(0, whole.length / 2) }),
   'wrong-brotli': (whole) => ({
     headers: { 'Content-Encoding': 'br' },
@@ -147,7 +147,7 @@ const SPOIL_BODY: Readonly<Record<Exclude<NonNullable<Fault['body']>, 'drop'>, (
 }
 
 /** Returns the response with a fault, after its delay; null if the connection is dropped. */
-export async function spoil(fault: Fault, text: string): Promise<Spoiled | null> {
+export async function spoil(fault: Fault, text: string): Promise<SpoiledResponse | null> {
   const { status, retryAfter, latencyMs, body, rows } = fault
   if (latencyMs) await wait(latencyMs)
   if (body === 'drop') return null

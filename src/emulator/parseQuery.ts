@@ -27,7 +27,7 @@ function readDate(text: string): Instant | undefined {
 export type ParsedQuery = Readonly<Record<string, string | boolean | Instant | readonly string[] | undefined>>
 
 /** A parameter that the service refuses. */
-export interface Illegal {
+export interface IllegalParameter {
   readonly parameter: string
   readonly reason: string
 }
@@ -57,7 +57,7 @@ function readValue(kind: ParameterKind, texts: readonly string[]): ParsedQuery[s
 }
 
 /** Reads a query by the row of its route: the same table from which requests are built. */
-export function readQuery(route: RouteName, search: URLSearchParams): ParsedQuery | Illegal {
+export function readQuery(route: RouteName, search: URLSearchParams): ParsedQuery | IllegalParameter {
   const query: Record<string, ParsedQuery[string]> = {}
   const kinds = routeOf(route).query
   for (const key of new Set(search.keys())) {
@@ -73,7 +73,7 @@ export function readQuery(route: RouteName, search: URLSearchParams): ParsedQuer
 }
 
 /** Whether a query was refused. */
-export const isIllegal = (query: ParsedQuery | Illegal): query is Illegal =>
+export const isIllegal = (query: ParsedQuery | IllegalParameter): query is IllegalParameter =>
   typeof query.reason === 'string' && 'parameter' in query
 
 /** Whether the parts of a path are legal for its route. */

@@ -43,7 +43,7 @@ export interface Absence extends Interval {
 }
 
 /** An indicator or widget that the service does not know: the times of its first and last refusal since a good reply. */
-export interface UnknownItem {
+export interface RefusalTimes {
   readonly sinceAt: Instant
   readonly lastAt: Instant
 }
@@ -71,7 +71,7 @@ export interface PlannerState {
   /** The time at which a job last requested an absence. */
   absentRequestedAt(job: string): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
-  unknown(route: string, id: string | number): UnknownItem | undefined
+  unknown(route: string, id: string | number): RefusalTimes | undefined
 }
 
 /** The stored resolution around a window before its reply is loaded. */
@@ -121,5 +121,5 @@ export function absentNext({ since, checked }: Pick<Absence, 'since' | 'checked'
 }
 
 /** The time at which an unknown id is requested again: after 1, 2, 4, 8 … days, then every half year. */
-export const unknownNext = ({ sinceAt, lastAt }: UnknownItem): Instant =>
+export const unknownNext = ({ sinceAt, lastAt }: RefusalTimes): Instant =>
   lastAt + Math.min(LONGEST_PAUSE_S, lastAt - Math.min(sinceAt, lastAt) + DAY)

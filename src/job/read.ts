@@ -32,12 +32,12 @@ const valueAt =
       value,
     )
 
-interface Read {
+interface ReadResult {
   readonly mistakes: readonly Mistake[]
   readonly job: JobFile | null
 }
 
-function readText(text: string, file: string, service: Service): Read {
+function readText(text: string, file: string, service: Service): ReadResult {
   const { mistakes: textMistakes, parsed } = parseYaml(text)
   const mistakes = textMistakes.map((mistake): Mistake => ({ file, path: '', ...mistake }))
   if (!parsed) return { mistakes, job: null }

@@ -4,7 +4,7 @@ import { quantity, withoutAccents } from '../util/text.ts'
 import type { Job, Selector } from './job.ts'
 
 /** An indicator of the catalogue with its names in all stored languages. */
-export interface Listed {
+export interface CatalogueIndicator {
   readonly id: number
   readonly names: readonly string[]
   /** Its terms. */
@@ -21,7 +21,7 @@ export function hasWords(texts: readonly string[], prefixes: readonly string[]):
 }
 
 /** The ids that a selector selects, in ascending order. */
-const select = (selector: Selector, catalogue: readonly Listed[]): number[] =>
+const select = (selector: Selector, catalogue: readonly CatalogueIndicator[]): number[] =>
   catalogue
     .filter(({ id }) => !selector.exclude.includes(id) && (selector.only?.includes(id) ?? true))
     .filter(({ terms }) => selector.terms.length === 0 || selector.terms.some((term) => terms.includes(term)))
@@ -45,7 +45,7 @@ export const selectorTerms = (job: Job): string[] => [
 ]
 
 /** Replaces the selectors of a job by the selected ids, possibly none. */
-export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => ({
+export const applySelectors = (job: Job, catalogue: readonly CatalogueIndicator[]): Job => ({
   ...job,
   series: job.series.map((entry) =>
     entry.select === null ? entry : { ...entry, indicators: select(entry.select, catalogue), select: null },
@@ -56,7 +56,7 @@ export const applySelectors = (job: Job, catalogue: readonly Listed[]): Job => (
  * Replaces selectors as `applySelectors` does. Throws InputError if a selector without `--only` selects nothing, or no job of the
  * command selects an id of `--only`.
  */
-export function resolveSelectors(job: Job, catalogue: readonly Listed[]): Job {
+export function resolveSelectors(job: Job, catalogue: readonly CatalogueIndicator[]): Job {
   const resolved = applySelectors(job, catalogue)
   const empty = job.series.find(
     ({ select: selector }) => selector !== null && select({ ...selector, only: null }, catalogue).length === 0,

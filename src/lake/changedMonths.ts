@@ -11,7 +11,7 @@ export interface SnapshotSource {
   readonly fetch: number
   readonly fetched_at: string | null
   /** The number of fetches and their rows, which differs after a replay. */
-  readonly counted?: Counted
+  readonly counted?: ReplyCounts
   /**
    * A checksum of the daily totals of every local month. It changes with the values, unless values exchange places within a
    * day.
@@ -19,7 +19,7 @@ export interface SnapshotSource {
   readonly months: Readonly<Record<Month, string>>
 }
 
-interface Counted {
+interface ReplyCounts {
   readonly fetches: number
   readonly rows: number
 }
@@ -51,7 +51,7 @@ export async function readSource(db: Reader): Promise<SnapshotSource> {
 }
 
 /** Counts the rows of the fetches up to one. Each kind of row has its own weight, so that changes do not cancel out. */
-async function countUpTo({ kysely }: Reader, fetch: number): Promise<Counted> {
+async function countUpTo({ kysely }: Reader, fetch: number): Promise<ReplyCounts> {
   const { fetches, fresh, revised, withdrawn } = await kysely
     .selectFrom('_fetch')
     .select(({ fn }) => [

@@ -8,7 +8,7 @@ import { compress } from 'hono/compress'
 import { setCookie } from 'hono/cookie'
 import { parseAccept } from 'hono/utils/accept'
 import type { StatusCode } from 'hono/utils/http-status'
-import { isDecodable, type Listening, listen } from '../util/listen.ts'
+import { isDecodable, type ListeningServer, listen } from '../util/listen.ts'
 import { assets } from './assets.ts'
 import { type PageCall, respond, type SentResponse, type Site } from './pageResponse.ts'
 import { ENDPOINTS, PAGES } from './pages.ts'
@@ -159,7 +159,7 @@ function buildPageServer(site: Site) {
 }
 
 /** A running server. */
-export interface RunningServer extends Listening {
+export interface RunningServer extends ListeningServer {
   /** The token that every request needs; null if only this machine can connect. */
   readonly token: string | null
 }

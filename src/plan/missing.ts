@@ -53,7 +53,7 @@ export function missingGroups(planning: PlanContext, series: EntrySeries, missin
   const { key, geoIds } = series
   const missing = geoIds.map((geoId) => ({
     geoId,
-    holes: planning.requested.remaining(key, geoId, findMissing(planning, series, geoId)),
+    holes: planning.requested.findRemaining(key, geoId, findMissing(planning, series, geoId)),
   }))
   const forAll = geoIds.includes(ALL_GEOS) ? [] : missingLater(key)
   if (forAll.length === 0) return groupHoles(missing)

@@ -73,7 +73,7 @@ function* listCandidates(planning: PlanContext, entry: SeriesEntry, missingLater
     )
     // Intervals that a later job requests for all geos are not requested here.
     const rest = subtract(intervals, missingLater(key))
-    const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.unrequested(key, geoId, rest) })))
+    const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.findUnrequested(key, geoId, rest) })))
     const { cut, request } = createWindows(planning, selected)
     for (const group of groups)
       for (const part of cut(group.holes, size)) {

@@ -10,7 +10,7 @@ import { planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings } from './planListings.ts'
 import { isInRange, type PlanContext, planRequest } from './planning.ts'
 import { planSeries, type SeriesRequests } from './planSeries.ts'
-import { createRequested } from './requested.ts'
+import { createRegister } from './requestRegister.ts'
 
 /**
  * Plans the requests that a job needs, lazily: first the catalogue, then series, then the other listings, then absences that are due.
@@ -18,17 +18,17 @@ import { createRequested } from './requested.ts'
 export function* planJob(
   input: Omit<PlanContext, 'requested'> & Partial<Pick<PlanContext, 'requested'>>,
 ): Generator<PlannedRequest> {
-  const { requested = createRequested() } = input
+  const { requested = createRegister() } = input
   const job = { ...input.job, series: sortEntries(input.job.series) }
   const planning = { ...input, job, requested }
-  const before = requested.requests()
+  const before = requested.count()
   const missingLater = createMissingLater(planning)
   yield* planCatalogue(planning)
   for (const entry of job.series) yield* planInstants(planning, entry)
   if (job.newestFirst) yield* latestFirst(planAllSeries(planning, missingLater))
   else for (const { requests } of planAllSeries(planning, missingLater)) yield* requests
   yield* planListings(planning)
-  yield* planAbsences(planning, requested.requests() - before, missingLater)
+  yield* planAbsences(planning, requested.count() - before, missingLater)
 }
 
 /** Keeps the order of entries, but moves those for some geos after those for all geos of the same series, which cover them. */

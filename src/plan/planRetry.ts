@@ -6,7 +6,7 @@ import type { Interval } from '../util/time/interval.ts'
 import { floorTo } from '../util/time/zone.ts'
 import { groupHoles } from './missing.ts'
 import { type PlanContext, planRequest } from './planning.ts'
-import { createRequested, type Requested } from './requested.ts'
+import { createRegister, type RequestRegister } from './requestRegister.ts'
 import { borderUnit } from './windows.ts'
 
 interface RetryPart {
@@ -16,10 +16,13 @@ interface RetryPart {
 }
 
 /** The parts of a request that are not requested yet. Geos with equal parts are requested together. */
-function retryParts({ series, window, geoIds, params }: FailedRequest, requested: Requested): RetryPart[] {
+function retryParts({ series, window, geoIds, params }: FailedRequest, requested: RequestRegister): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
-  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({ geoId, holes: requested.unrequested(key, geoId, [window]) }))
+  const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({
+    geoId,
+    holes: requested.findUnrequested(key, geoId, [window]),
+  }))
   return groupHoles(missing).flatMap((group) => {
     requested.add(key, group.geoIds, group.holes)
     const filter = series.geoAgg === null && geoIds ? { geo_ids: group.geoIds } : {}
@@ -32,7 +35,7 @@ export function* planRetry(
   { service, now }: Pick<PlanContext, 'service' | 'now'>,
   failed: readonly FailedRequest[],
 ): Generator<PlannedRequest> {
-  const requested = createRequested()
+  const requested = createRegister()
   for (const request of failed) {
     const { entry, route, series, lookbackS, isUnfiltered } = request
     const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)

@@ -9,7 +9,7 @@ import type { Service } from '../service/service.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Unit } from '../util/time/zone.ts'
-import type { Requested } from './requested.ts'
+import type { RequestRegister } from './requestRegister.ts'
 import { widen } from './windows.ts'
 
 /** Options of the user in addition to the job. */
@@ -32,7 +32,7 @@ export interface PlanContext extends JobWithOptions {
   readonly plannerState: PlannerState
   readonly now: Instant
   /** The requests that the run has planned so far. */
-  readonly requested: Requested
+  readonly requested: RequestRegister
   /** Later jobs of the same command. */
   readonly later?: readonly JobWithOptions[]
   /** Called for an item that is not requested now because the service does not know it. */

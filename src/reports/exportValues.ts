@@ -21,7 +21,7 @@ export interface ExportColumn {
 }
 
 /** An export: its columns, and its rows in batches, so that memory stays flat. Instants are `YYYY-MM-DDTHH:MM:SSZ`. */
-export interface Exported {
+export interface ExportTable {
   /** The columns, in the order of the cells. */
   readonly columns: readonly ExportColumn[]
   /** The rows, in batches. Iterate once. */
@@ -85,7 +85,7 @@ const SERIES_COLUMNS = {
 } as const satisfies Record<string, readonly [ExportColumn['type'], keyof ExportedSeries]>
 
 /** Exports one row per value or period, ordered by kind, indicator, series, geo and instant. */
-export async function exportLong(db: Reader, question: ExportQuestion): Promise<Exported> {
+export async function exportLong(db: Reader, question: ExportQuestion): Promise<ExportTable> {
   const allSeries = await readExportedSeries(db, question)
   const clocks = new Map<string, FormatTimes>()
   for (const { zone } of allSeries) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone))
@@ -116,7 +116,7 @@ export async function exportLong(db: Reader, question: ExportQuestion): Promise<
 }
 
 /** Exports one row per instant and one column per series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
-export async function exportWide(db: Reader, question: ExportQuestion): Promise<Exported> {
+export async function exportWide(db: Reader, question: ExportQuestion): Promise<ExportTable> {
   const allSeries = await readExportedSeries(db, question)
   const formatTimes = await createClock(db, allSeries[0]?.zone ?? '')
   async function* rows(): Blocks<readonly unknown[]> {

@@ -1,4 +1,4 @@
-import { createMissingParts, type MissingPart, NO_FAILURE, type Recorded } from '../db/queries/fetchOutcomes.ts'
+import { createMissingParts, type MissingPart, NO_FAILURE, type RequestRecord } from '../db/queries/fetchOutcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
@@ -41,7 +41,7 @@ type FailedRow = Awaited<ReturnType<typeof readFailed>>[number]
 /** A request that failed and has not fully succeeded since, with the parts that are left. */
 export type Failure = FailedRow & { readonly left: readonly MissingPart[] }
 
-const toRecorded = (row: FailedRow): Recorded => ({
+const toRecorded = (row: FailedRow): RequestRecord => ({
   fetchId: row.fetchId,
   target: row.target,
   seriesId: row.id,

@@ -11,13 +11,13 @@ import { LONGEST_FIXED } from '../util/time/periods.ts'
 const BEFORE = 7 * DAY
 
 /** Values that are not published yet, and the number of their series. */
-export interface Pending {
+export interface PendingCounts {
   readonly values: number
   readonly series: number
 }
 
 /** The stored values of a geo in an interval. */
-interface Stored {
+interface StoredPeriods {
   /** Number of periods with values. */
   readonly periods: number
   /** Seconds of a period; null without values, or if they differ. */
@@ -52,7 +52,7 @@ const storedPeriods = prepared((db, { seriesId, from, to }: SeriesInterval) =>
 )
 
 /** Reads the stored values of the geos of a series in an interval. */
-async function readStored({ kysely }: Reader, interval: SeriesInterval): Promise<ReadonlyMap<number, Stored>> {
+async function readStored({ kysely }: Reader, interval: SeriesInterval): Promise<ReadonlyMap<number, StoredPeriods>> {
   const rows = await storedPeriods.all(kysely, interval)
   return new Map(
     rows.map(({ geo_id, least, most, periods }) => [
@@ -80,7 +80,7 @@ async function readProvisional({ kysely }: Reader): Promise<ReadonlyMap<number, 
  * Returns the step of a geo if it should have a value in every period of a window; null otherwise. It should if it has most values of
  * the week before, or, if it begins with the window, most values of the window itself.
  */
-function regularStep({ from, to }: Interval, stored: Stored, before: Stored | undefined): number | null {
+function regularStep({ from, to }: Interval, stored: StoredPeriods, before: StoredPeriods | undefined): number | null {
   const step = stored.periods > 0 ? stored.step : (before?.step ?? null)
   if (step === null || step > LONGEST_FIXED) return null
   const beforePeriods = before?.periods ?? 0
@@ -89,7 +89,7 @@ function regularStep({ from, to }: Interval, stored: Stored, before: Stored | un
 }
 
 /** Whether a window has fewer values of a geo than periods. */
-const mayLack = ({ from, to }: Interval, { periods, step }: Stored): boolean =>
+const mayLack = ({ from, to }: Interval, { periods, step }: StoredPeriods): boolean =>
   periods === 0 || (step !== null && Math.floor((to - from) / step) > periods)
 
 /** Adjacent periods without values in a window that may still be revised. */
@@ -142,7 +142,7 @@ export async function* pendingRanges(db: Reader): AsyncGenerator<PendingRange> {
 }
 
 /** Counts missing values of responses that may still be revised. */
-export async function pendingValues(db: Reader): Promise<Pending> {
+export async function pendingValues(db: Reader): Promise<PendingCounts> {
   let values = 0
   const series = new Set<number>()
   for await (const { seriesId, missing } of pendingRanges(db)) {
@@ -153,7 +153,7 @@ export async function pendingValues(db: Reader): Promise<Pending> {
 }
 
 /** Describes pending values; empty without any. */
-export const pendingText = ({ values, series }: Pending): string =>
+export const pendingText = ({ values, series }: PendingCounts): string =>
   values === 0
     ? ''
     : `${quantity(values, 'value')} in ${series} series ${values === 1 ? 'has' : 'have'} not been published yet; every sync requests ${values === 1 ? 'it' : 'them'} again (list: indicator-sync gaps --provisional)`

@@ -13,7 +13,7 @@ export interface Resampling {
 }
 
 /** A period with its length in seconds, and whether values fill it. */
-export type Resampled = readonly [at: Instant, value: number | null, step: number, isComplete: 0 | 1]
+export type ResampledPeriod = readonly [at: Instant, value: number | null, step: number, isComplete: 0 | 1]
 
 const emptyPeriod = (from: Instant, to: Instant) => ({ from, to, first: to, sum: 0, weighted: 0, seconds: 0 })
 
@@ -25,16 +25,16 @@ export async function* resample(
   values: Blocks<readonly [at: Instant, value: number | null, step: number]>,
   { zone, isSummed }: { readonly zone: string; readonly isSummed: 0 | 1 | boolean },
   { unit, partial }: Resampling,
-): Blocks<Resampled> {
+): Blocks<ResampledPeriod> {
   const open = (from: Instant) => emptyPeriod(from, addUnits(zone, from, unit, 1))
-  const close = ({ from, to, first, sum, weighted, seconds }: ReturnType<typeof open>): Resampled => {
+  const close = ({ from, to, first, sum, weighted, seconds }: ReturnType<typeof open>): ResampledPeriod => {
     const isComplete = first === from && seconds === to - from
     const hasValue = isComplete || (partial && seconds > 0)
     return [from, hasValue ? (isSummed ? sum : weighted / seconds) : null, to - from, isComplete ? 1 : 0]
   }
   let period: ReturnType<typeof open> | undefined
   for await (const block of values) {
-    const closed: Resampled[] = []
+    const closed: ResampledPeriod[] = []
     for (const [at, value, step] of block) {
       period ??= open(floorTo(zone, at, unit))
       for (; at >= period.to; period = open(period.to)) closed.push(close(period))

@@ -2,7 +2,7 @@ import type { Blocks } from '../db/engine.ts'
 import type { Instant } from '../util/time/instant.ts'
 
 /** The rows of several lists at one instant; undefined for lists without one. */
-interface Aligned<T> {
+interface AlignedRows<T> {
   readonly at: Instant
   readonly heads: readonly (T | undefined)[]
 }
@@ -13,12 +13,12 @@ const BLOCK_INSTANTS = 64
 /** Merges lists of rows in the order of their instants, one element for each instant. */
 export async function* sideBySide<T extends readonly [at: Instant, ...unknown[]]>(
   lists: readonly Blocks<T>[],
-): Blocks<Aligned<T>> {
+): Blocks<AlignedRows<T>> {
   const iterators = lists.map((blocks) => blocks[Symbol.asyncIterator]())
   try {
     const blocks: (readonly T[])[] = lists.map(() => [])
     const places = lists.map(() => 0)
-    let aligned: Aligned<T>[] = []
+    let aligned: AlignedRows<T>[] = []
     for (;;) {
       // An empty block is not the end.
       for (const [i, iterator] of iterators.entries())

@@ -1,11 +1,11 @@
 import { NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { REPLY_OUTCOMES } from '../db/tables/codes.ts'
-import type { UnknownItem } from '../job/plannerState.ts'
+import type { RefusalTimes } from '../job/plannerState.ts'
 import { floorToSecond } from '../util/time/instant.ts'
 
 /** An item, such as an indicator or widget, that the service does not know. */
-export interface Unknown extends UnknownItem {
+export interface UnknownItem extends RefusalTimes {
   readonly route: string
   readonly id: string | number
 }
@@ -24,7 +24,7 @@ async function readLastSuccess({ kysely }: Reader, path: string): Promise<number
 }
 
 /** Reads the items for which the service last responded with 404 or 410, by route and id. */
-export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unknown>> {
+export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, UnknownItem>> {
   const refusals = await db.kysely
     .selectFrom('_fetch')
     .select(['id', 'route', 'params', 'target', 'finished_at'])
@@ -34,7 +34,7 @@ export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, Unkno
     .orderBy('id')
     .execute()
   const successes = new Map<string, number>()
-  const unknown = new Map<string, Unknown>()
+  const unknown = new Map<string, UnknownItem>()
   for (const { id: fetchId, route, target, params, finished_at } of refusals) {
     const { id } = JSON.parse(params) as { readonly id?: string | number }
     // A listing has no id.

@@ -5,7 +5,7 @@ import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
 import type { JobWithOptions } from '../plan/planning.ts'
-import type { Requested } from '../plan/requested.ts'
+import type { RequestRegister } from '../plan/requestRegister.ts'
 import type { Service } from '../service/service.ts'
 import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
@@ -33,9 +33,9 @@ export interface SyncContext
   /** Called after every request. */
   readonly onProgress?: (progress: Progress) => void | Promise<void>
   /** Pace and queue shared with other processes. Default: a pace of this process, and no queue. */
-  readonly shared?: Shared | undefined
+  readonly shared?: SharedResources | undefined
   /** Requests of earlier jobs of the same command, which are not sent again. */
-  readonly requested?: Requested
+  readonly requested?: RequestRegister
   /** Later jobs of the same command: if one of them needs all geos of a series, all are requested at once. */
   readonly later?: readonly JobWithOptions[]
   /** The command and flags that select a part of the job. Default: described by `sync` if it requests only a part. */
@@ -45,7 +45,7 @@ export interface SyncContext
 }
 
 /** Pace and queue that a run shares with other processes. */
-export interface Shared {
+export interface SharedResources {
   readonly openPacer: OpenPacer
   /** Deletes requests that an earlier plan left in the queue. */
   readonly clearQueue?: () => Promise<void>
@@ -62,11 +62,11 @@ export type Distribute = (
   job: Job,
   run: RunRecord,
   requests: Iterable<PlannedRequest>,
-  failures: Failed[],
+  failures: RequestFailure[],
 ) => Promise<SyncError | null>
 
 /** A request that failed for good. */
-export interface Failed {
+export interface RequestFailure {
   /** The request. */
   readonly planned: PlannedRequest
   /** Why it failed. */

@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { Job, UserRange } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
-import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../job/select.ts'
+import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../job/select.ts'
 import { namesGeos, selectedRanges } from '../plan/entries.ts'
 import { planJob } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
 import type { PlanContext } from '../plan/planning.ts'
-import { createRequested } from '../plan/requested.ts'
+import { createRegister } from '../plan/requestRegister.ts'
 import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
 import { readPlannerState } from './readPlannerState.ts'
@@ -77,7 +77,7 @@ async function* planBatches(
     jobs.flatMap((selecting) => [...planSelection({ ...state, job: selecting })])
   // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
   const isListed = (await readListed()).length > 0
-  const missing = planCatalogue(isListed ? planning : { ...planning, requested: createRequested() })
+  const missing = planCatalogue(isListed ? planning : { ...planning, requested: createRegister() })
   if (missing.length > 0) {
     await rememberSelected(context, planning, [])
     yield { requests: missing, total: missing.length, isLocal: true }
@@ -86,7 +86,7 @@ async function* planBatches(
   const catalogue = await readListed()
   if (missing.length > 0 && needsCatalogue(job) && catalogue.length === 0) {
     // Failed requests are still due, and reported. An empty catalogue is a valid reply that selects nothing.
-    const stillDue = [...planSelection({ ...planning, requested: createRequested() })]
+    const stillDue = [...planSelection({ ...planning, requested: createRegister() })]
     if (stillDue.length > 0) return
   }
   const resolvedJob = resolveSelectors(job, catalogue)
@@ -109,7 +109,7 @@ async function* planBatches(
 async function rememberSelected(
   { store, nowMs }: SyncContext,
   planning: PlanContext,
-  catalogue: readonly Listed[],
+  catalogue: readonly CatalogueIndicator[],
 ): Promise<void> {
   const { fullJob = planning.job } = planning.job
   const isCatalogueMissing = needsCatalogue(fullJob) && catalogue.length === 0

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { Reader } from '../db/store.ts'
 import { localeOrderSql } from '../db/tables/sql/expressions.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
-import type { Listed } from '../job/select.ts'
+import type { CatalogueIndicator } from '../job/select.ts'
 
 /** Reads the indicators of the catalogue, with their names in all languages and the terms under which they were listed. */
-export async function readCatalogue({ kysely }: Reader): Promise<Listed[]> {
+export async function readCatalogue({ kysely }: Reader): Promise<CatalogueIndicator[]> {
   const listed = kysely
     .selectFrom('indicator as i')
     .where('i.kind', '=', ENTRY_ROUTES.series)

@@ -39,7 +39,7 @@ async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<rea
 }
 
 /** The result of a replay. */
-export interface Replayed {
+export interface ReplayResult {
   readonly replies: number
   readonly rows: number
   /** Replies that could not be parsed. */
@@ -60,14 +60,14 @@ export async function replay(
     nowMs,
     onProgress,
   }: { service?: Service; nowMs: () => number; onProgress?: (replies: number) => void },
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   // The bodies of the next batch are decompressed on other threads while this one is written.
   const replies = batches(readReplies(source, service))
   let batch = await replies.next()
   await copyRecords(store, source)
   await useStoredZones(store)
   await store.write((tx) => copySeries(source, tx))
-  let done: Replayed = { replies: 0, rows: 0, unread: 0, damaged: [] }
+  let done: ReplayResult = { replies: 0, rows: 0, unread: 0, damaged: [] }
   const applyReply = async (
     tx: Transaction<Database>,
     stored: StoredReply,

@@ -7,14 +7,14 @@ import { countJobGaps, type JobGaps } from '../reports/findGaps.ts'
 import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError } from '../util/errors.ts'
 import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
-import type { Failed, SyncContext } from './context.ts'
+import type { RequestFailure, SyncContext } from './context.ts'
 import type { Batch, RunPlan } from './planRun.ts'
 import type { Outcome } from './processRequest.ts'
 import { findOutage, openRun, type RunRecord, readCounts, runOutcome } from './record.ts'
 import type { RequestContext } from './requestContext.ts'
 
 /** The result of a run. */
-export interface Executed {
+export interface RunResult {
   /** The id of the run in `_run`. */
   readonly runId: number
   /** The name of the job. */
@@ -30,7 +30,7 @@ export interface Executed {
   /** Data of the job that is missing after the run. */
   readonly gaps: JobGaps
   /** Requests that failed for good. */
-  readonly failures: readonly Failed[]
+  readonly failures: readonly RequestFailure[]
   /** Duration. */
   readonly seconds: number
   /** Why it ended early, if it did. */
@@ -41,7 +41,7 @@ export interface Executed {
  * Executes the plan of a run and records it. The run ends early if the key is refused, the budget is spent, too many rows are rejected
  * or a signal comes.
  */
-export async function executeRun(context: SyncContext, job: Job, command: string, plan: RunPlan): Promise<Executed> {
+export async function executeRun(context: SyncContext, job: Job, command: string, plan: RunPlan): Promise<RunResult> {
   const { store, nowMs, signal } = context
   const began = nowMs()
   await context.shared?.clearQueue?.()
@@ -73,8 +73,8 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   }
 }
 
-interface ExecutedBatches {
-  readonly failures: readonly Failed[]
+interface BatchesResult {
+  readonly failures: readonly RequestFailure[]
   readonly earlyEnd: SyncError | null
   /** Whether there was nothing to request. */
   readonly isIdle: boolean
@@ -87,7 +87,7 @@ async function executeBatches(
   record: RunRecord,
   first: IteratorResult<Batch>,
   later: AsyncIterator<Batch>,
-): Promise<ExecutedBatches> {
+): Promise<BatchesResult> {
   const distribute = context.shared?.distribute
   const progress = trackProgress(context, job, record)
   let requestContext: RequestContext | null = null
@@ -127,7 +127,7 @@ const endsInOrder = (error: unknown): error is SyncError =>
 
 /** Counts the completed requests of a run, and lists the failed ones. */
 function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: Job, { runId, plan }: RunRecord) {
-  const failures: Failed[] = []
+  const failures: RequestFailure[] = []
   let done = 0
   let total: number | null = 0
   return {

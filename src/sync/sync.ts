@@ -4,16 +4,16 @@ import type { SkippedItem } from '../job/plannerState.ts'
 import { namesAnything } from '../job/select.ts'
 import { emptyWindowHints, outsideHints } from '../job/windowHints.ts'
 import type { PlanOptions } from '../plan/planning.ts'
-import { createRequested } from '../plan/requested.ts'
+import { createRegister } from '../plan/requestRegister.ts'
 import { findLackingGeos, type LackingGeos, namedGeos } from '../reports/lackingGeos.ts'
 import { refuseExposed } from '../service/key.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import type { SyncContext } from './context.ts'
 import { planRun } from './planRun.ts'
-import { type Executed, executeRun } from './run.ts'
+import { executeRun, type RunResult } from './run.ts'
 
 /** The result of syncing a job. */
-export interface Summary extends Executed {
+export interface Summary extends RunResult {
   /** Items that were not requested because the service does not know them. */
   readonly skipped: readonly SkippedItem[]
   /** Geos of the job for which the service has no values. */
@@ -35,7 +35,7 @@ export async function sync(
   options: PlanOptions = {},
 ): Promise<Summary> {
   refuseExposed(context)
-  const { store, service, requested = createRequested(), part = describePart(job, command, options) } = context
+  const { store, service, requested = createRegister(), part = describePart(job, command, options) } = context
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
   const plan = planRun(context, { job, options, requested })

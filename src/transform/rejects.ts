@@ -6,7 +6,7 @@ import { type Fields, readColumns } from './fields.ts'
 const MAX_REJECTS = 100
 
 /** The parts of a reply that could not be parsed. */
-export interface Rejected {
+export interface RejectSummary {
   /** The first of them. */
   readonly rejects: readonly Reject[]
   /** The number of all. */
@@ -16,7 +16,7 @@ export interface Rejected {
 /** Collects rejects while a reply is parsed. */
 export interface Rejects {
   add(path: string, reason: string, fragment: unknown, observation?: ObservationKey): void
-  done(): Rejected
+  done(): RejectSummary
 }
 
 export function collectRejects(): Rejects {
@@ -31,7 +31,7 @@ export function collectRejects(): Rejects {
 }
 
 /** Joins the rejects of two parts of a reply. Those of the first part come first. */
-export const joinRejects = (first: Rejected, second: Rejected): Rejected => ({
+export const joinRejects = (first: RejectSummary, second: RejectSummary): RejectSummary => ({
   rejects: [...first.rejects, ...second.rejects].slice(0, MAX_REJECTS),
   rejected: first.rejected + second.rejected,
 })

@@ -5,7 +5,7 @@ import { AS } from './fields.ts'
 import { type CheckedPart, checkPart, type Rejects } from './rejects.ts'
 
 /** An item with terms and vocabularies. */
-export interface Classified {
+export interface ClassifiedItem {
   readonly owner: RowValues
   readonly part: CheckedPart
 }
@@ -28,7 +28,7 @@ const NAME_FIELD = ['name', AS.name] as const
 
 /** The rows of the terms and vocabularies of items, and their links. */
 export function taxonomyRows(
-  classified: readonly Classified[],
+  classified: readonly ClassifiedItem[],
   locale: string,
   rejects: Rejects,
   links: { readonly term: TableName; readonly vocabulary: TableName },

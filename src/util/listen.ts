@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 /** A server that listens. */
-export interface Listening {
+export interface ListeningServer {
   /** Its URL, without a trailing slash: that of the network if it listens on all addresses. */
   readonly url: string
   /** Stops listening and ends all connections. */
@@ -15,7 +15,7 @@ export interface Listening {
 export async function listen(
   server: Server,
   address: { readonly host: string; readonly port: number },
-): Promise<Listening> {
+): Promise<ListeningServer> {
   server.listen(address)
   await once(server, 'listening')
   const { address: ip, family, port } = server.address() as AddressInfo

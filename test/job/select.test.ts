@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
-import { type Listed, onlyIndicators, resolveSelectors } from '../../src/job/select.ts'
+import { type CatalogueIndicator, onlyIndicators, resolveSelectors } from '../../src/job/select.ts'
 import { InputError } from '../../src/util/errors.ts'
 
-const CATALOGUE: Listed[] = [
+const CATALOGUE: CatalogueIndicator[] = [
   { id: 600, names: ['Precio mercado spot', 'Day-ahead spot price'], terms: ['Mercados y precios'] },
   { id: 1001, names: ['Término de facturación PVPC'], terms: ['Consumidores', 'Mercados y precios'] },
   { id: 1293, names: ['Demanda real', 'Real demand'], terms: ['Demanda'] },

@@ -176,7 +176,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'what two entries share is asked twice',
-    'plan/requested.ts',
+    'plan/requestRegister.ts',
     'if (!requested) return [...intervals]',
     'if (!requested || requested.size >= 0) return [...intervals]',
   ),

@@ -5,7 +5,7 @@ import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import { EMPTY_STATE, type PlannerState } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { planJob } from '../../src/plan/planJob.ts'
-import { createRequested } from '../../src/plan/requested.ts'
+import { createRegister } from '../../src/plan/requestRegister.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { type Interval, intersect, merge, subtract } from '../../src/util/time/interval.ts'
 import { addUnits, floorTo } from '../../src/util/time/zone.ts'
@@ -69,7 +69,7 @@ test('the jobs of one call request all missing data exactly once, for any entrie
           })),
         }),
       }
-      const requested = createRequested()
+      const requested = createRegister()
       const all = jobs.map((entries, i) =>
         readJob(
           `name: job${i}\nseries:\n${entries

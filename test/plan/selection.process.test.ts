@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createRequested } from '../../src/plan/requested.ts'
+import { createRegister } from '../../src/plan/requestRegister.ts'
 import { emulate, json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 
 const KEY = 'k'.repeat(64)
@@ -62,7 +62,7 @@ test('a catalogue that one job failed to fetch is requested again by the next jo
         : { indicator: { id: 5, tiempo: [{ id: 4 }], values: [value] } },
     )
   })
-  const [store, requested] = [await tempStore(), createRequested()]
+  const [store, requested] = [await tempStore(), createRegister()]
   const run = () => runJob(store, server, JOB, { now: ms('2025-06-02T12:00:00Z'), requested })
   expect(await run()).toMatchObject({ outcome: 'partial', counts: { requests: 1, failed: 1 } })
   expect(await run()).toMatchObject({ outcome: 'partial', counts: { requests: 1, failed: 1 } })

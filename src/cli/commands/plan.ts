@@ -1,12 +1,12 @@
 import { openReader } from '../../db/open.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type SkippedItem } from '../../job/plannerState.ts'
-import { applySelectors, type Listed, needsCatalogue, resolveSelectors } from '../../job/select.ts'
+import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
 import { planJob } from '../../plan/planJob.ts'
 import { planSelection } from '../../plan/planListings.ts'
 import type { PlanContext, PlanOptions } from '../../plan/planning.ts'
-import { addAll, createRequested } from '../../plan/requested.ts'
+import { createRegister, registerAll } from '../../plan/requestRegister.ts'
 import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
 import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
 import { sentParams } from '../../service/request.ts'
@@ -33,7 +33,7 @@ type PlanArgs = Args<typeof flags, typeof positionals>
 /** The inputs of a plan, except the job and those after it. */
 type PreviewInputs = Pick<PlanContext, 'service' | 'plannerState' | 'now' | 'requested'> & {
   readonly args: PlanArgs
-  readonly catalogue: readonly Listed[]
+  readonly catalogue: readonly CatalogueIndicator[]
 }
 
 function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): PlanOptions {
@@ -100,13 +100,13 @@ export async function handler(args: PlanArgs): Promise<number> {
   const reader = (await databaseExists(database.value)) ? openReader(database.value) : null
   try {
     const now = Math.floor(Date.now() / 1000)
-    const requested = createRequested()
+    const requested = createRegister()
     const stored = reader ? await readStateAndCatalogue(reader, now) : { plannerState: EMPTY_STATE, catalogue: [] }
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
     const plannedJobs = jobs.map((job, i) => {
       const context = { args, service, now, ...stored, requested: requested.copy() }
       const planned = previewJob(context, job, jobs.slice(i + 1))
-      if (i < jobs.length - 1) addAll(requested, planned.requests())
+      if (i < jobs.length - 1) registerAll(requested, planned.requests())
       return planned
     })
     if (args.json) await stream(planJson(plannedJobs))

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { openReader } from '../../db/open.ts'
 import { parseSpan, spanSeconds } from '../../job/moment.ts'
-import { countPrunable, type Pruned, pruneReplies } from '../../load/replies/prune.ts'
+import { countPrunable, type PruneResult, pruneReplies } from '../../load/replies/prune.ts'
 import { forgetJob } from '../../sync/forgetJob.ts'
 import { InputError } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
@@ -42,7 +42,7 @@ function parseAge(age: string): number {
 }
 
 /** Describes responses that are deleted, and those that are kept. */
-const prunedText = (verb: string, { bodies, bytes, kept }: Pruned, before: string): string =>
+const prunedText = (verb: string, { bodies, bytes, kept }: PruneResult, before: string): string =>
   `${verb} ${quantity(bodies, 'response')} last received before ${before} (${quantity(bytes, 'byte')}). Kept ${quantity(kept, 'older one', 'older ones')} with quarantined rows.`
 
 /** Says whether the space was returned to the file system. */

@@ -39,13 +39,17 @@ export const examples = [
 type PublishArgs = Args<typeof flags, typeof positionals>
 
 /** A result of publishing: fields for JSON, and a text. */
-interface Published {
+interface PublishResult {
   readonly fields: object
   readonly text: string
 }
 
 /** Makes the copy, and its manifest beside it. */
-async function publishCopy(source: Reader, path: string, { overwrite, bookkeeping }: PublishArgs): Promise<Published> {
+async function publishCopy(
+  source: Reader,
+  path: string,
+  { overwrite, bookkeeping }: PublishArgs,
+): Promise<PublishResult> {
   makeFolder(dirname(path))
   const manifestPath = `${path}.manifest.json`
   // Checks both targets before it writes anything.
@@ -64,7 +68,12 @@ async function publishCopy(source: Reader, path: string, { overwrite, bookkeepin
   return { fields, text }
 }
 
-async function publishPage(source: Reader, folder: string, args: PublishArgs, service: Service): Promise<Published> {
+async function publishPage(
+  source: Reader,
+  folder: string,
+  args: PublishArgs,
+  service: Service,
+): Promise<PublishResult> {
   const { overwrite, language: locale } = args
   const { writePage } = await import('../../page/pageFolder.ts')
   const now = Math.floor(Date.now() / 1000)

@@ -7,7 +7,7 @@ import { REBUILT_TABLES } from '../../load/replies/rebuild.ts'
 import { replyStoreState } from '../../reports/replies.ts'
 import type { Service } from '../../service/service.ts'
 import { openRun } from '../../sync/record.ts'
-import { type Replayed, replay } from '../../sync/replay.ts'
+import { type ReplayResult, replay } from '../../sync/replay.ts'
 import { InputError, StoreError } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget, type Target } from '../../util/files/target.ts'
@@ -52,7 +52,7 @@ function damageText(damaged: readonly number[]): string {
 }
 
 /** Builds a database from the reply store of another one, in a scratch file. */
-function build(file: string, scratch: string, service: Service, onProgress: OnProgress): Promise<Replayed> {
+function build(file: string, scratch: string, service: Service, onProgress: OnProgress): Promise<ReplayResult> {
   return withReader(file, async (source) => {
     await removeDatabase(scratch)
     const store = await openStore(scratch, { durability: 'none' })
@@ -72,7 +72,7 @@ function build(file: string, scratch: string, service: Service, onProgress: OnPr
 }
 
 /** Rebuilds a database in place. Readers see the old one or the new one, also after a crash. */
-export async function rebuild(file: string, service: Service, onProgress: OnProgress): Promise<Replayed> {
+export async function rebuild(file: string, service: Service, onProgress: OnProgress): Promise<ReplayResult> {
   await checkReplies(file, false)
   const isFile = !isAddress(file)
   const folder = isFile ? null : mkdtempSync(join(tmpdir(), 'indicator-sync-replay-'))
@@ -114,7 +114,12 @@ const prepareOutput = (file: string, output: string): Target =>
   })
 
 /** Builds a new database in another file. */
-async function rebuildInto(file: string, output: string, service: Service, onProgress: OnProgress): Promise<Replayed> {
+async function rebuildInto(
+  file: string,
+  output: string,
+  service: Service,
+  onProgress: OnProgress,
+): Promise<ReplayResult> {
   const target = prepareOutput(file, output)
   const scratch = partFileName(target.file)
   try {

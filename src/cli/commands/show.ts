@@ -13,7 +13,7 @@ import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { type Shown, type ShownSeries, showJson, showText } from '../text/showText.ts'
+import { type ShownRange, type ShownSeries, showJson, showText } from '../text/showText.ts'
 import { resolveRange, resolveTimestamp } from '../times.ts'
 
 export const positionals = {
@@ -78,7 +78,7 @@ async function chooseSeries(
 }
 
 /** Reads what the flags select. Throws InputError if nothing of it is stored. */
-async function readShown(reader: Reader, args: ShowArgs, service: Service): Promise<Shown> {
+async function readShown(reader: Reader, args: ShowArgs, service: Service): Promise<ShownRange> {
   const { kind, indicator, geo } = args
   const now = Date.now()
   const series = await chooseSeries(reader, kind, indicator, geo, service)

@@ -2,7 +2,7 @@ import { createWriteStream, rmSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Dialect } from '../../reports/cells.ts'
-import type { Exported } from '../../reports/exportValues.ts'
+import type { ExportTable } from '../../reports/exportValues.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { asWriteError, moveIntoPlace, prepareTarget } from '../../util/files/target.ts'
 import type { ExportForm } from '../flags.ts'
@@ -19,7 +19,7 @@ export interface ExportOptions {
 
 /** Makes the pieces of an export. */
 async function makePieces(
-  { columns, rows }: Exported,
+  { columns, rows }: ExportTable,
   { form, dialect }: ExportOptions,
 ): Promise<AsyncIterable<string | Uint8Array>> {
   if (form === 'parquet') return (await import('./parquet.ts')).parquetStream({ columns, rows })
@@ -31,12 +31,12 @@ async function makePieces(
 async function writeRows(
   file: string | undefined,
   isStream: boolean,
-  make: () => Promise<Exported>,
+  make: () => Promise<ExportTable>,
   options: ExportOptions,
 ): Promise<number> {
   const { columns, rows } = await make()
   let count = 0
-  async function* counted(): Exported['rows'] {
+  async function* counted(): ExportTable['rows'] {
     for await (const block of rows) {
       count += block.length
       yield block
@@ -55,7 +55,7 @@ async function writeRows(
  */
 export async function exportTo(
   path: string | undefined,
-  make: () => Promise<Exported>,
+  make: () => Promise<ExportTable>,
   options: ExportOptions,
 ): Promise<number> {
   if (path === undefined) return writeRows(path, true, make, options)

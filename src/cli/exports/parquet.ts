@@ -3,7 +3,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import type { SchemaElement } from 'hyparquet'
 import { ByteWriter, parquetWriteRows } from 'hyparquet-writer'
 import { plain } from '../../reports/cells.ts'
-import type { ExportColumn, Exported } from '../../reports/exportValues.ts'
+import type { ExportColumn, ExportTable } from '../../reports/exportValues.ts'
 import { version } from '../../util/package.ts'
 
 /** Rows of a group, which is in memory while it is written or read. */
@@ -30,7 +30,7 @@ const CONVERT: Readonly<Record<ExportColumn['type'], (value: unknown) => unknown
 }
 
 /** Writes Parquet in groups. The metadata has the unit of each column as `unit.COLUMN`, and its meaning as `name.COLUMN`. */
-async function writeParquet(write: (bytes: Uint8Array) => void, { columns, rows }: Exported): Promise<void> {
+async function writeParquet(write: (bytes: Uint8Array) => void, { columns, rows }: ExportTable): Promise<void> {
   const writer = new ByteWriter()
   const flush = (): void => {
     write(new Uint8Array(writer.buffer, 0, writer.index))
@@ -70,9 +70,9 @@ async function writeParquet(write: (bytes: Uint8Array) => void, { columns, rows 
 }
 
 /** Writes Parquet to a stream, no faster than it is read. */
-export function parquetStream({ columns, rows }: Exported): Readable {
+export function parquetStream({ columns, rows }: ExportTable): Readable {
   const output = new PassThrough()
-  async function* paced(): Exported['rows'] {
+  async function* paced(): ExportTable['rows'] {
     for await (const block of rows) {
       if (output.writableNeedDrain) await once(output, 'drain')
       if (output.destroyed) return

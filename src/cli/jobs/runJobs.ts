@@ -6,7 +6,7 @@ import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notification.ts'
 import { NO_COUNTS } from '../../load/counts.ts'
 import type { JobWithOptions, PlanOptions } from '../../plan/planning.ts'
-import { createRequested, type Requested } from '../../plan/requested.ts'
+import { createRegister, type RequestRegister } from '../../plan/requestRegister.ts'
 import { countJobGaps } from '../../reports/findGaps.ts'
 import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
@@ -56,7 +56,7 @@ interface CommandRun {
   readonly signal: AbortSignal
   /** Undefined for a file, which no other machine uses. */
   readonly sharedRun: SharedRun | undefined
-  readonly requested: Requested
+  readonly requested: RequestRegister
   readonly emitLog: OnEvent
   /** Called when the run of a job has started. */
   readonly onStarted: Notifier['started']
@@ -86,7 +86,7 @@ export async function runJobs(
     closers.add(() => signal.removeEventListener('abort', notifier.abort))
     const sharedRun = await shareRun(store, options)
     if (sharedRun) closers.add(sharedRun.close)
-    const requested = createRequested()
+    const requested = createRegister()
     const commandRun: CommandRun = {
       options,
       store,

@@ -15,7 +15,7 @@ export interface ShownSeries {
 }
 
 /** A series with its values in the shown range. */
-export interface Shown extends ShownSeries {
+export interface ShownRange extends ShownSeries {
   readonly from: number
   readonly to: number
   /** The timestamp at which the values were known; null for the current ones. */
@@ -29,12 +29,12 @@ export interface Shown extends ShownSeries {
 const CHART_LINES = 12
 const MAX_CHART_WIDTH = 160
 
-export const showJson = ({ values, step, name, unit, geoId, geoName, from, asOf }: Shown): object[] => [
+export const showJson = ({ values, step, name, unit, geoId, geoName, from, asOf }: ShownRange): object[] => [
   { name, unit, geo_id: geoId, geo_name: geoName, from, step_s: step, values, ...(asOf !== null && { as_of: asOf }) },
 ]
 
 /** Draws a chart for a terminal with this number of columns. */
-export function showText({ name, geoName, unit, asOf, zone, values, from, to }: Shown, columns: number): string {
+export function showText({ name, geoName, unit, asOf, zone, values, from, to }: ShownRange, columns: number): string {
   const numbers = values.filter((value) => value !== null)
   const { low, high } = findScale(numbers)
   const width = Math.min(columns, MAX_CHART_WIDTH)

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { Dangling, Engine } from '../engine.ts'
+import type { DanglingRow, Engine } from '../engine.ts'
 import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
@@ -71,7 +71,7 @@ export function createEngine(connection: Connection): Engine {
         kysely,
         'select series_id from series_geo g where not exists (select from series s where s.id = g.series_id)',
       )
-      return rows.map(({ series_id }): Dangling => ({ table: 'series_geo', row: series_id, parent: 'series' }))
+      return rows.map(({ series_id }): DanglingRow => ({ table: 'series_geo', row: series_id, parent: 'series' }))
     },
     // With checksums, the server detects damage when it reads.
     async integrity() {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { StoreError } from '../../util/errors.ts'
 import { type Row, tableBlocks, UNCOPIED_TABLES } from '../copying.ts'
-import type { Reader, Store, TakenOver } from '../store.ts'
+import type { Reader, Store, TakeOverResult } from '../store.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../tables/schema.ts'
 import { changedBy, queryRows } from './connection/statements.ts'
 import { advanceSequences, insertStatement, toArrays } from './rowArrays.ts'
@@ -66,7 +66,7 @@ export async function takeOver(
   source: Reader,
   target: Store,
   onProgress: (table: string, rows: number) => void,
-): Promise<TakenOver> {
+): Promise<TakeOverResult> {
   const mark = copyMark(await databaseIdentity(source))
   const stored = await readMark(target)
   if (stored !== mark && (stored !== null || (await lastKey(target, '_run')) !== undefined))

@@ -30,7 +30,7 @@ export const UNKNOWN_STATUSES: readonly number[] = [404, 410]
 export const ABSENT = sql.lit<Reason>('absent')
 
 /** A recorded request for a window of a series, or for anything else by its target. */
-export interface Recorded {
+export interface RequestRecord {
   readonly fetchId: number
   readonly target: string
   /** Null for listings. */
@@ -99,7 +99,7 @@ export const isSeriesFetched = async (db: Kysely<Database>, fetchId: number, ser
 export function createMissingParts(
   db: Kysely<Database>,
   sound: boolean,
-): (request: Recorded) => Promise<MissingPart[]> {
+): (request: RequestRecord) => Promise<MissingPart[]> {
   const which = sound ? 'sound' : 'all'
   return async ({ fetchId, target, seriesId, window, geoIds }) => {
     if (seriesId === null || window === null) {

@@ -1,4 +1,4 @@
-import type { Dangling, Engine } from '../engine.ts'
+import type { DanglingRow, Engine } from '../engine.ts'
 import type { RowValues } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
@@ -48,7 +48,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     tables: async () => listTables(raw),
     async dangling() {
       const rows = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]
-      return rows.map(({ table, rowid, parent }): Dangling => ({ table, row: rowid, parent }))
+      return rows.map(({ table, rowid, parent }): DanglingRow => ({ table, row: rowid, parent }))
     },
     async integrity() {
       const detail = raw.pragma('integrity_check(1)', { simple: true }) as string

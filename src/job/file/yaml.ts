@@ -15,7 +15,7 @@ export interface TextMistake extends Position {
 export type DocumentPath = readonly PropertyKey[]
 
 /** A YAML document as plain values, with the positions of its parts. */
-export interface Parsed {
+export interface ParsedDocument {
   readonly value: unknown
   /** The position of a path, or of the nearest part above it that exists; `key`: of the key rather than of its value. */
   readonly positionOf: (path: DocumentPath, key: boolean) => Position
@@ -51,7 +51,7 @@ const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
  * Parses the YAML of a job file: one document of limited size. `mistakes` are those of the text; `parsed` is null if
  * the text cannot be read.
  */
-export function parseYaml(text: string): { mistakes: readonly TextMistake[]; parsed: Parsed | null } {
+export function parseYaml(text: string): { mistakes: readonly TextMistake[]; parsed: ParsedDocument | null } {
   const refuse = (message: string) => ({ mistakes: [{ line: 1, column: 1, message }], parsed: null })
   if (text.length > MAX_LENGTH) return refuse('is too large for a job file (limit 1 MiB)')
   if (/^(?:\uFFFD\uFFFD|\uFEFF?.?\0)/s.test(text)) return refuse('is not UTF-8 but looks like UTF-16; save it as UTF-8')

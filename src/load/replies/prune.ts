@@ -4,7 +4,7 @@ import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
 
 /** The result of pruning. */
-export interface Pruned extends Deleted {
+export interface PruneResult extends DeletedBodies {
   /** Old bodies that open quarantine entries refer to. */
   readonly kept: number
 }
@@ -35,7 +35,7 @@ const isUnused = (eb: ExpressionBuilder<Database, '_reply'>, before: string) =>
   eb.and([isOld(eb, before), eb.not(isEvidence(eb))])
 
 /** Counts what `pruneReplies` would delete. */
-export async function countPrunable({ kysely }: Pick<Store, 'kysely'>, before: string): Promise<Pruned> {
+export async function countPrunable({ kysely }: Pick<Store, 'kysely'>, before: string): Promise<PruneResult> {
   const { kept } = await kysely
     .selectFrom('_reply')
     .where((eb) => eb.and([isOld(eb, before), isEvidence(eb)]))
@@ -50,7 +50,7 @@ export async function countPrunable({ kysely }: Pick<Store, 'kysely'>, before: s
 }
 
 /** Deletes bodies that were last received before an instant, unless open quarantine entries refer to them. */
-export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
+export const pruneReplies = (store: Store, before: string): Promise<PruneResult> =>
   store.write(async (tx) => {
     const { kept } = await countPrunable({ kysely: tx }, before)
     const unused = (eb: ExpressionBuilder<Database, '_reply'>) => isUnused(eb, before)
@@ -60,7 +60,7 @@ export const pruneReplies = (store: Store, before: string): Promise<Pruned> =>
   })
 
 /** Deleted bodies, and their size in the database. */
-export interface Deleted {
+export interface DeletedBodies {
   readonly bodies: number
   readonly bytes: number
 }
@@ -77,7 +77,7 @@ export async function deleteUnused(
   engine: Engine,
   hashes: readonly string[],
   isUnused: (eb: ExpressionBuilder<Database, '_reply'>) => Expression<SqlBool>,
-): Promise<Deleted> {
+): Promise<DeletedBodies> {
   let [bodies, bytes] = [0, 0]
   for (let i = 0; i < hashes.length; i += AT_ONCE) {
     const locked = await engine.lockReplies(tx, hashes.slice(i, i + AT_ONCE), 'delete')

@@ -2,7 +2,7 @@ import { allRows, VALUE_TYPES } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
 import { TABLE_NAMES } from '../../db/tables/schema.ts'
 import { exactNumber, uniqueNames } from '../cells.ts'
-import type { ExportColumn, Exported } from '../exportValues.ts'
+import type { ExportColumn, ExportTable } from '../exportValues.ts'
 import type { StatementRequest } from './runner.ts'
 
 type Type = Exclude<ExportColumn['type'], 'instant'>
@@ -34,7 +34,7 @@ function seenBits(value: unknown): number {
 export async function runQuery(
   { engine }: Reader,
   { sql, parameters, typed = false }: Omit<StatementRequest, 'file'>,
-): Promise<Exported> {
+): Promise<ExportTable> {
   // Both queries see the database at one instant, until it is closed.
   if (typed) await engine.beginSnapshot()
   const result = await engine.query(sql, parameters)
@@ -52,7 +52,7 @@ export async function runQuery(
     buffered = rows
     types = columns.map((_, i) => chooseType(rows.reduce((seen, row) => seen | seenBits(row[i]), 0)))
   }
-  async function* rows(): Exported['rows'] {
+  async function* rows(): ExportTable['rows'] {
     for await (const block of buffered ? [buffered] : result.rows) yield block.map((row) => row.map(exactNumber))
   }
   return { columns: names.map((name, i) => ({ name, type: types[i] ?? 'text' })), rows: rows() }

@@ -3,7 +3,7 @@ import { on } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import * as errors from '../../util/errors.ts'
-import type { Exported } from '../exportValues.ts'
+import type { ExportTable } from '../exportValues.ts'
 
 /** A user's statement, with the values of its parameters. */
 export interface StatementRequest {
@@ -31,7 +31,7 @@ export interface StatementLimits {
 export type Cut = 'rows' | 'bytes' | null
 
 /** The result of a statement. Its process ends with its rows. */
-export interface StatementResult extends Exported {
+export interface StatementResult extends ExportTable {
   /** Known after the last row. */
   cut(): Cut
 }
@@ -41,7 +41,7 @@ type SentError = Pick<errors.SyncError, 'name' | 'message' | 'hint' | 'code' | '
 
 /** A message of the child process: the columns, then blocks of rows, and `cut` at the end. */
 export type StatementMessage =
-  | { readonly columns: Exported['columns'] }
+  | { readonly columns: ExportTable['columns'] }
   | { readonly rows: readonly (readonly unknown[])[] }
   | { readonly cut: Cut }
   | { readonly error: SentError }
@@ -179,7 +179,7 @@ export async function runStatement(
     return message
   }
   let cut: Cut = null
-  async function* rows(): Exported['rows'] {
+  async function* rows(): ExportTable['rows'] {
     try {
       for (;;) {
         const message = (await next()) as Exclude<StatementMessage, { error: SentError } | { columns: unknown }>
@@ -197,7 +197,7 @@ export async function runStatement(
   }
   send({ request, limits })
   try {
-    const { columns } = (await next()) as { columns: Exported['columns'] }
+    const { columns } = (await next()) as { columns: ExportTable['columns'] }
     return { columns, rows: rows(), cut: () => cut }
   } catch (error) {
     end()

@@ -3,7 +3,7 @@ import { brief, isObject, type JsonObject } from '../../util/json.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { AS } from '../fields.ts'
-import { checkPart, collectRejects, type Rejected, type Rejects } from '../rejects.ts'
+import { checkPart, collectRejects, type RejectSummary, type Rejects } from '../rejects.ts'
 
 /** The instants and values of a geo, in the order of the reply. */
 interface GeoColumns {
@@ -13,7 +13,7 @@ interface GeoColumns {
 }
 
 /** The parsed `values` of a reply, before the step is known. */
-export interface Values extends Rejected {
+export interface Values extends RejectSummary {
   readonly observations: Omit<Observations, 'steps'>
   /** The number of rows, including rejected and skipped ones. */
   readonly rows: number

@@ -194,7 +194,7 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: commonGeo }: T
 }
 
 /** The values of a reply, and the rest with an empty list of values. */
-export interface Scanned {
+export interface ScannedReply {
   readonly rest: JsonObject
   readonly values: Values
 }
@@ -211,7 +211,7 @@ function parseRest(before: string, after: string): JsonObject | null {
 }
 
 /** Reads the values of a reply from its bytes; null if it must be parsed as JSON. */
-export function scan(body: Buffer, window: Interval | null, root: string): Scanned | null {
+export function scan(body: Buffer, window: Interval | null, root: string): ScannedReply | null {
   const start = findList(body, VALUES_KEY)
   if (start < 0) return null
   try {

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Interval } from '../../../util/time/interval.ts'
-import type { Upserted } from '../../engine.ts'
+import type { UpsertResult } from '../../engine.ts'
 import { geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
@@ -105,7 +105,7 @@ export async function upsertObservations(
   fetchId: number,
   window: Interval | null,
   rows: Observations,
-): Promise<Upserted> {
+): Promise<UpsertResult> {
   const { geoIds, at, values, steps, isStepGuessed } = rows
   if (at.length === 0) return { inserted: 0, unchanged: 0, revised: 0, surplus: new Set() }
   const stored = await readStoredValues(tx, seriesId, [...new Set(geoIds)], window ?? rowsInterval(at))

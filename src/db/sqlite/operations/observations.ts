@@ -1,5 +1,5 @@
 import type { Interval } from '../../../util/time/interval.ts'
-import type { Upserted } from '../../engine.ts'
+import type { UpsertResult } from '../../engine.ts'
 import { type GeoRange, geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Prepare } from '../connection.ts'
 
@@ -86,7 +86,7 @@ export function upsertObservations(
   fetchId: number,
   window: Interval | null,
   rows: Observations,
-): Upserted {
+): UpsertResult {
   const { at, values, steps } = rows
   const upsert = rows.isStepGuessed ? GUESSED : STATED
   const stepAt = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)

@@ -3,42 +3,42 @@ import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Interval, merge, subtract } from '../util/time/interval.ts'
 
 /** The requests that a run has planned, so that no entry or job requests an interval twice. */
-export interface Requested {
+export interface RequestRegister {
   /** The parts of intervals that are not requested yet for a geo. A request for all geos covers each geo. */
-  remaining(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
-  /** As `remaining`, but for all geos without the parts that are requested for any geo. */
-  unrequested(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
+  findRemaining(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
+  /** As `findRemaining`, but for all geos without the parts that are requested for any geo. */
+  findUnrequested(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[], requests?: number): void
   /** Adds a path and query; false if it was added before. */
   addTarget(target: string): boolean
   /** The number of requests so far: windows of series, and targets. */
-  requests(): number
+  count(): number
   /** An independent copy. */
-  copy(): Requested
+  copy(): RequestRegister
 }
 
 /** The requested intervals of a series by geo. */
 type Intervals = ReadonlyMap<number, readonly Interval[]>
 
 /** Creates an empty register, or a copy. */
-export function createRequested(
+export function createRegister(
   before: ReadonlyMap<string, Intervals> = new Map(),
   targetsBefore: ReadonlySet<string> = new Set(),
-): Requested {
+): RequestRegister {
   const bySeries = new Map(before)
   const targets = new Set(targetsBefore)
   let requests = 0
-  const remaining: Requested['remaining'] = (series, geoId, intervals) => {
+  const findRemaining: RequestRegister['findRemaining'] = (series, geoId, intervals) => {
     const requested = bySeries.get(series)
     if (!requested) return [...intervals]
     return subtract(intervals, [...(requested.get(ALL_GEOS) ?? []), ...(requested.get(geoId) ?? [])])
   }
   return {
-    remaining,
-    unrequested: (series, geoId, intervals) =>
+    findRemaining,
+    findUnrequested: (series, geoId, intervals) =>
       geoId === ALL_GEOS
         ? subtract(intervals, [...(bySeries.get(series)?.values() ?? [])].flat())
-        : remaining(series, geoId, intervals),
+        : findRemaining(series, geoId, intervals),
     add(series, geoIds, intervals, windows = intervals.length) {
       requests += windows
       const requested = bySeries.get(series)
@@ -53,14 +53,14 @@ export function createRequested(
       requests++
       return true
     },
-    requests: () => requests,
-    copy: () => createRequested(bySeries, targets),
+    count: () => requests,
+    copy: () => createRegister(bySeries, targets),
   }
 }
 
 /** Adds the requests of an earlier job. */
-export function addAll(
-  requested: Requested,
+export function registerAll(
+  requested: RequestRegister,
   requests: Iterable<Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'http'>>,
 ): void {
   for (const { series, geoIds, window, http } of requests)
