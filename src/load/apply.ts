@@ -12,13 +12,13 @@ import {
   type RowValues,
 } from '../db/tables/rows.ts'
 import { type Database, tableOf } from '../db/tables/schema.ts'
-import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { formatMillis, type Instant } from '../util/time/instant.ts'
 import { LONGEST_FIXED } from '../util/time/periods.ts'
 import type { Counts } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { undismissed } from './quarantine/dismissed.ts'
+import type { FetchRecord } from './recordFetch.ts'
 import { readStoredSeries } from './storedSeries.ts'
 import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsertItems.ts'
 import { writeDays } from './writeDays.ts'
@@ -43,16 +43,10 @@ async function inferStepsFromStored(
   return { ...rows, steps: geoIds.map((geoId) => steps.get(geoId) ?? guess) }
 }
 
-/** A recorded, parsed reply. */
-export interface RecordedReply {
+/** The record of a reply, and its rows. */
+export interface RecordedReply extends Pick<FetchRecord, 'planned' | 'seriesId' | 'recordedMs' | 'outcome'> {
   readonly fetchId: number
-  readonly seriesId: number | null
-  readonly planned: PlannedRequest
   readonly rows: Rows
-  /** When it was recorded (epoch milliseconds). */
-  readonly recordedMs: number
-  /** The outcome under which it was recorded. */
-  readonly outcome: FetchOutcome
   /** If one transaction writes several replies: rows that earlier ones found stored already. */
   readonly unchanged?: UnchangedTables
 }
@@ -61,7 +55,7 @@ export interface RecordedReply {
 export type UnchangedTables = Map<string, UpsertCounts>
 
 /** The changes by a reply. */
-interface Applied {
+interface ReplyChanges {
   readonly counts: Pick<Counts, 'rows_new' | 'rows_unchanged' | 'rows_revised' | 'rows_withdrawn' | 'rows_rejected'>
   /** Invalid rows that were not dismissed. */
   readonly rejects: readonly Reject[]
@@ -71,7 +65,11 @@ interface Applied {
  * Writes the rows of a new or stored reply, the versions they supersede, coverage, and the counters of its record. Runs inside a
  * transaction.
  */
-export async function applyRows(tx: Transaction<Database>, engine: Engine, reply: RecordedReply): Promise<Applied> {
+export async function applyRows(
+  tx: Transaction<Database>,
+  engine: Engine,
+  reply: RecordedReply,
+): Promise<ReplyChanges> {
   const { fetchId, seriesId, planned, rows, outcome } = reply
   const open = await undismissed(tx, { seriesId, target: planned.http.target, fetchId }, rows)
   const items = await applyItems(tx, engine, reply)

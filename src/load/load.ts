@@ -74,9 +74,6 @@ async function bodyToStore(
   return hasKey || (keep === 'none' && isParsed) ? null : (storedBody ?? (await compressBody(body)))
 }
 
-/** A recorded request, for the rows that refer to it. */
-type RecordedRequest = Pick<FetchRecord, 'seriesId' | 'recordedMs' | 'hash'> & { readonly fetchId: number }
-
 /**
  * Records a request in one transaction: its record in `_fetch`, its body, the rows that `write` writes, and the counters of the run.
  * `write` returns the counters that differ from those of a request without rows.
@@ -85,7 +82,11 @@ function recordRequest(
   { store, runId, nowMs, onRecord }: LoadContext,
   planned: PlannedRequest,
   { storedBody = null, ...ended }: EndedRequest & { readonly storedBody?: StoredBody | null },
-  write: (tx: Transaction<Database>, recorded: RecordedRequest) => Promise<Partial<Counts>> = async () => ({}),
+  write: (
+    tx: Transaction<Database>,
+    record: FetchRecord,
+    fetchId: number,
+  ) => Promise<Partial<Counts>> = async () => ({}),
 ): Promise<Counts> {
   const { last, outcome } = ended
   return store.write(async (tx) => {
@@ -93,8 +94,8 @@ function recordRequest(
     const seriesId = await findOrInsertSeries(tx, planned, recordedMs)
     if (storedBody) await keepReply(tx, store.engine, storedBody, last.bytes, recordedMs)
     const hash = storedBody?.hash ?? null
-    const fetchId = await recordFetch(tx, { runId, planned, seriesId, hash, recordedMs, ...ended })
-    const written = await write(tx, { fetchId, seriesId, recordedMs, hash })
+    const record: FetchRecord = { runId, planned, seriesId, hash, recordedMs, ...ended }
+    const written = await write(tx, record, await recordFetch(tx, record))
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes, ...written }
     await countRun(tx, runId, counts)
     onRecord?.(planned, outcome)
@@ -113,10 +114,10 @@ export async function load(
   const { rows, hasKey } = withoutKey(context, parsed.rows)
   const storedBody = await bodyToStore(context, hasKey, rows.rejects.length === 0, reply, parsed.storedBody)
   const outcome = replyOutcome(rows)
-  return recordRequest(context, planned, { outcome, last: reply, storedBody }, async (tx, recorded) => {
-    const { fetchId, seriesId, recordedMs, hash } = recorded
+  return recordRequest(context, planned, { outcome, last: reply, storedBody }, async (tx, record, fetchId) => {
+    const { seriesId, recordedMs, hash } = record
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.http.target, fetchId, hash)
-    const { counts, rejects } = await applyRows(tx, store.engine, { ...recorded, planned, rows, outcome })
+    const { counts, rejects } = await applyRows(tx, store.engine, { ...record, fetchId, rows })
     await quarantine(tx, { fetchId, runId, recordedMs }, rejects)
     await recordChanges(tx, planned, rows, seriesId)
     return counts
@@ -177,7 +178,7 @@ export async function recordFailure(
   const storedBody = unparsable ? await compressBody(last.body) : null
   const evidence = last.body.subarray(0, 2_048).toString('utf8')
   const ended = { outcome: failureOutcome(error), last, storedBody, error, evidence }
-  return recordRequest(context, planned, ended, async (tx, { fetchId, seriesId, recordedMs }) => {
+  return recordRequest(context, planned, ended, async (tx, { seriesId, recordedMs }, fetchId) => {
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const rejectedRows = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
     const open = await undismissed(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)
