@@ -6,7 +6,7 @@ import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notification.ts'
 import { NO_COUNTS } from '../../load/counts.ts'
 import type { JobWithOptions, PlanOptions } from '../../plan/planning.ts'
-import { createRegister, type RequestRegister } from '../../plan/requestRegister.ts'
+import { createRegister } from '../../plan/requestRegister.ts'
 import { countJobGaps } from '../../reports/findGaps.ts'
 import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
@@ -14,7 +14,7 @@ import { indicatorName } from '../../sync/readCatalogue.ts'
 import { openRun } from '../../sync/record.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
 import { NoReplyError, StoppedError } from '../../util/errors.ts'
-import { createEmitter, type OnEvent } from '../../util/events.ts'
+import { createEmitter } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
@@ -49,19 +49,6 @@ export interface RunOptions
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
 }
 
-/** One run of a command: what its jobs share. */
-interface CommandRun {
-  readonly options: RunOptions
-  readonly store: Store
-  readonly signal: AbortSignal
-  /** Undefined for a file, which no other machine uses. */
-  readonly sharedRun: SharedRun | undefined
-  readonly requested: RequestRegister
-  readonly emitLog: OnEvent
-  /** Called when the run of a job has started. */
-  readonly onStarted: Notifier['started']
-}
-
 /** Runs jobs one after the other as the only writer of the database. A job that ends early ends the command, unless it got no reply at all. */
 export async function runJobs(
   jobs: readonly Job[],
@@ -86,22 +73,28 @@ export async function runJobs(
     closers.add(() => signal.removeEventListener('abort', notifier.abort))
     const sharedRun = await shareRun(store, options)
     if (sharedRun) closers.add(sharedRun.close)
-    const requested = createRegister()
-    const commandRun: CommandRun = {
-      options,
+    const { service, baseUrl, key, allowHttp, onReject, nowMs = Date.now } = options
+    const context: SyncContext = {
       store,
+      service,
+      baseUrl,
+      key,
+      allowHttp,
+      version: version(),
+      nowMs,
       signal,
-      sharedRun,
-      requested,
-      emitLog,
-      onStarted: notifier.started,
+      ...(onReject && { onReject }),
+      shared: sharedRun?.shared,
+      requested: createRegister(),
+      part: partText(options),
+      onEvent: emitLog,
     }
     const summaries: Summary[] = []
     let stoppedBy: Job | undefined
     for (const [i, job] of jobs.entries()) {
       const summary = stoppedBy
-        ? await recordUnreached(commandRun, job, stoppedBy)
-        : await runJob(commandRun, job, jobs.slice(i + 1))
+        ? await recordUnreached(context, options, job, stoppedBy)
+        : await runJob(context, options, job, jobs.slice(i + 1), notifier.started)
       if (summary.earlyEnd && !(summary.earlyEnd instanceof NoReplyError)) stoppedBy ??= job
       summaries.push(summary)
       unfinished.delete(job)
@@ -131,59 +124,57 @@ async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | 
   return openSharedRun(store, options, distributed)
 }
 
-/** Runs one job and shows its progress. */
-async function runJob(commandRun: CommandRun, job: Job, later: readonly Job[]): Promise<Summary> {
-  const { options, store, signal, sharedRun, requested, emitLog, onStarted } = commandRun
-  const { service, baseUrl, key, allowHttp, onReject, runOne } = options
+/** Runs one job and shows its progress. `context`: what the jobs of the command share. */
+async function runJob(
+  context: SyncContext,
+  options: RunOptions,
+  job: Job,
+  later: readonly Job[],
+  onStarted: Notifier['started'],
+): Promise<Summary> {
+  const { store, onEvent: emitLog } = context
+  const { command, quiet, runOne } = options
   const progress = createProgress(
-    options.quiet,
-    (fields) => createEmitter(emitLog, { job: job.name, command: options.command })('run.progress', fields),
+    quiet,
+    (fields) => createEmitter(emitLog, { job: job.name, command })('run.progress', fields),
     async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
   )
-  const context: SyncContext = {
-    store,
-    service,
-    baseUrl,
-    key,
-    allowHttp,
-    version: version(),
-    nowMs: options.nowMs ?? Date.now,
-    signal,
-    ...(onReject && { onReject }),
-    shared: sharedRun?.shared,
-    requested,
+  const jobContext: SyncContext = {
+    ...context,
     later: later.map((laterJob) => withOptions(laterJob, options)),
-    part: partText(options),
     onEvent: (event) => {
       if (event.event === 'run.started') onStarted(job)
-      emitLog(event)
+      emitLog?.(event)
     },
     onProgress: progress.show,
     // Jobs with the same lake publish to it once, after the last of them.
     publish: later.some(({ lake }) => lake === job.lake) ? undefined : () => syncJobLake(job, options),
   }
-  const summary = runOne ? runOne(context, job) : sync(context, job, options.command, withOptions(job, options).options)
+  const summary = runOne ? runOne(jobContext, job) : sync(jobContext, job, command, withOptions(job, options).options)
   return summary.finally(progress.end)
 }
 
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
-async function recordUnreached({ options, store, emitLog }: CommandRun, job: Job, stoppedBy: Job): Promise<Summary> {
+async function recordUnreached(
+  context: SyncContext,
+  { command }: RunOptions,
+  job: Job,
+  stoppedBy: Job,
+): Promise<Summary> {
   const earlyEnd = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
   })
-  const part = partText(options)
-  const context = { store, version: version(), nowMs: Date.now, onEvent: emitLog, part }
-  const run = await openRun(context, options.command, job)
+  const run = await openRun(context, command, job)
   await run.end('stopped', earlyEnd)
   return {
     runId: run.runId,
     job: job.name,
-    command: options.command,
-    isPart: part !== undefined,
+    command,
+    isPart: context.part !== undefined,
     outcome: 'stopped',
     counts: NO_COUNTS,
-    gaps: await countJobGaps(store, job.name),
+    gaps: await countJobGaps(context.store, job.name),
     failures: [],
     seconds: 0,
     earlyEnd,
