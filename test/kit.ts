@@ -10,7 +10,7 @@ import { type EmulatorOptions, startEmulator } from '../src/emulator/startEmulat
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import type { Job } from '../src/job/job.ts'
 import { readJob } from '../src/job/read.ts'
-import { onlyIndicators } from '../src/job/select.ts'
+import { narrowToIndicators } from '../src/job/select.ts'
 import type { PlanOptions } from '../src/plan/planning.ts'
 import type { RequestRegister } from '../src/plan/requestRegister.ts'
 import type { Service } from '../src/service/service.ts'
@@ -160,7 +160,7 @@ export function runJob(
       retryMs: 5,
       ...more,
     },
-    only ? onlyIndicators([job], only)[0]! : job,
+    only ? narrowToIndicators([job], only)[0]! : job,
     'sync',
     options,
   )

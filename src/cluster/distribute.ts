@@ -8,8 +8,8 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import { callsLeft } from '../fetch/budget.ts'
 import { parseHost } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
-import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
-import { recordedError } from '../load/recordFetch.ts'
+import { type PlannedRequest, toIdentity, toRouteCall } from '../job/plannedRequest.ts'
+import { restoreError } from '../load/recordFetch.ts'
 import { planRequest } from '../plan/planning.ts'
 import { findFailures } from '../reports/failedRequests.ts'
 import type { Service } from '../service/service.ts'
@@ -132,12 +132,12 @@ function createPoll(
     const counts = await readCounts(store, runId)
     const calls = await callsLeft(store, host, pace, nowMs())
     if (last) await onProgress?.({ planned: last, counts, done: total - left, total, callsLeft: calls })
-    if (left === 0) return dead > 0 ? deadError(dead) : 'done'
+    if (left === 0) return dead > 0 ? createDeadError(dead) : 'done'
     silentPolls = counts.requests - counts.failed === replies ? silentPolls + 1 : 0
     replies = counts.requests - counts.failed
     const outage = await requireCoordination(store).lastOutage(host)
     if (silentPolls === 0) earlierOutage = outage
-    else if (silentPolls >= SILENT_POLLS && outage > earlierOutage) return outageError(host)
+    else if (silentPolls >= SILENT_POLLS && outage > earlierOutage) return createOutageError(host)
     idlePolls = active === 0 ? idlePolls + 1 : 0
     if (idlePolls < IDLE_POLLS) return 'waiting'
     if (idlePolls === IDLE_POLLS)
@@ -146,7 +146,7 @@ function createPoll(
         reason: `${quantity(left, 'request waits', 'requests wait')}, and no worker takes them.`,
         hint: 'Start one with `indicator-sync worker`.',
       })
-    return (await refusedKey(store, runId)) ?? 'waiting'
+    return (await readKeyRefusal(store, runId)) ?? 'waiting'
   }
 }
 
@@ -157,7 +157,7 @@ async function readQueue(store: Store, host: string): Promise<Omit<QueueState, '
   return states.find((state) => queueNames(state.host).queue === queue) ?? { queued: 0, active: 0, dead: 0 }
 }
 
-const deadError = (dead: number): StoppedError =>
+const createDeadError = (dead: number): StoppedError =>
   new StoppedError(
     `${quantity(dead, 'request is', 'requests are')} dead: every worker that tried ${dead === 1 ? 'it' : 'them'} died.`,
     {
@@ -166,14 +166,14 @@ const deadError = (dead: number): StoppedError =>
     },
   )
 
-const outageError = (host: string): UnavailableError =>
+const createOutageError = (host: string): UnavailableError =>
   new UnavailableError(
     new TransientError(`No worker can reach ${host}.`, { code: 'network' }),
     'Check the network and the base URL. The requests stay in the queue.',
   )
 
 /** The error of the last request of a run if the service refused the key; otherwise null. */
-async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | null> {
+async function readKeyRefusal({ kysely }: Store, runId: number): Promise<KeyError | null> {
   const last = await kysely
     .selectFrom('_fetch')
     .where('run_id', '=', runId)
@@ -181,7 +181,7 @@ async function refusedKey({ kysely }: Store, runId: number): Promise<KeyError | 
     .select(['outcome', 'message', 'hint', 'code'])
     .limit(1)
     .executeTakeFirst()
-  const error = last && isFailure(last.outcome) ? recordedError({ ...last, outcome: last.outcome }) : null
+  const error = last && isFailure(last.outcome) ? restoreError({ ...last, outcome: last.outcome }) : null
   return error instanceof KeyError ? error : null
 }
 
@@ -190,13 +190,13 @@ async function readFailures(store: Store, service: Service, runId: number, nowMs
   return (await findFailures(store))
     .filter((failure) => failure.runId === runId)
     .map((failure) => {
-      const { route, params, window } = storedCall(failure)
+      const { route, params, window } = toRouteCall(failure)
       const details = {
         window,
         geoIds: parseNumbers(failure.requested) ?? [ALL_GEOS],
-        series: failure.id === null ? null : storedIdentity(failure as IdentityRow),
+        series: failure.id === null ? null : toIdentity(failure as IdentityRow),
       }
       const planned = planRequest({ service, now: Math.floor(nowMs / 1000) }, failure.entry, route, params, details)
-      return { planned, error: recordedError(failure) }
+      return { planned, error: restoreError(failure) }
     })
 }

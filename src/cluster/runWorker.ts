@@ -9,7 +9,7 @@ import { FETCH_OUTCOMES, type FetchOutcome } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { parseHost } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
-import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
+import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { LoadContext } from '../load/load.ts'
 import type { OnReject, SyncContext } from '../sync/context.ts'
@@ -163,12 +163,12 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
   const { context, queue, emit } = worker
   const { data } = job
   const planned = toPlannedRequest(data, context.service)
-  const series = planned.series && (await findSeries(context.store.kysely, identityRow(planned.series)))
+  const series = planned.series && (await findSeries(context.store.kysely, toIdentityRow(planned.series)))
   if (series && (await isUnknown(context.store, data.run, series.id))) {
     await context.store.write((tx) => queue.complete(job, tx))
     return null
   }
-  const claimed = claimedStore(context.store, queue, job, planned)
+  const claimed = createClaimedStore(context.store, queue, job, planned)
   const { keep, run } = data
   const emitOfRun: EmitEvent = (name, fields) => emit(name, { run, job: data.job, ...fields })
   /** The request, or the rest of its parts. */
@@ -228,7 +228,7 @@ const ENDING_OUTCOMES: readonly FetchOutcome[] = [...FETCH_OUTCOMES.good, ...FET
  * A store for one job: each transaction is rolled back if the job is no longer this attempt's. The transaction that records the whole
  * request also completes the job.
  */
-function claimedStore(store: Store, queue: Queue, job: ActiveJob, whole: PlannedRequest) {
+function createClaimedStore(store: Store, queue: Queue, job: ActiveJob, whole: PlannedRequest) {
   let isEnded = false
   let ends = false
   return {
@@ -256,7 +256,7 @@ function claimedStore(store: Store, queue: Queue, job: ActiveJob, whole: Planned
 
 /** Locks the series of a request until the transaction ends, because its coverage depends on the stored coverage. */
 async function lockSeries(tx: Transaction<Database>, { series }: QueuedRequest): Promise<void> {
-  const stored = series && (await findSeries(tx, identityRow(series)))
+  const stored = series && (await findSeries(tx, toIdentityRow(series)))
   if (stored) await tx.selectFrom('series').select('id').where('id', '=', stored.id).forNoKeyUpdate().execute()
 }
 

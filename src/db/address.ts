@@ -10,7 +10,7 @@ export const databaseFolder = (name: string): string | null => (isAddress(name) 
 const ADDRESS_HINT =
   'Use postgres://USER@HOST:PORT/DATABASE. Write special characters of a password as %XX, or put the password into PGPASSWORD or ~/.pgpass.'
 
-export const badAddress = (message: string, hint = ADDRESS_HINT, cause?: unknown): StoreError =>
+export const createAddressError = (message: string, hint = ADDRESS_HINT, cause?: unknown): StoreError =>
   new StoreError(message, { hint, code: 'bad-address', ...(cause === undefined ? {} : { cause }) })
 
 const PARAMETERS = [
@@ -54,26 +54,26 @@ export function parseAddress(address: string): URL {
   } catch (error) {
     // An invalid address may contain a password, so it is not repeated.
     const reason = error instanceof Error ? error.message.replace(address, '…') : error
-    throw badAddress('The database URL is not valid.', ADDRESS_HINT, reason)
+    throw createAddressError('The database URL is not valid.', ADDRESS_HINT, reason)
   }
   const names = [...url.searchParams.keys()]
   const twice = names.find((name, i) => names.indexOf(name) < i)
-  if (twice !== undefined) throw badAddress(`The database URL contains ${twice}=… twice.`, 'Keep one.')
+  if (twice !== undefined) throw createAddressError(`The database URL contains ${twice}=… twice.`, 'Keep one.')
   for (const name of names)
     if (!KNOWN_PARAMETERS.includes(name))
-      throw badAddress(
+      throw createAddressError(
         `The database URL contains the unknown parameter ${name}=….`,
         `Known parameters: ${PARAMETERS.join(', ')}. The database follows the host: postgres://USER@HOST:PORT/DATABASE.`,
       )
   for (const name of NUMBER_PARAMETERS)
     if (!/^\d{1,9}$/.test(url.searchParams.get(name) ?? '0'))
-      throw badAddress(
+      throw createAddressError(
         `The database URL contains ${name}=${url.searchParams.get(name)}; expected a whole number.`,
         'Use milliseconds: ?statement_timeout=60000.',
       )
   const pooling = url.searchParams.get('pooling')
   if (pooling !== null && !POOLING.includes(pooling))
-    throw badAddress(
+    throw createAddressError(
       `The database URL contains the unknown value pooling=${pooling}.`,
       `Use session (default), or transaction for a pooler in transaction mode.`,
     )

@@ -140,7 +140,7 @@ export interface Engine {
   /** Writes daily totals, in order of geo and day. Equal ones write nothing. */
   upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void>
   /** A checksum of the daily totals of every month. */
-  dayTotalsChecksums(): Promise<ReadonlyMap<number, string>>
+  computeDayChecksums(): Promise<ReadonlyMap<number, string>>
   /**
    * Returns the hashes of those bodies that are stored, and locks them until the transaction ends. With `keep`, no other
    * transaction deletes them; with `delete`, none keeps or deletes them.
@@ -179,7 +179,7 @@ export interface Engine {
   /** Runs a read-only statement of a user. Throws InputError with the message of the database. */
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
   /** The types of values in the columns of such a statement, over all rows: bits of `VALUE_TYPES`. */
-  valueTypes(sql: string, columns: number): Promise<number[]>
+  findValueTypes(sql: string, columns: number): Promise<number[]>
   /** Limits the page cache of this connection, in bytes. */
   limitCache(bytes: number): Awaitable<void>
   /** Fixes what is read until the database is closed. */

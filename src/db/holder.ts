@@ -14,7 +14,7 @@ export interface LockHolder {
 }
 
 /** The error of a locked database, with its holder if known. */
-export const lockedBy = (file: string, holder: LockHolder | undefined): BusyError =>
+export const createLockedError = (file: string, holder: LockHolder | undefined): BusyError =>
   new BusyError(
     holder
       ? `Process ${holder.pid} on ${holder.host} has been writing to ${file} since ${holder.acquired_at} (${holder.command}).`

@@ -21,7 +21,7 @@ export const openStore = (file: string, options: InternalStoreOptions = {}): Pro
   selectBackend(file).openStore(file, options)
 
 /** The schema of a database, and the supported migrations. */
-export const schemaState = (file: string): Awaitable<SchemaState> => selectBackend(file).schemaState(file)
+export const readSchemaState = (file: string): Awaitable<SchemaState> => selectBackend(file).readSchemaState(file)
 
 /** Copies every table of an open database into one that is empty or an unfinished copy. */
 export const takeOver = (source: Reader, file: string, onProgress: (table: string, rows: number) => void) =>

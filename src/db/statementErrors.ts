@@ -2,37 +2,37 @@ import { InputError } from '../util/errors.ts'
 
 /* Errors of statements of users, for both databases. */
 
-export const valueTooLarge = (cause: unknown): InputError =>
+export const createValueTooLargeError = (cause: unknown): InputError =>
   new InputError('A value or a row of the result is too large to be read or written as text.', {
     hint: 'Select less of it: length(…), substr(…), or one column at a time; CSV shows the length of a blob.',
     code: 'value-too-large',
     cause,
   })
 
-export const withoutRows = (): InputError =>
+export const createNoRowsError = (): InputError =>
   new InputError('The statement does not return rows, and queries are read-only.', {
     hint: 'Use a SELECT statement.',
     code: 'no-rows',
   })
 
-export const noWriting = (cause: unknown): InputError =>
+export const createWritingError = (cause: unknown): InputError =>
   new InputError('This statement writes, but queries are read-only.', { code: 'no-writing', cause })
 
-export const severalStatements = (cause: unknown): InputError =>
+export const createSeveralStatementsError = (cause: unknown): InputError =>
   new InputError('The SQL contains more than one statement.', {
     hint: 'Run one statement at a time.',
     code: 'several-statements',
     cause,
   })
 
-export const missingParameter = (message: string, cause: unknown): InputError =>
+export const createMissingParameterError = (message: string, cause: unknown): InputError =>
   new InputError(message, {
     hint: 'Pass a value for each :name in the statement: --param name=value.',
     code: 'missing-parameter',
     cause,
   })
 
-export const badSql = (cause: Error): InputError =>
+export const createSqlError = (cause: Error): InputError =>
   new InputError(`SQL: ${cause.message}.`, {
     hint: 'For tables, views and columns, see docs/schema.md or `select * from data_dictionary`.',
     code: 'bad-sql',

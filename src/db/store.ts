@@ -101,7 +101,7 @@ export interface Backend {
   ): Promise<{ readonly store: Store; readonly release: () => Awaitable<void> }>
   /** Whether a process has the writer's lock; undefined if that cannot be found out. */
   isLocked(file: string): Awaitable<boolean | undefined>
-  schemaState(file: string): Awaitable<SchemaState>
+  readSchemaState(file: string): Awaitable<SchemaState>
   /** Copies every table of another database into this one, which is empty or an unfinished copy. */
   takeOver(source: Reader, file: string, onProgress: (table: string, rows: number) => void): Promise<TakeOverResult>
   /** A text that changes with every write, and sometimes without one. */

@@ -19,7 +19,7 @@ export interface SeriesIdentity {
 }
 
 /** The parts of an identity by the columns of the table `series`. */
-export const identityRow = (series: SeriesIdentity) => ({
+export const toIdentityRow = (series: SeriesIdentity) => ({
   kind: series.kind,
   indicator_id: series.indicatorId,
   time_trunc: series.timeTrunc,
@@ -30,7 +30,7 @@ export const identityRow = (series: SeriesIdentity) => ({
 })
 
 /** The identity of a stored series, from those columns. */
-export const storedIdentity = (row: ReturnType<typeof identityRow>): SeriesIdentity => ({
+export const toIdentity = (row: ReturnType<typeof toIdentityRow>): SeriesIdentity => ({
   kind: row.kind,
   indicatorId: row.indicator_id,
   timeTrunc: row.time_trunc,
@@ -41,7 +41,7 @@ export const storedIdentity = (row: ReturnType<typeof identityRow>): SeriesIdent
 })
 
 /** A key that is equal for equal series. */
-export const seriesKey = (series: SeriesIdentity): string => canonical(Object.values(identityRow(series)))
+export const seriesKey = (series: SeriesIdentity): string => canonical(Object.values(toIdentityRow(series)))
 
 /** A planned request, with the data to parse and load its reply. */
 export interface PlannedRequest extends RouteCall {
@@ -76,16 +76,14 @@ export const filteredGeos = ({ geoIds }: Pick<PlannedRequest, 'geoIds'>): readon
   geoIds.length === 0 || geoIds.includes(ALL_GEOS) ? null : geoIds
 
 /** The window of a recorded request, from the columns of `_fetch`. */
-export const storedWindow = (row: {
-  readonly from_at: Instant | null
-  readonly to_at: Instant | null
-}): Interval | null => (row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at })
+export const toWindow = (row: { readonly from_at: Instant | null; readonly to_at: Instant | null }): Interval | null =>
+  row.from_at === null || row.to_at === null ? null : { from: row.from_at, to: row.to_at }
 
 /** The call of a recorded request, from the columns of `_fetch`. */
-export function storedCall(
-  row: Parameters<typeof storedWindow>[0] & { readonly route: string; readonly params: string },
+export function toRouteCall(
+  row: Parameters<typeof toWindow>[0] & { readonly route: string; readonly params: string },
 ): Omit<RouteCall, 'service'> {
-  const window = storedWindow(row)
+  const window = toWindow(row)
   return { route: row.route, params: paramsWithoutWindow(JSON.parse(row.params) as AnyParams, window), window }
 }
 

@@ -91,7 +91,7 @@ function refuseUnselected(ids: readonly number[], hint: string): void {
  * Reduces jobs to some indicators. Throws InputError for an id that no job selects. Ids for selectors are checked with the
  * catalogue.
  */
-export function onlyIndicators(jobs: readonly Job[], only: readonly number[]): Job[] {
+export function narrowToIndicators(jobs: readonly Job[], only: readonly number[]): Job[] {
   const named = new Set(jobs.flatMap((job) => job.series.flatMap(({ indicators }) => indicators)))
   const ids = only.filter((id) => !named.has(id))
   const selectors = jobs.flatMap((job) => job.series.flatMap((entry) => entry.select ?? []))

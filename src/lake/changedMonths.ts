@@ -46,7 +46,7 @@ export async function readSource(db: Reader): Promise<SnapshotSource> {
     fetch: last?.id ?? 0,
     fetched_at: last?.finished_at ?? null,
     counted: await countUpTo(db, last?.id ?? 0),
-    months: Object.fromEntries(await db.engine.dayTotalsChecksums()),
+    months: Object.fromEntries(await db.engine.computeDayChecksums()),
   }
 }
 
@@ -78,7 +78,7 @@ async function isContinuation(db: Reader, { fetch, fetched_at, counted }: Snapsh
  * The months (UTC) that may have changed since a snapshot; null for all. Fetches record their windows. Other writers of
  * values, such as a replay, change daily totals.
  */
-export async function changedMonths(
+export async function findChangedMonths(
   db: Reader,
   before: SnapshotSource,
   now: SnapshotSource,

@@ -90,7 +90,7 @@ export function createFetchTimes({ kysely }: Reader): LoadTimes {
 }
 
 /** The values or superseded values of a month, one block per series and geo. */
-export async function* valueRows(
+export async function* readValueRows(
   { kysely }: Reader,
   table: ValueTable,
   timelines: readonly Timeline[],
@@ -110,7 +110,7 @@ export async function* valueRows(
 }
 
 /** The totals of the days of a year, one block per series and geo. */
-export async function* dayRows(
+export async function* readDayRows(
   { kysely }: Reader,
   timelines: readonly Timeline[],
   year: number,

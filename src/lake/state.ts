@@ -15,7 +15,7 @@ export interface LakeState {
 }
 
 /** Compares a lake with a database. Returns nothing for the lake of another database: the jobs of a folder may have several. */
-export async function lakeState(reader: Reader, place: LakePlace): Promise<LakeState[]> {
+export async function readLakeState(reader: Reader, place: LakePlace): Promise<LakeState[]> {
   const folder = place.asWritten
   const { snapshot, synced_at, source, tables } = requireManifest(await place.manifest(), folder)
   if (source.began !== null && source.began !== (await readBeginning(reader))) return []

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Reader } from '../db/store.ts'
 import { InputError } from '../util/errors.ts'
 import { formatMillis } from '../util/time/instant.ts'
-import { changedMonths, readSource, type SnapshotSource } from './changedMonths.ts'
+import { findChangedMonths, readSource, type SnapshotSource } from './changedMonths.ts'
 import type { LakeBlocks } from './lakeRows.ts'
 import { LAKE_SCHEMA, LAKE_TABLE_NAMES, LAKE_TABLES, type LakeTableName } from './lakeTables.ts'
 import { LAKE_FORMAT, type LakeFile, type LakeManifest, listFiles } from './manifest.ts'
@@ -149,7 +149,7 @@ async function makeSnapshot(
 ): Promise<LakeSummary> {
   const { before } = writer
   const last = before?.schema === LAKE_SCHEMA ? before : null
-  const changed = full || last === null ? null : await changedMonths(db, last.source, source)
+  const changed = full || last === null ? null : await findChangedMonths(db, last.source, source)
   const snapshot = (before?.snapshot ?? 0) + 1
   const old = new Map(
     Object.entries(last?.tables ?? {}).flatMap(([table, { files }]) =>

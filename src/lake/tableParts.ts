@@ -11,12 +11,12 @@ import {
 import {
   createFetchTimes,
   DIMENSION_NAMES,
-  dayRows,
   type LakeBlocks,
+  readDayRows,
   readDimension,
   readTimelines,
+  readValueRows,
   type ValueTable,
-  valueRows,
 } from './lakeRows.ts'
 import type { LakeTableName } from './lakeTables.ts'
 
@@ -53,7 +53,7 @@ export async function listParts(
       part: monthText(month),
       name: `${table}/year=${yearText(yearOf(month))}/${monthText(month)}`,
       isDirty: isDirty([month]),
-      blocks: async () => valueRows(db, table, timelines, month, loadTimes),
+      blocks: async () => readValueRows(db, table, timelines, month, loadTimes),
     }))
   }
   const years = [...new Set(Object.keys(source.months).map((month) => yearOf(Number(month))))].sort((a, b) => a - b)
@@ -66,7 +66,7 @@ export async function listParts(
       name: `day/year=${yearText(year)}/${yearText(year)}`,
       // A local day of this year may start in the last UTC month of the year before.
       isDirty: isDirty(monthsBetween(year * 12 - 1, year * 12 + 12)),
-      blocks: async () => dayRows(db, timelines, year),
+      blocks: async () => readDayRows(db, timelines, year),
     })),
     ...DIMENSION_NAMES.map((table) => ({
       table,

@@ -17,10 +17,10 @@ import { LONGEST_FIXED } from '../util/time/periods.ts'
 import type { Counts } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { markListing, replaceOwned } from './listing.ts'
-import { undismissed } from './quarantine/dismissed.ts'
+import { readOpenRejects } from './quarantine/dismissed.ts'
 import type { FetchRecord } from './recordFetch.ts'
 import { readStoredSeries } from './storedSeries.ts'
-import { addWritten, NOTHING_WRITTEN, onlyUndescribed, upsertRows } from './upsertItems.ts'
+import { addWritten, dropDescribed, NOTHING_WRITTEN, upsertRows } from './upsertItems.ts'
 import { writeDays } from './writeDays.ts'
 
 /** Replaces guessed steps with those of the stored values next to them. */
@@ -71,7 +71,7 @@ export async function applyRows(
   reply: RecordedReply,
 ): Promise<ReplyChanges> {
   const { fetchId, seriesId, planned, rows, outcome } = reply
-  const open = await undismissed(tx, { seriesId, target: planned.http.target, fetchId }, rows)
+  const open = await readOpenRejects(tx, { seriesId, target: planned.http.target, fetchId }, rows)
   const items = await applyItems(tx, engine, reply)
   const values = seriesId === null ? null : await applyValues(tx, engine, seriesId, reply, open.rejects)
   const written = values ? addWritten(items.written, values.written) : items.written
@@ -113,7 +113,7 @@ async function applyItems(
   let written = await writeTables(tx, rows, stamps, mainLocale, unchanged)
   let withdrawn = 0
   for (const listed of rows.owned) {
-    const owned = await onlyUndescribed(tx, listed, mainLocale)
+    const owned = await dropDescribed(tx, listed, mainLocale)
     written = addWritten(written, await upsertRows(tx, owned, stamps, mainLocale))
     withdrawn += await replaceOwned(tx, engine, owned, tableOf(owned.table).key)
   }

@@ -1,5 +1,5 @@
 import { findSeries } from '../db/queries/seriesLookup.ts'
-import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { type PlannedRequest, seriesKey, toIdentityRow } from '../job/plannedRequest.ts'
 import { DAY } from '../util/time/instant.ts'
 import type { LoadContext } from './load.ts'
 import { findOrInsertSeries } from './storedSeries.ts'
@@ -32,7 +32,7 @@ export function createSizes({ store, nowMs }: LoadContext): Sizes {
     if (!planned.series) return undefined
     const key = seriesKey(planned.series)
     if (!sizes.has(key)) {
-      const stored = await findSeries(store.kysely, identityRow(planned.series))
+      const stored = await findSeries(store.kysely, toIdentityRow(planned.series))
       // A concurrent request may have set it.
       if (!sizes.has(key)) sizes.set(key, stored?.window_s ?? undefined)
     }

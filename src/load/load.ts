@@ -11,7 +11,7 @@ import { compressBody, type StoredBody } from '../util/storedBody.ts'
 import { applyRows, replyOutcome } from './apply.ts'
 import { type Counts, countRun, NO_COUNTS } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
-import { undismissed } from './quarantine/dismissed.ts'
+import { readOpenRejects } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { type EndedRequest, type FetchRecord, failureOutcome, recordFetch } from './recordFetch.ts'
 import { recordChanges } from './recordResolutionChanges.ts'
@@ -25,7 +25,7 @@ const isDerived = (column: string): boolean => column.endsWith('_text')
  * Removes the key from derived plain text: markup may split it in the body, where nothing finds it. `hasKey`: it was there, so
  * the body must not be stored.
  */
-function withoutKey({ redactor }: LoadContext, rows: Rows): { readonly rows: Rows; readonly hasKey: boolean } {
+function removeKey({ redactor }: LoadContext, rows: Rows): { readonly rows: Rows; readonly hasKey: boolean } {
   if (!redactor) return { rows, hasKey: false }
   let hasKey = false
   const clean = (row: RowValues): RowValues => {
@@ -64,7 +64,7 @@ export interface ParsedReply {
 }
 
 /** The compressed body of a reply; null if it is not stored, because of the job's `keep` or because it contains the key. */
-async function bodyToStore(
+async function prepareStoredBody(
   { keep }: LoadContext,
   hasKey: boolean,
   isParsed: boolean,
@@ -111,8 +111,8 @@ export async function load(
   parsed: ParsedReply,
 ): Promise<Counts> {
   const { store, runId, keep } = context
-  const { rows, hasKey } = withoutKey(context, parsed.rows)
-  const storedBody = await bodyToStore(context, hasKey, rows.rejects.length === 0, reply, parsed.storedBody)
+  const { rows, hasKey } = removeKey(context, parsed.rows)
+  const storedBody = await prepareStoredBody(context, hasKey, rows.rejects.length === 0, reply, parsed.storedBody)
   const outcome = replyOutcome(rows)
   return recordRequest(context, planned, { outcome, last: reply, storedBody }, async (tx, record, fetchId) => {
     const { seriesId, recordedMs, hash } = record
@@ -147,8 +147,8 @@ export async function recordCoarse(
   reply: Reply,
   parsed: ParsedReply,
 ): Promise<Counts> {
-  const { hasKey } = withoutKey(context, parsed.rows)
-  const storedBody = await bodyToStore(context, hasKey, true, reply, parsed.storedBody)
+  const { hasKey } = removeKey(context, parsed.rows)
+  const storedBody = await prepareStoredBody(context, hasKey, true, reply, parsed.storedBody)
   const ended = { outcome: 'coarse', last: reply, storedBody } as const
   return recordRequest(context, planned, ended, async (tx, { seriesId, recordedMs }) => {
     if (planned.reason === 'absent' && seriesId !== null) await leaveUnverified(tx, seriesId, planned, recordedMs)
@@ -181,7 +181,7 @@ export async function recordFailure(
   return recordRequest(context, planned, ended, async (tx, { seriesId, recordedMs }, fetchId) => {
     const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const rejectedRows = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
-    const open = await undismissed(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)
+    const open = await readOpenRejects(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)
     await quarantine(tx, { fetchId, runId, recordedMs }, open.rejects)
     const rows_rejected = open.rejected
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()

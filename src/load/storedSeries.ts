@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import { findSeries, readGeos } from '../db/queries/seriesLookup.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
+import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
 /** Finds the id of a request's series, or inserts the series and its indicator. Null if the request is not about a series. */
@@ -12,7 +12,7 @@ export async function findOrInsertSeries(
   ms: number,
 ): Promise<number | null> {
   if (!series) return null
-  const identity = identityRow(series)
+  const identity = toIdentityRow(series)
   const stored = await findSeries(tx, identity)
   if (stored !== undefined) return stored.id
   const now = formatMillis(ms)

@@ -54,7 +54,7 @@ async function mergePayload(
 }
 
 /** Drops the rows of items that have a text in the main language, unless the rows are in that language. */
-export async function onlyUndescribed(
+export async function dropDescribed(
   tx: Transaction<Database>,
   owned: OwnedRows,
   mainLocale: string,

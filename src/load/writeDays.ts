@@ -36,7 +36,7 @@ async function readDay(
 }
 
 /** The days of a geo in a window that have totals. */
-async function storedDays(
+async function readStoredDays(
   tx: Transaction<Database>,
   seriesId: number,
   geoId: number,
@@ -130,7 +130,8 @@ export async function writeDays(
     }
     if (withdrawn && window) {
       const summed = new Set(days.slice(firstOfGeo).map(([, { day }]) => day))
-      for (const day of await storedDays(tx, seriesId, geoId, zone, window)) if (!summed.has(day)) otherDays.add(day)
+      for (const day of await readStoredDays(tx, seriesId, geoId, zone, window))
+        if (!summed.has(day)) otherDays.add(day)
     }
     for (const day of otherDays) toRecompute.push([geoId, day])
   }

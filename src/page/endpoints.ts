@@ -2,7 +2,7 @@ import { toWords } from '../job/select.ts'
 import { prometheusText } from '../reports/metrics.ts'
 import { readStatus } from '../reports/readStatus.ts'
 import { runChecks } from '../reports/runChecks.ts'
-import { sideBySide } from '../reports/sideBySide.ts'
+import { mergeByInstant } from '../reports/sideBySide.ts'
 import { formatUtc, HOUR } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
 import { groupingText } from './formats.ts'
@@ -90,7 +90,7 @@ export const valuesCsv: Responder = async (request) => {
     ...others.map(({ line }) => ({ line, moment: then?.moment ?? null })),
   ].map(({ line, moment }) => request.store.engine.values({ ...line!, ...range }, moment))
   async function* rows() {
-    for await (const instants of sideBySide(lists))
+    for await (const instants of mergeByInstant(lists))
       yield instants.map(({ at, heads }) => [
         formatUtc(at),
         formatLocal(zone, at),

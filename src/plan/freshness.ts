@@ -53,7 +53,7 @@ function settledPart(stored: Coverage, freshness: Freshness): Interval {
 }
 
 /** The part of a stored interval that need not be requested. */
-export function freshPart(stored: Coverage, freshness: Freshness): Interval {
+export function findFreshPart(stored: Coverage, freshness: Freshness): Interval {
   if (isFresh(stored.fetchedAt, freshness)) return stored
   // Rule 24: unverified data is requested at growing distances.
   if (

@@ -2,7 +2,7 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Coverage, SeriesState } from '../job/plannerState.ts'
 import { type Interval, intersect, merge, subtract } from '../util/time/interval.ts'
 import type { EntrySeries } from './entries.ts'
-import { type Freshness, freshPart } from './freshness.ts'
+import { type Freshness, findFreshPart } from './freshness.ts'
 import type { PlanContext } from './planning.ts'
 
 /** The holes of one geo. */
@@ -29,7 +29,7 @@ function findFresh(geoId: number, { coverage }: SeriesState, freshness: Freshnes
     if (row.geo === ALL_GEOS) ofAll.push(row)
     else if (row.geo === geoId) ofGeo.push(row)
     else if (row.state === 'unverified') unverified.push(row)
-  const fresh = (rows: readonly Coverage[]): Interval[] => rows.map((row) => freshPart(row, freshness))
+  const fresh = (rows: readonly Coverage[]): Interval[] => rows.map((row) => findFreshPart(row, freshness))
   if (geoId !== ALL_GEOS) return merge([...fresh(ofGeo), ...subtract(fresh(ofAll), ofGeo)])
   // Rule 24: if one geo is unverified, all geos are requested again.
   return subtract(fresh(ofAll), subtract(unverified, fresh(unverified)))
@@ -49,7 +49,7 @@ export function findMissing(
  * The intervals that an entry has to request of a series, each once: for all geos if a later job needs all, else for the geos that
  * lack them.
  */
-export function missingGroups(planning: PlanContext, series: EntrySeries, missingLater: MissingLater): GeoGroup[] {
+export function groupMissing(planning: PlanContext, series: EntrySeries, missingLater: MissingLater): GeoGroup[] {
   const { key, geoIds } = series
   const missing = geoIds.map((geoId) => ({
     geoId,

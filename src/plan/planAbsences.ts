@@ -32,7 +32,7 @@ export function* planAbsences(
   otherRequests: number,
   missingLater: MissingLater,
 ): Generator<PlannedRequest> {
-  const share = planning.options.restate ? 0 : absentBudget(planning, otherRequests)
+  const share = planning.options.restate ? 0 : calculateAbsentBudget(planning, otherRequests)
   if (share === 0) return
   // Other jobs may request the candidates beyond the share, so all are noted in a copy.
   const tentative = { ...planning, requested: planning.requested.copy() }
@@ -45,11 +45,11 @@ export function* planAbsences(
 }
 
 /** Rule 26: a tenth of the other requests. */
-export const absentShare = (otherRequests: number): number => Math.floor(otherRequests / 10)
+export const calculateAbsentShare = (otherRequests: number): number => Math.floor(otherRequests / 10)
 
 /** Rule 26: the share, or one request a day for each job. */
-function absentBudget({ job, plannerState, now }: PlanContext, otherRequests: number): number {
-  const tenth = absentShare(otherRequests)
+function calculateAbsentBudget({ job, plannerState, now }: PlanContext, otherRequests: number): number {
+  const tenth = calculateAbsentShare(otherRequests)
   if (tenth > 0) return tenth
   const last = plannerState.absentRequestedAt(job.name)
   return last === undefined || Math.abs(now - last) >= DAY - EARLY_S ? 1 : 0

@@ -25,7 +25,7 @@ export function* planJob(
   const missingLater = createMissingLater(planning)
   yield* planCatalogue(planning)
   for (const entry of job.series) yield* planInstants(planning, entry)
-  if (job.newestFirst) yield* latestFirst(planAllSeries(planning, missingLater))
+  if (job.newestFirst) yield* sortLatestFirst(planAllSeries(planning, missingLater))
   else for (const { requests } of planAllSeries(planning, missingLater)) yield* requests
   yield* planListings(planning)
   yield* planAbsences(planning, requested.count() - before, missingLater)
@@ -67,7 +67,7 @@ function* planAllSeries(planning: PlanContext, missingLater: MissingLater): Gene
  * Merges the requests of many series, those with the latest end first. The requests of each series must be in that order. Each round
  * yields all requests with the latest end, so it visits each series once.
  */
-export function* latestFirst(series: Iterable<SeriesRequests>): Generator<PlannedRequest> {
+export function* sortLatestFirst(series: Iterable<SeriesRequests>): Generator<PlannedRequest> {
   let queues = Array.from(series, ({ windows, requests }) => ({
     windows,
     next: 0,

@@ -16,7 +16,7 @@ interface RetryPart {
 }
 
 /** The parts of a request that are not requested yet. Geos with equal parts are requested together. */
-function retryParts({ series, window, geoIds, params }: FailedRequest, requested: RequestRegister): RetryPart[] {
+function listRetryParts({ series, window, geoIds, params }: FailedRequest, requested: RequestRegister): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
   const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({
@@ -39,7 +39,7 @@ export function* planRetry(
   for (const request of failed) {
     const { entry, route, series, lookbackS, isUnfiltered } = request
     const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)
-    for (const { geoIds, window, params } of retryParts(request, requested)) {
+    for (const { geoIds, window, params } of listRetryParts(request, requested)) {
       const planned = planRequest({ service, now }, entry, route, params, {
         series,
         geoIds,

@@ -10,7 +10,7 @@ import { type Interval, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
 import { type EntrySeries, entrySeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped, settledBefore } from './freshness.ts'
-import { type MissingLater, missingGroups } from './missing.ts'
+import { groupMissing, type MissingLater } from './missing.ts'
 import { type PlanContext, planRequest } from './planning.ts'
 import { sizeFor } from './sizes.ts'
 import { cutCached } from './windows.ts'
@@ -30,7 +30,7 @@ export function* planSeries(
   const { job, service, options, requested } = planning
   for (const selected of entrySeries(planning, entry)) {
     const { series, key, state } = selected
-    const groups = missingGroups(planning, selected, missingLater)
+    const groups = groupMissing(planning, selected, missingLater)
     if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
     const { settledBefore, cut, request } = createWindows(planning, selected)
     const windowGroups = groups.map(({ geoIds, holes }) => {

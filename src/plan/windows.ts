@@ -68,7 +68,7 @@ export const halveWindow = (planned: PlannedRequest): Interval[] =>
   splitWindow(planned, planned.window ? Math.ceil((planned.window.to - planned.window.from) / 2) : undefined)
 
 /** The first part of a request for absences, of at most `seconds`. It begins and ends at an absence; null without any. */
-export function absentPart(
+export function findAbsentPart(
   planned: PlannedRequest,
   seconds: number | undefined,
   absences: readonly Interval[],

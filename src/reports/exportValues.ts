@@ -4,7 +4,7 @@ import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { formatOffset } from '../util/time/zone.ts'
 import { columnName, type ExportedSeries, type ExportQuestion, rangeIn, readExportedSeries } from './exportQuestion.ts'
 import { resample } from './resample.ts'
-import { sideBySide } from './sideBySide.ts'
+import { mergeByInstant } from './sideBySide.ts'
 
 /** A column of an export. */
 export interface ExportColumn {
@@ -120,7 +120,7 @@ export async function exportWide(db: Reader, question: ExportQuestion): Promise<
   const allSeries = await readExportedSeries(db, question)
   const formatTimes = await createClock(db, allSeries[0]?.zone ?? '')
   async function* rows(): Blocks<readonly unknown[]> {
-    for await (const instants of sideBySide(allSeries.map((series) => readValues(db, series, question))))
+    for await (const instants of mergeByInstant(allSeries.map((series) => readValues(db, series, question))))
       yield instants.map(({ at, heads }) => [...formatTimes(at), ...heads.map((head) => head?.[1] ?? null)])
   }
   return {

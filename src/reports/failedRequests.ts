@@ -1,9 +1,14 @@
-import { createMissingParts, type MissingPart, NO_FAILURE, type RequestRecord } from '../db/queries/fetchOutcomes.ts'
+import {
+  createMissingPartsFinder,
+  type MissingPart,
+  NO_FAILURE,
+  type RequestRecord,
+} from '../db/queries/fetchOutcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
-import { type FailedRequest, storedCall, storedIdentity, storedWindow } from '../job/plannedRequest.ts'
+import { type FailedRequest, toIdentity, toRouteCall, toWindow } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { parseNumbers } from '../util/json.ts'
 
@@ -45,7 +50,7 @@ const toRecorded = (row: FailedRow): RequestRecord => ({
   fetchId: row.fetchId,
   target: row.target,
   seriesId: row.id,
-  window: storedWindow(row),
+  window: toWindow(row),
   geoIds: parseNumbers(row.requested),
 })
 
@@ -64,7 +69,7 @@ async function readSelected({ kysely }: Reader): Promise<(seriesId: number, geoI
  */
 export async function findFailures(db: Reader): Promise<Failure[]> {
   const lastByTarget = new Map((await readFailed(db)).map((row) => [row.target, row]))
-  const findLeft = createMissingParts(db.kysely, false)
+  const findLeft = createMissingPartsFinder(db.kysely, false)
   const isSelected = await readSelected(db)
   const failures: Failure[] = []
   for (const row of [...lastByTarget.values()].sort((a, b) => a.fetchId - b.fetchId)) {
@@ -98,7 +103,7 @@ async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
     )
     .execute()
   return rows.map((row) => {
-    const series = storedIdentity(row)
+    const series = toIdentity(row)
     const geoIds = row.geoId === ALL_GEOS ? null : [row.geoId]
     const params: AnyParams = { id: series.indicatorId, ...seriesParams(series, series.geoIds ?? geoIds ?? []) }
     return {
@@ -116,9 +121,9 @@ async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
 
 /** Splits a failed request into requests for the parts that are left; geos with the same parts stay together. */
 function splitFailure(failure: Failure): FailedRequest[] {
-  const { route, params, window } = storedCall(failure)
+  const { route, params, window } = toRouteCall(failure)
   const { geoIds } = toRecorded(failure)
-  const series = failure.id === null ? null : storedIdentity(failure as IdentityRow)
+  const series = failure.id === null ? null : toIdentity(failure as IdentityRow)
   const isDated = window !== null || params.start_date !== undefined || params.datetime !== undefined
   const request = {
     entry: failure.entry,
@@ -143,7 +148,7 @@ function splitFailure(failure: Failure): FailedRequest[] {
  * Reads all requests that failed or left windows unverified, to send them again. Requests for all geos come first, so that requests
  * for single geos in the same windows can be left out.
  */
-export async function failedRequests(db: Reader): Promise<FailedRequest[]> {
+export async function readFailedRequests(db: Reader): Promise<FailedRequest[]> {
   const requests = [...(await findFailures(db)).flatMap(splitFailure), ...(await readUnverified(db))]
   const isWhole = ({ series, window, geoIds }: FailedRequest): boolean =>
     series !== null && window !== null && geoIds === null

@@ -93,7 +93,7 @@ const findChangedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
 
 type ChangedSeries = Awaited<ReturnType<typeof findChangedSeries>>
 
-async function* valueDifferences(
+async function* findValueDifferences(
   { kysely }: Reader,
   changedSeries: ChangedSeries,
   question: DiffQuestion,
@@ -134,7 +134,7 @@ type TextVersion = Readonly<Record<string, string | null>> & {
   readonly valid_to: string | null
 }
 
-async function textDifferences(db: Reader, question: DiffQuestion): Promise<Difference[]> {
+async function findTextDifferences(db: Reader, question: DiffQuestion): Promise<Difference[]> {
   const differences: Difference[] = []
   const { from, to, indicators } = question
   for (const [view, fields] of Object.entries(COMPARED_FIELDS)) {
@@ -174,7 +174,10 @@ async function textDifferences(db: Reader, question: DiffQuestion): Promise<Diff
   return differences
 }
 
-async function catalogueDifferences({ kysely }: Reader, { from, to, indicators }: DiffQuestion): Promise<Difference[]> {
+async function findCatalogueDifferences(
+  { kysely }: Reader,
+  { from, to, indicators }: DiffQuestion,
+): Promise<Difference[]> {
   const rows = await kysely
     .selectFrom('indicator')
     .select(['kind', 'id', 'first_seen_at', 'withdrawn_at'])
@@ -196,11 +199,11 @@ async function catalogueDifferences({ kysely }: Reader, { from, to, indicators }
 
 /** Finds the differences between two states: values, texts, and the indicators that the catalogue lists. */
 export async function findDifferences(db: Reader, question: DiffQuestion): Promise<AsyncIterable<Difference>> {
-  const differences = [...(await catalogueDifferences(db, question)), ...(await textDifferences(db, question))]
+  const differences = [...(await findCatalogueDifferences(db, question)), ...(await findTextDifferences(db, question))]
   const changedSeries = await findChangedSeries(db, question)
   return (async function* () {
     yield* differences
-    yield* valueDifferences(db, changedSeries, question)
+    yield* findValueDifferences(db, changedSeries, question)
   })()
 }
 

@@ -10,7 +10,7 @@ import { unknownNext } from '../job/plannerState.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
-import { pendingRanges } from './pending.ts'
+import { findPendingRanges } from './pending.ts'
 import { seriesName } from './seriesName.ts'
 import { readUnknown } from './unknownItems.ts'
 
@@ -202,7 +202,7 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
     .execute()
   const byId = new Map(series.map((row) => [row.id, row]))
   const rows: GapRow[] = []
-  for await (const { seriesId, geoId, from, to, step, missing } of pendingRanges(db)) {
+  for await (const { seriesId, geoId, from, to, step, missing } of findPendingRanges(db)) {
     const { id, ...named } = byId.get(seriesId)!
     const range = { geo_id: geoId, from_at: from, to_at: to, step_s: step, missing }
     rows.push({ ...named, ...range, series_id: id, reason: 'provisional', next_at: null })

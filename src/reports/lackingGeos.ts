@@ -34,7 +34,7 @@ const PUBLISHED_AFTER = 2 * DAY
 const makeKey = (kind: string, indicatorId: number): string => `${kind} ${indicatorId}`
 
 /** Lists the geos that a job selects. */
-export const namedGeos = ({ name, series }: Job): NamedGeo[] =>
+export const listNamedGeos = ({ name, series }: Job): NamedGeo[] =>
   series
     .filter(({ geoAgg }) => geoAgg === null)
     .flatMap(({ route, indicators, geoIds }) =>
@@ -79,7 +79,7 @@ async function readInstantGeos(
 }
 
 /** Reads the geos that the stored jobs select. */
-export async function storedNamedGeos(db: Reader): Promise<NamedGeo[]> {
+export async function readNamedGeos(db: Reader): Promise<NamedGeo[]> {
   const rows = await db.kysely
     .selectFrom('_job_range as w')
     .innerJoin('series as s', 's.id', 'w.series_id')

@@ -154,7 +154,7 @@ function usualLag(
 }
 
 /** Returns a sentence if a series is further behind than usual, else null. */
-async function lateText(
+async function describeLag(
   db: Reader,
   series: SeriesRow & { readonly last_at: Instant; readonly checked_at: string },
   behind: number,
@@ -193,14 +193,14 @@ export async function findReaches(db: Reader, now: Instant): Promise<Reach[]> {
       behindS,
       usualS: usual?.usual ?? null,
       checkedAt: checked_at,
-      late: isKnown ? await lateText(db, { ...series, last_at, checked_at }, behindS!, usual) : null,
+      late: isKnown ? await describeLag(db, { ...series, last_at, checked_at }, behindS!, usual) : null,
     })
   }
   return reaches
 }
 
 /** Finds series that are further behind than usual, each with a sentence. */
-export async function staleSeries(
+export async function findStaleSeries(
   db: Reader,
   now: Instant,
 ): Promise<{ readonly seriesId: number; readonly what: string }[]> {

@@ -79,7 +79,7 @@ async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean): Promis
  * Finds the jobs whose last run failed, or whose process died. A run that was stopped before any request succeeded does not clear
  * the failure before it.
  */
-export const failedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
+export const findFailedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
   (await withDeadRuns(db, await readLastRuns(db, false)))
     .filter(({ outcome }) => outcome === 'failed')
     .map((run) => describeRun(run, `failed: ${run.message ?? 'failed'}`))
@@ -105,7 +105,7 @@ export async function findRunningRun(db: Reader) {
 }
 
 /** Finds the jobs whose last run was stopped by its budget or by a signal. */
-export const unfinishedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
+export const findUnfinishedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
   (await readLastRuns(db, true))
     .filter(({ outcome }) => outcome === 'stopped')
     .map((run) => describeRun(run, `did not finish: ${run.message ?? 'it was stopped.'}`))

@@ -7,8 +7,8 @@ import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import { CLOCK_ERROR, DAY, formatMillis, type Instant } from '../util/time/instant.ts'
 import { findFailures } from './failedRequests.ts'
 import { findGaps, gapCounts } from './findGaps.ts'
-import { staleSeries } from './lag.ts'
-import { failedRuns } from './lastRuns.ts'
+import { findStaleSeries } from './lag.ts'
+import { findFailedRuns } from './lastRuns.ts'
 import { findRhythms } from './rhythm.ts'
 
 /** A sample: its labels and its value; null is left out. */
@@ -45,13 +45,13 @@ const selectLastEnd = (kysely: Kysely<Database>, now: Instant) =>
   selectEnded(kysely, now).select((eb) => eb.fn.max<number>(epochSeconds(eb, 'finished_at')).as('value'))
 
 /** Reads the end of the last run by job and outcome. A run whose process died has no end: its start counts, as `failed`. */
-async function lastRunEnds(db: Reader, now: Instant): Promise<Sample[]> {
+async function readLastRunEnds(db: Reader, now: Instant): Promise<Sample[]> {
   const ends = await selectLastEnd(db.kysely, now)
     .select(['job', 'outcome'])
     .where((eb) => eb.or([eb('part', 'is', null), eb('outcome', '<>', 'done')]))
     .groupBy(['job', 'outcome'])
     .execute()
-  const dead = (await failedRuns(db)).filter(({ isDead }) => isDead)
+  const dead = (await findFailedRuns(db)).filter(({ isDead }) => isDead)
   return [
     ...ends.filter(({ job, outcome }) => outcome !== 'failed' || !dead.some((run) => run.job === job)),
     ...dead.map(({ job, startedAt }) => ({ job, outcome: 'failed', value: Math.floor(Date.parse(startedAt) / 1000) })),
@@ -107,7 +107,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   },
   stale_series: {
     help: 'Series whose last value is older than usual.',
-    samples: async (db, now) => [{ value: (await staleSeries(db, now)).length }],
+    samples: async (db, now) => [{ value: (await findStaleSeries(db, now)).length }],
   },
   missed_runs: {
     help: '1 if a run is overdue, else 0.',
@@ -174,7 +174,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   },
   last_run_timestamp_seconds: {
     help: 'End of the last run by outcome; runs of part of a job never count as done.',
-    samples: lastRunEnds,
+    samples: readLastRunEnds,
   },
   last_value_timestamp_seconds: {
     help: 'Last instant with a value.',

@@ -121,7 +121,7 @@ async function* findPending(
  * Yields missing values of responses that may still be revised. They are not gaps: sources publish late, and every sync requests
  * them again. Only series with a value in every period of less than a day are considered.
  */
-export async function* pendingRanges(db: Reader): AsyncGenerator<PendingRange> {
+export async function* findPendingRanges(db: Reader): AsyncGenerator<PendingRange> {
   for (const [seriesId, windows] of await readProvisional(db)) {
     const single = new Set(windows.map(({ geoId }) => geoId))
     for (const window of windows) {
@@ -142,10 +142,10 @@ export async function* pendingRanges(db: Reader): AsyncGenerator<PendingRange> {
 }
 
 /** Counts missing values of responses that may still be revised. */
-export async function pendingValues(db: Reader): Promise<PendingCounts> {
+export async function countPendingValues(db: Reader): Promise<PendingCounts> {
   let values = 0
   const series = new Set<number>()
-  for await (const { seriesId, missing } of pendingRanges(db)) {
+  for await (const { seriesId, missing } of findPendingRanges(db)) {
     values += missing
     series.add(seriesId)
   }

@@ -7,10 +7,10 @@ import type { AnyParams } from '../service/routes.ts'
 import { formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
 import { findFailures } from './failedRequests.ts'
 import { findGaps, gapCounts, gapText } from './findGaps.ts'
-import { staleSeries } from './lag.ts'
+import { findStaleSeries } from './lag.ts'
 import { withDeadRuns } from './lastRuns.ts'
-import { type ReplyStoreState, replyStoreState } from './replies.ts'
-import { missedRuns } from './rhythm.ts'
+import { measureReplyStore, type ReplyStoreState } from './replies.ts'
+import { findMissedRuns } from './rhythm.ts'
 import { readUnknown } from './unknownItems.ts'
 
 /** A request that failed and has not succeeded since. */
@@ -43,7 +43,7 @@ export async function readFailures(db: Reader) {
 }
 
 /** Reads open failures without their job and series. */
-export const openFailures = async (db: Reader): Promise<OpenFailure[]> =>
+export const readOpenFailures = async (db: Reader): Promise<OpenFailure[]> =>
   (await readFailures(db)).map((request) => {
     const { entry, route, target, outcome, failed_at, message, hint, next_at } = request
     return { entry, route, target, outcome, failed_at, message, hint, next_at }
@@ -138,12 +138,12 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
   return {
     runs: await withDeadRuns(db, await kysely.selectFrom('runs').selectAll().limit(5).execute()),
     series: await readSeries(db, now),
-    failures: await openFailures(db),
-    late: [...(await missedRuns(db, now)), ...(await staleSeries(db, now))].map(({ what }) => what),
+    failures: await readOpenFailures(db),
+    late: [...(await findMissedRuns(db, now)), ...(await findStaleSeries(db, now))].map(({ what }) => what),
     gaps: gapCounts(gaps),
     never_requested: gaps.filter(({ reason }) => reason === 'never requested').map(gapText),
     quarantined: (await quarantined.executeTakeFirstOrThrow()).count,
-    replies: await replyStoreState(db),
+    replies: await measureReplyStore(db),
     rows,
     estimated,
   }

@@ -5,7 +5,7 @@ import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { type PlannedRequest, storedCall, storedIdentity } from '../job/plannedRequest.ts'
+import { type PlannedRequest, toIdentity, toRouteCall } from '../job/plannedRequest.ts'
 import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
 import { parseNumbers } from '../util/json.ts'
@@ -56,9 +56,9 @@ const nextReplies = prepared(selectReplies)
 
 /** Restores the planned request of a record, with all that is needed to parse its reply again. */
 function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
-  const call = storedCall(row)
+  const call = toRouteCall(row)
   const { params, window } = call
-  const series = row.seriesId === null ? null : storedIdentity(row as IdentityRow)
+  const series = row.seriesId === null ? null : toIdentity(row as IdentityRow)
   return {
     ...call,
     entry: row.entry,
@@ -104,7 +104,7 @@ export interface ReplyStoreState {
 }
 
 /** Measures the reply store. */
-export async function replyStoreState({ kysely }: Reader): Promise<ReplyStoreState> {
+export async function measureReplyStore({ kysely }: Reader): Promise<ReplyStoreState> {
   const bodies = await kysely
     .selectFrom('_reply')
     .select(({ fn, val }) => [

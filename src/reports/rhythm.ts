@@ -103,7 +103,10 @@ export async function findRhythms(db: Reader, now: Instant): Promise<Rhythm[]> {
 }
 
 /** Finds jobs whose run is overdue, each with a sentence. */
-export async function missedRuns(db: Reader, now: Instant): Promise<{ readonly job: string; readonly what: string }[]> {
+export async function findMissedRuns(
+  db: Reader,
+  now: Instant,
+): Promise<{ readonly job: string; readonly what: string }[]> {
   const missed = (await findRhythms(db, now)).filter(({ missedFrom }) => now > missedFrom)
   return missed.map(({ job, lastAt, usualS }) => ({
     job,

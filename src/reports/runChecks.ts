@@ -3,11 +3,11 @@ import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
 import { findGaps, gapText } from './findGaps.ts'
-import { findLackingGeos, lackingGeosText, storedNamedGeos } from './lackingGeos.ts'
-import { staleSeries } from './lag.ts'
-import { failedRuns, findRunningRun, unfinishedRuns } from './lastRuns.ts'
-import { openFailures } from './readStatus.ts'
-import { missedRuns } from './rhythm.ts'
+import { findLackingGeos, lackingGeosText, readNamedGeos } from './lackingGeos.ts'
+import { findStaleSeries } from './lag.ts'
+import { findFailedRuns, findRunningRun, findUnfinishedRuns } from './lastRuns.ts'
+import { readOpenFailures } from './readStatus.ts'
+import { findMissedRuns } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'
 
 /** A finding of a check. */
@@ -41,11 +41,11 @@ type Checks = Readonly<Record<string, (db: Reader, now: Instant) => Promise<read
 
 /** The checks of runs, requests and series, each with a function that returns its findings at an instant. */
 const STATE_CHECKS: Checks = {
-  'last run': async (db) => sentences(await failedRuns(db)),
-  unfinished: async (db) => sentences(await unfinishedRuns(db)),
-  failure: async (db) => (await openFailures(db)).map(({ target, message }) => `${target}: ${message}`),
-  geo: async (db) => (await findLackingGeos(db, await storedNamedGeos(db))).map(lackingGeosText),
-  stale: async (db, now) => sentences(await staleSeries(db, now)),
+  'last run': async (db) => sentences(await findFailedRuns(db)),
+  unfinished: async (db) => sentences(await findUnfinishedRuns(db)),
+  failure: async (db) => (await readOpenFailures(db)).map(({ target, message }) => `${target}: ${message}`),
+  geo: async (db) => (await findLackingGeos(db, await readNamedGeos(db))).map(lackingGeosText),
+  stale: async (db, now) => sentences(await findStaleSeries(db, now)),
   quarantine: async ({ kysely }) => {
     const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)
     return (await open.execute()).map(({ path, reason }) => `${path}: ${reason}`)
@@ -77,7 +77,7 @@ export async function runChecks(
   now: Instant = Math.floor(Date.now() / 1000),
   { depth = 'values' }: { readonly depth?: Depth } = {},
 ): Promise<Finding[]> {
-  const findings: Finding[] = (await missedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
+  const findings: Finding[] = (await findMissedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
   const running = await findRunningRun(db)
   // A run in progress requests what its job lacks.
   const gaps = (await findGaps(db)).filter(({ reason, job }) => reason !== 'never requested' || job !== running?.job)

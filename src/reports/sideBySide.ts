@@ -11,7 +11,7 @@ interface AlignedRows<T> {
 const BLOCK_INSTANTS = 64
 
 /** Merges lists of rows in the order of their instants, one element for each instant. */
-export async function* sideBySide<T extends readonly [at: Instant, ...unknown[]]>(
+export async function* mergeByInstant<T extends readonly [at: Instant, ...unknown[]]>(
   lists: readonly Blocks<T>[],
 ): Blocks<AlignedRows<T>> {
   const iterators = lists.map((blocks) => blocks[Symbol.asyncIterator]())

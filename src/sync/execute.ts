@@ -1,5 +1,5 @@
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { absentShare } from '../plan/planAbsences.ts'
+import { calculateAbsentShare } from '../plan/planAbsences.ts'
 import { NotFoundError } from '../util/errors.ts'
 import { type Outcome, processRequest } from './processRequest.ts'
 import type { RequestContext } from './requestContext.ts'
@@ -105,7 +105,7 @@ function createFilter() {
       }
       // The plan limits absent values to a share of all requests, some of which were dropped since.
       absentRequests++
-      return absentRequests <= Math.max(1, absentShare(otherRequests))
+      return absentRequests <= Math.max(1, calculateAbsentShare(otherRequests))
     },
     note(outcome: Outcome): void {
       const { kind, planned } = outcome

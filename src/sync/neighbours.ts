@@ -3,7 +3,7 @@ import { findSeries } from '../db/queries/seriesLookup.ts'
 import { readStepsAround } from '../db/queries/stepsAround.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import { identityRow, type PlannedRequest } from '../job/plannedRequest.ts'
+import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
 import type { Neighbours } from '../job/plannerState.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
@@ -14,7 +14,7 @@ const changesAt = prepared((db, { seriesId, from, to }: { seriesId: number } & I
 
 /** Reads the stored steps next to the window of a request, and whether a change of resolution borders it. */
 export async function readNeighbours({ kysely }: Reader, { series, window }: PlannedRequest): Promise<Neighbours> {
-  const stored = series && window ? await findSeries(kysely, identityRow(series)) : undefined
+  const stored = series && window ? await findSeries(kysely, toIdentityRow(series)) : undefined
   if (stored === undefined || !window) return { steps: [], bordered: false }
   const seriesId = stored.id
   const steps = new Set<number>()
@@ -39,7 +39,7 @@ const dayResolutionIds = prepared((db, { seriesId }: { seriesId: number }) =>
 
 /** Reads the resolution ids of replies for single days of a request's series. */
 export async function readDayIds({ kysely }: Reader, { series }: PlannedRequest): Promise<readonly number[]> {
-  const stored = series ? await findSeries(kysely, identityRow(series)) : undefined
+  const stored = series ? await findSeries(kysely, toIdentityRow(series)) : undefined
   if (stored === undefined) return []
   const rows = await dayResolutionIds.all(kysely, { seriesId: stored.id })
   return rows.map(({ resolution_id }) => resolution_id)
@@ -59,7 +59,7 @@ export async function readAbsences(
   { kysely }: Reader,
   { series, window, geoIds }: PlannedRequest,
 ): Promise<Interval[]> {
-  const stored = series && window ? await findSeries(kysely, identityRow(series)) : undefined
+  const stored = series && window ? await findSeries(kysely, toIdentityRow(series)) : undefined
   if (stored === undefined || !window) return []
   const rows = await absencesIn.all(kysely, { seriesId: stored.id, ...window })
   return rows.filter(({ geo_id }) => geo_id === ALL_GEOS || geoIds.includes(ALL_GEOS) || geoIds.includes(geo_id))

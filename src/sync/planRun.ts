@@ -34,7 +34,7 @@ export interface RunPlan {
 }
 
 /** A plan of requests that are known already. */
-export const fixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
+export const createFixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
   batches: (async function* () {
     yield { requests, total: null }
   })(),

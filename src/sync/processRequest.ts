@@ -1,10 +1,10 @@
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Rows } from '../db/tables/rows.ts'
 import { type FailedFetch, isTooLarge } from '../fetch/client.ts'
-import { identityRow, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { type PlannedRequest, seriesKey, toIdentityRow } from '../job/plannedRequest.ts'
 import { load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
-import { undismissed } from '../load/quarantine/dismissed.ts'
-import { absentPart, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
+import { readOpenRejects } from '../load/quarantine/dismissed.ts'
+import { findAbsentPart, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
 import type { LastResponse, Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
 import { KeyError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
@@ -34,7 +34,7 @@ export async function processRequest(context: RequestContext, selected: PlannedR
   const parts = splitWindow(selected, size)
   const isWhole = parts.length < 2
   if (!isWhole && selected.reason !== 'absent') return split(selected, parts)
-  const planned = isWhole ? selected : await firstAbsentPart(context, selected, size)
+  const planned = isWhole ? selected : await findFirstAbsentPart(context, selected, size)
   if (!planned) return { kind: 'postponed', planned: selected }
   const halves = halveWindow(planned)
   const reply = await client.get(planned.http, {
@@ -49,7 +49,7 @@ export async function processRequest(context: RequestContext, selected: PlannedR
     return failOrHalve(context, planned, halves, reply.error, reply.last)
   }
   try {
-    const parsed = await readReply(reply.body, planned, keep !== 'none').catch(schemaErrorAsValue)
+    const parsed = await readReply(reply.body, planned, keep !== 'none').catch(catchSchemaError)
     if (parsed instanceof SchemaError) return await failOrHalve(context, planned, halves, parsed, reply)
     const refusal = await findRefusal(context, planned, parsed.rows)
     if (refusal) return await fail(context, planned, refusal, reply, parsed.rows)
@@ -149,24 +149,24 @@ async function findRefusal(
   rows: Rows,
 ): Promise<SchemaError | null> {
   if (onReject !== 'fail') return null
-  const seriesId = (series && (await findSeries(kysely, identityRow(series)))?.id) ?? null
-  const { rejects } = await undismissed(kysely, { seriesId, target: http.target }, rows)
+  const seriesId = (series && (await findSeries(kysely, toIdentityRow(series)))?.id) ?? null
+  const { rejects } = await readOpenRejects(kysely, { seriesId, target: http.target }, rows)
   const [reject] = rejects
   return reject ? new SchemaError(reject.reason, { path: reject.path }) : null
 }
 
 /** The first part of a request for absent values; null if none is absent any more. A later run requests the other parts. */
-async function firstAbsentPart(
+async function findFirstAbsentPart(
   { store }: RequestContext,
   planned: PlannedRequest,
   size: number | undefined,
 ): Promise<PlannedRequest | null> {
-  const part = absentPart(planned, size, await readAbsences(store, planned))
+  const part = findAbsentPart(planned, size, await readAbsences(store, planned))
   return part && withWindow(planned, part)
 }
 
 /** Turns the error of an unreadable body, which a parser throws, into a value. */
-function schemaErrorAsValue(error: unknown): SchemaError {
+function catchSchemaError(error: unknown): SchemaError {
   if (error instanceof SchemaError) return error
   throw error
 }

@@ -34,7 +34,7 @@ export async function readCatalogue({ kysely }: Reader): Promise<CatalogueIndica
 }
 
 /** Reads the name of an indicator in the preferred language; undefined if none is stored. */
-export async function indicatorName({ kysely }: Reader, kind: string, id: number): Promise<string | undefined> {
+export async function readIndicatorName({ kysely }: Reader, kind: string, id: number): Promise<string | undefined> {
   const text = await kysely
     .selectFrom('indicator_text')
     .select('name')

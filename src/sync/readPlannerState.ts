@@ -1,12 +1,12 @@
 import { ABSENT, GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
-import { seriesKey, storedIdentity } from '../job/plannedRequest.ts'
+import { seriesKey, toIdentity } from '../job/plannedRequest.ts'
 import { GIVEN_UP, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
 import { readUnknown } from '../reports/unknownItems.ts'
 import { CLOCK_ERROR, floorToSecond, type Instant } from '../util/time/instant.ts'
 import { readCatalogue } from './readCatalogue.ts'
 
-const bySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
+const groupBySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
 
 /** Every series with its number of geos, and the last period of its first geo. */
@@ -101,12 +101,12 @@ export async function readPlannerState(
     .orderBy('series_id')
     .orderBy('from_at')
     .execute()
-  const coverageBySeries = bySeries(coverage)
-  const changesBySeries = bySeries(changes)
-  const absencesBySeries = bySeries(absences)
+  const coverageBySeries = groupBySeries(coverage)
+  const changesBySeries = groupBySeries(changes)
+  const absencesBySeries = groupBySeries(absences)
   const series = new Map(
     (await seriesWithGeos(db)).map((row): [string, SeriesState] => [
-      seriesKey(storedIdentity(row)),
+      seriesKey(toIdentity(row)),
       {
         coverage: coverageBySeries.get(row.id) ?? [],
         geoCount: row.geos ?? 0,

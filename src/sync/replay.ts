@@ -21,7 +21,7 @@ interface ReplyToApply {
 }
 
 /** Reads the stored replies in batches, one for each transaction. */
-async function* batches(replies: AsyncIterable<StoredReply>): AsyncGenerator<readonly ReplyToApply[], void> {
+async function* readBatches(replies: AsyncIterable<StoredReply>): AsyncGenerator<readonly ReplyToApply[], void> {
   let batch: ReplyToApply[] = []
   let bytes = 0
   for await (const stored of replies) {
@@ -62,7 +62,7 @@ export async function replay(
   }: { service?: Service; nowMs: () => number; onProgress?: (replies: number) => void },
 ): Promise<ReplayResult> {
   // The bodies of the next batch are decompressed on other threads while this one is written.
-  const replies = batches(readReplies(source, service))
+  const replies = readBatches(readReplies(source, service))
   let batch = await replies.next()
   await copyRecords(store, source)
   await useStoredZones(store)

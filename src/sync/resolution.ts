@@ -76,7 +76,7 @@ export interface Split {
 export function findSplit(planned: PlannedRequest, rows: Rows, evidence: Evidence): Split | null {
   if (isNative(planned, rows, evidence)) return null
   const window = planned.window!
-  const days = daysWithValues(planned, rows).flatMap((day) => intersect([window], [day]))
+  const days = listDaysWithValues(planned, rows).flatMap((day) => intersect([window], [day]))
   const inOrder = (parts: readonly Interval[]): readonly Interval[] =>
     [...parts, ...subtract([window], parts)].sort((a, b) => a.from - b.from)
   if (days.length < 2) return { isProbe: false, parts: inOrder(days), isByDay: false }
@@ -95,7 +95,7 @@ export function findSplit(planned: PlannedRequest, rows: Rows, evidence: Evidenc
 }
 
 /** The local days that have values, in order. */
-function daysWithValues({ timeZone }: PlannedRequest, { observations }: Rows): Interval[] {
+function listDaysWithValues({ timeZone }: PlannedRequest, { observations }: Rows): Interval[] {
   const days = new Map<number, Interval>()
   let from = Number.POSITIVE_INFINITY
   let to = Number.NEGATIVE_INFINITY

@@ -106,7 +106,7 @@ async function executeBatches(
         requestContext ??= await openRequestContext(context, job, record)
         for await (const outcome of execute(requestContext, requests)) {
           const { rows_rejected: rejected } = await progress.note(outcome)
-          if (context.onReject === 'fail' && rejected > 0) throw rejectLimitError(rejected)
+          if (context.onReject === 'fail' && rejected > 0) throw createRejectLimitError(rejected)
         }
         if (context.signal.aborted) earlyEnd = new SignalError()
       }
@@ -156,7 +156,7 @@ function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: 
   }
 }
 
-const rejectLimitError = (rejected: number): RejectLimitError =>
+const createRejectLimitError = (rejected: number): RejectLimitError =>
   new RejectLimitError(
     `${quantity(rejected, 'row')} ${rejected === 1 ? 'is' : 'are'} invalid, and --on-reject fail allows none.`,
     {

@@ -5,7 +5,7 @@ import { namesAnything } from '../job/select.ts'
 import { emptyWindowHints, outsideHints } from '../job/windowHints.ts'
 import type { PlanOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
-import { findLackingGeos, type LackingGeos, namedGeos } from '../reports/lackingGeos.ts'
+import { findLackingGeos, type LackingGeos, listNamedGeos } from '../reports/lackingGeos.ts'
 import { refuseExposed } from '../service/key.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import type { SyncContext } from './context.ts'
@@ -44,7 +44,7 @@ export async function sync(
   return {
     ...executed,
     skipped: [...plan.skipped.values()],
-    lackingGeos: resolvedJob ? await findLackingGeos(store, namedGeos(resolvedJob)) : [],
+    lackingGeos: resolvedJob ? await findLackingGeos(store, listNamedGeos(resolvedJob)) : [],
     selected: resolvedJob === null || namesAnything(resolvedJob),
     windowHints: findWindowHints(job, options, Math.floor(context.nowMs() / 1000)),
   }

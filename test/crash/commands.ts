@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { connect } from '../../src/db/sqlite/connection.ts'
 import { listFiles } from '../../src/lake/manifest.ts'
-import { folderPlace } from '../../src/lake/places/folder.ts'
+import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { requireManifest } from '../lake/same.ts'
 import { openReader } from '../store.ts'
@@ -126,7 +126,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
         for (const hours of [3, 2]) {
           const reader = openReader(database(folder))
           const now = () => Date.now() - hours * 3_600_000
-          await syncLake(reader, folderPlace(lake(folder)), { program: 'test', nowMs: now })
+          await syncLake(reader, openFolderPlace(lake(folder)), { program: 'test', nowMs: now })
           await reader.close()
           const { raw } = connect(database(folder))
           // Different values each time, because one fetch revises a value once.

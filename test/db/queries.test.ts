@@ -24,7 +24,7 @@ async function printOf(totals: Readonly<Record<number, number>>): Promise<string
        values (1, 3, ?, ?, 1, 1, ?, ?, ?, ?, 0)`,
       [MONTH, Number(day), total, total, total, total],
     )
-  const print = (await store.engine.dayTotalsChecksums()).get(MONTH)!
+  const print = (await store.engine.computeDayChecksums()).get(MONTH)!
   await store.close()
   return print
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
-import { type CatalogueIndicator, onlyIndicators, resolveSelectors } from '../../src/job/select.ts'
+import { type CatalogueIndicator, narrowToIndicators, resolveSelectors } from '../../src/job/select.ts'
 import { InputError } from '../../src/util/errors.ts'
 
 const CATALOGUE: CatalogueIndicator[] = [
@@ -49,18 +49,18 @@ describe('indicators selected from the catalogue', () => {
       'name: x\ncatalogue: true\nseries:\n  - { indicators: [600, 1001], window: { last: 7d } }\n  - { indicators: [1293], window: { last: 7d } }\n',
       'f',
     )
-    const [one] = onlyIndicators([two], [1001])
+    const [one] = narrowToIndicators([two], [1001])
     expect(one!.series.map(({ path: where, indicators }) => [where, indicators])).toEqual([['series[0]', [1001]]])
     expect(one!.catalogue).toBeNull()
-    expect(() => onlyIndicators([two], [601])).toThrow(InputError)
-    const [selected] = onlyIndicators([job('all')], [1293])
+    expect(() => narrowToIndicators([two], [601])).toThrow(InputError)
+    const [selected] = narrowToIndicators([job('all')], [1293])
     expect(resolveSelectors(selected!, CATALOGUE).series[0]!.indicators).toEqual([1293])
-    const [mistyped] = onlyIndicators([job('all'), job('[600]')], [600, 1293, 4711])
+    const [mistyped] = narrowToIndicators([job('all'), job('[600]')], [600, 1293, 4711])
     expect(() => resolveSelectors(mistyped!, CATALOGUE)).toThrow('--only 4711: no job entry selects it.')
     // Another job of the same command may contain the omitted indicators.
-    const [without] = onlyIndicators([job('{ exclude: [600] }'), job('{ match: spot }')], [600])
+    const [without] = narrowToIndicators([job('{ exclude: [600] }'), job('{ match: spot }')], [600])
     expect(resolveSelectors(without!, CATALOGUE).series[0]!.indicators).toEqual([])
-    const [none] = onlyIndicators([job('{ match: nothing }')], [600])
+    const [none] = narrowToIndicators([job('{ match: nothing }')], [600])
     expect(() => resolveSelectors(none!, CATALOGUE)).toThrow(/matches none of 4/)
   })
 })

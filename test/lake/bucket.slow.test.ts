@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { checkLake } from '../../src/lake/checkLake.ts'
 import { listFiles } from '../../src/lake/manifest.ts'
 import { openPlace } from '../../src/lake/places/bucket.ts'
-import { folderPlace } from '../../src/lake/places/folder.ts'
+import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import type { LakePlace } from '../../src/lake/places/place.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { BusyError, InputError, TransientError } from '../../src/util/errors.ts'
@@ -54,7 +54,7 @@ test('a lake in a bucket has the same files as in a directory, and check finds d
   expect(first.out).toMatch(
     /^s3:\/\/market\/a\/lake: snapshot 1, 2 values, [\d,]+ bytes in 9 files; 9 files .* are new\.\n$/,
   )
-  await sync(folderPlace(join(dir, 'lake')))
+  await sync(openFolderPlace(join(dir, 'lake')))
   const manifest = JSON.parse(readFileSync(fileOf('a/lake/manifest.json'), 'utf8'))
   const inFolder = JSON.parse(readFileSync(join(dir, 'lake/manifest.json'), 'utf8'))
   expect(listFiles(manifest).map(({ path, sha256 }) => [path.replace('.s1.', '.'), sha256])).toEqual(

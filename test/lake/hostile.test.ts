@@ -16,7 +16,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { checkLake } from '../../src/lake/checkLake.ts'
 import { LAKE_TABLE_NAMES, type LakeTableName } from '../../src/lake/lakeTables.ts'
 import type { LakeManifest } from '../../src/lake/manifest.ts'
-import { folderPlace } from '../../src/lake/places/folder.ts'
+import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { tempFolder } from '../kit.ts'
@@ -30,7 +30,7 @@ const lake = (): string => join(dir, 'lake')
 async function sync(graceMs = 0) {
   const reader = openReader(join(dir, 'own.db'))
   try {
-    return await syncLake(reader, folderPlace(lake()), { program: 'test', graceMs, nowMs: Date.now })
+    return await syncLake(reader, openFolderPlace(lake()), { program: 'test', graceMs, nowMs: Date.now })
   } finally {
     await reader.close()
   }
@@ -91,7 +91,7 @@ describe('foreign changes in a lake directory', () => {
     edit(join(lake(), 'manifest.json'), change)
     const before = readdirSync(lake(), { recursive: true })
     await expect(sync()).rejects.toThrow(/do not belong to a lake/)
-    await expect(checkLake(folderPlace(lake()))).rejects.toThrow(/is not a lake/)
+    await expect(checkLake(openFolderPlace(lake()))).rejects.toThrow(/is not a lake/)
     expect(readdirSync(lake(), { recursive: true })).toEqual(before)
   })
 
@@ -104,7 +104,7 @@ describe('foreign changes in a lake directory', () => {
     const { rows } = first
     first.rows += 5
     writeFileSync(file, JSON.stringify(manifest))
-    const what = async () => (await checkLake(folderPlace(lake()))).findings.map((finding) => finding.what)
+    const what = async () => (await checkLake(openFolderPlace(lake()))).findings.map((finding) => finding.what)
     expect(await what()).toEqual([
       `It has ${rows} row${rows === 1 ? '' : 's'} instead of ${rows + 5}.`,
       expect.stringMatching(/^It counts \d+ rows? in observation, but \d+ in its files\.$/),
@@ -126,7 +126,7 @@ describe('foreign changes in a lake directory', () => {
     renameSync(join(lake(), 'snapshot-1', file!.path), join(dir, 'elsewhere', file!.path.split('/')[1]!))
     rmSync(join(lake(), 'snapshot-1/geo'), { recursive: true })
     symlinkSync(join(dir, 'elsewhere'), join(lake(), 'snapshot-1/geo'))
-    const { findings } = await checkLake(folderPlace(lake()))
+    const { findings } = await checkLake(openFolderPlace(lake()))
     expect(findings.map(({ file }) => file)).toEqual(['snapshot-1/geo'])
     another(1)
     await sync()
@@ -187,7 +187,7 @@ describe('unusual databases', () => {
     expect(requireManifest(lake()).tables.observation.files.map(({ part }) => part)).toEqual([
       ...['1969-01', '1970-01', '2023-10', '2025-05', '2262-01'],
     ])
-    expect((await checkLake(folderPlace(lake()))).findings).toEqual([])
+    expect((await checkLake(openFolderPlace(lake()))).findings).toEqual([])
     expect(await sync()).toMatchObject({ changed: false })
   })
 
@@ -196,7 +196,7 @@ describe('unusual databases', () => {
     edit(join(lake(), 'manifest.json'), () => ({ schema: 0 }))
     expect(await sync(3_600_000)).toMatchObject({ snapshot: 2, changed: true, written: { files: 8 } })
     expect(existsSync(join(lake(), 'snapshot-1/manifest.json'))).toBe(true)
-    expect((await checkLake(folderPlace(lake()))).findings).toEqual([])
+    expect((await checkLake(openFolderPlace(lake()))).findings).toEqual([])
   })
 
   test('a database without values gives an empty lake, also after its values were deleted', async () => {
@@ -210,7 +210,7 @@ describe('unusual databases', () => {
     expect(await sync()).toMatchObject({ rows: { observation: 1 } })
     alter('delete from observation; delete from _day')
     expect(await sync()).toMatchObject({ rows: { observation: 0 } })
-    expect((await checkLake(folderPlace(lake()))).findings).toEqual([])
+    expect((await checkLake(openFolderPlace(lake()))).findings).toEqual([])
   })
 
   test('a restored backup that reuses fetch ids is written completely', async () => {

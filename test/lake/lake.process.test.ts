@@ -15,7 +15,7 @@ import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { takeLockFile } from '../../src/db/open.ts'
 import type { LakeTableName } from '../../src/lake/lakeTables.ts'
-import { folderPlace } from '../../src/lake/places/folder.ts'
+import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
 import { type Done, runCommand, tempFolder } from '../kit.ts'
@@ -32,7 +32,7 @@ const lake = (): string => join(dir, 'lake')
 async function sync(options: { full?: boolean; graceMs?: number; now?: number } = {}) {
   const reader = openReader(database())
   try {
-    return await syncLake(reader, folderPlace(lake()), {
+    return await syncLake(reader, openFolderPlace(lake()), {
       program: 'test',
       ...options,
       nowMs: () => options.now ?? Date.now(),

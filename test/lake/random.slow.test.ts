@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { rebuildDays } from '../../src/db/queries/values.ts'
 import { checkLake } from '../../src/lake/checkLake.ts'
-import { folderPlace } from '../../src/lake/places/folder.ts'
+import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { writeDays } from '../../src/load/writeDays.ts'
 import { tempFolder } from '../kit.ts'
@@ -195,9 +195,9 @@ async function attack(template: string, actions: readonly Action[]): Promise<str
     if (i % 3 === 1) continue
     const reader = openReader(file)
     try {
-      await syncLake(reader, folderPlace(lake), { program: 'test', nowMs: Date.now, graceMs: 0, full: i % 5 === 4 })
+      await syncLake(reader, openFolderPlace(lake), { program: 'test', nowMs: Date.now, graceMs: 0, full: i % 5 === 4 })
       const { found } = await differences(lake, reader)
-      const { findings } = await checkLake(folderPlace(lake))
+      const { findings } = await checkLake(openFolderPlace(lake))
       if (found.length + findings.length > 0)
         return [`step ${i}, ${action.do}`, ...found, ...findings.map(({ what }) => what)]
     } finally {

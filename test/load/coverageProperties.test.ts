@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
-import { freshPart } from '../../src/plan/freshness.ts'
+import { findFreshPart } from '../../src/plan/freshness.ts'
 import { type Interval, intersect } from '../../src/util/time/interval.ts'
 import {
   apply,
@@ -171,7 +171,7 @@ describe('coverage after any history of replies', () => {
       const freshness = { zone: ZONE, now: at + 60, lookbackS: 2 * DAY, refreshS: HOUR, unit: 'day' } as const
       expect(
         intersect(
-          coverage.map((row) => freshPart(row, freshness)),
+          coverage.map((row) => findFreshPart(row, freshness)),
           [{ from: 0, to: at * 2 }],
         ),
       ).toEqual([{ from: day(FIRST), to: day(LAST) }])

@@ -13,11 +13,11 @@ import { dismiss } from '../../src/load/quarantine/quarantine.ts'
 import { REBUILT_TABLES } from '../../src/load/replies/rebuild.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { failedRequests } from '../../src/reports/failedRequests.ts'
+import { readFailedRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
-import { fixedPlan } from '../../src/sync/planRun.ts'
+import { createFixedPlan } from '../../src/sync/planRun.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import type { Summary } from '../../src/sync/sync.ts'
@@ -124,9 +124,9 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     sync: (yaml, now, command, options = {}) => sync(createContext(now), jobOf(yaml), command, options),
     async retry(now) {
       const context = createContext(now)
-      const again = planRetry({ service: context.service, now }, await failedRequests(store))
+      const again = planRetry({ service: context.service, now }, await readFailedRequests(store))
       return {
-        ...(await executeRun(context, jobOf(RETRY), 'retry', fixedPlan(again))),
+        ...(await executeRun(context, jobOf(RETRY), 'retry', createFixedPlan(again))),
         skipped: [],
         lackingGeos: [],
         selected: true,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
-import { type Freshness, freshPart, isDue, settledBefore } from '../../src/plan/freshness.ts'
+import { type Freshness, findFreshPart, isDue, settledBefore } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
 
@@ -76,7 +76,9 @@ describe('the fresh part of a response', () => {
       held({ state: 'unverified', fetchedAt: NOW - DAY, since: NOW - 9 * DAY }),
       at('2025-07-07T00:00'),
     ],
-  ])('the fresh part is %s', (_, row, to) => expect(freshPart(row, freshness)).toMatchObject({ from: window.from, to }))
+  ])('the fresh part is %s', (_, row, to) =>
+    expect(findFreshPart(row, freshness)).toMatchObject({ from: window.from, to }),
+  )
 })
 
 describe('due listings', () => {

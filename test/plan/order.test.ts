@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
-import { latestFirst } from '../../src/plan/planJob.ts'
+import { sortLatestFirst } from '../../src/plan/planJob.ts'
 
 const planned = (where: string, to: number): PlannedRequest =>
   ({ entry: where, window: { from: to - 1, to } }) as PlannedRequest
@@ -11,7 +11,7 @@ test('requests are sorted by their latest end and keep the order within each ser
     fc.property(fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 50 })), { maxLength: 8 }), (lanes) => {
       const series = lanes.map((ends, i) => [...ends].sort((a, b) => b - a).map((to) => planned(`${i}`, to)))
       const ordered = [
-        ...latestFirst(series.map((requests) => ({ windows: requests.map(({ window }) => window!), requests }))),
+        ...sortLatestFirst(series.map((requests) => ({ windows: requests.map(({ window }) => window!), requests }))),
       ]
       expect(ordered).toHaveLength(series.flat().length)
       expect(ordered.map(({ window }) => window!.to)).toEqual(

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { failedRequests } from '../../src/reports/failedRequests.ts'
+import { readFailedRequests } from '../../src/reports/failedRequests.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { fixedPlan } from '../../src/sync/planRun.ts'
+import { createFixedPlan } from '../../src/sync/planRun.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
@@ -18,12 +18,12 @@ test('a listing fetched by a retry withdraws missing items, like one fetched by 
   for (; night < 2; night++) await runJob(store, server, yaml, { now: at() })
   const service = SERVICES.generic
   const context = { store, service, baseUrl: server.url, key: 'k'.repeat(64), version: 'test', nowMs: at }
-  const again = [...planRetry({ service, now: at() / 1000 }, await failedRequests(store))]
+  const again = [...planRetry({ service, now: at() / 1000 }, await readFailedRequests(store))]
   await executeRun(
     { ...context, signal: new AbortController().signal },
     readJob(`name: retry\n${yaml}`, 'retry.yaml'),
     'retry',
-    fixedPlan(again),
+    createFixedPlan(again),
   )
   // A filtered listing does not withdraw missing items.
   expect(store.all('select kind, id from content where withdrawn_at is not null')).toEqual([{ kind: 'news', id: 2 }])

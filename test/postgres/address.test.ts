@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isAddress, passwordIn, shownAddress } from '../../src/db/address.ts'
-import { openReader, openStore, schemaState } from '../../src/db/open.ts'
+import { openReader, openStore, readSchemaState } from '../../src/db/open.ts'
 import { driverConfig } from '../../src/db/postgres/connection/driverConfig.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 import { migratedDatabase, serverUrl, tempDatabase, withClient } from './database.ts'
@@ -23,7 +23,7 @@ test.each([
 ])('%s is refused before any connection, without revealing its password', async (address) => {
   expect(isAddress(address)).toBe(true)
   const error = (await Promise.resolve(address)
-    .then(schemaState)
+    .then(readSchemaState)
     .catch((thrown: unknown) => thrown)) as Error & { hint?: string }
   expect(error).toMatchObject({ name: 'StoreError', code: 'bad-address', hint: expect.any(String) })
   expect(`${error.message} ${error.hint}`).not.toContain('secret')

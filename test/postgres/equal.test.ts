@@ -8,7 +8,7 @@ import type { Reader, Store } from '../../src/db/store.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../src/db/tables/schema.ts'
 import { checkLake } from '../../src/lake/checkLake.ts'
 import { listFiles } from '../../src/lake/manifest.ts'
-import { folderPlace } from '../../src/lake/places/folder.ts'
+import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { copyInto } from '../../src/reports/publishCopy.ts'
 import { findDifferingDays } from '../../src/reports/runChecks.ts'
@@ -111,7 +111,7 @@ async function expectEqual(a: Reader, b: Reader, without: readonly string[] = []
 
 /** Syncs a lake and returns its files with checksums; expects a second sync to change nothing. */
 async function lakeOf(db: Reader): Promise<ReadonlyMap<string, string>> {
-  const place = folderPlace(join(tempFolder(), 'lake'))
+  const place = openFolderPlace(join(tempFolder(), 'lake'))
   // A lake is read in one snapshot until its reader is closed, so each sync has its own.
   const sync = async () => {
     const reader = openReader(db.file)
@@ -170,13 +170,13 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   for (const other of others) expect(other).toEqual(lake)
   // Another physical order of rows is no change, but an extreme value is.
   const alter = (text: string) => withClient(copy, (client) => client.query(text))
-  const prints = await copied.engine.dayTotalsChecksums()
+  const prints = await copied.engine.computeDayChecksums()
   await alter('update _day set count = count where day % 2 = 0')
-  expect(await copied.engine.dayTotalsChecksums()).toEqual(prints)
+  expect(await copied.engine.computeDayChecksums()).toEqual(prints)
   await alter(
     'insert into _day (series_id, geo_id, month, day, count, missing, sum) values (9, 9, 24000, 9, 1, 0, 1.7e308)',
   )
-  expect((await copied.engine.dayTotalsChecksums()).size).toBe(prints.size + 1)
+  expect((await copied.engine.computeDayChecksums()).size).toBe(prints.size + 1)
   await alter('delete from _day where month = 24000')
 
   // A copy of the server's database in a file, like `publish` creates.

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openReader, openStore, schemaState } from '../../src/db/open.ts'
+import { openReader, openStore, readSchemaState } from '../../src/db/open.ts'
 import { connectAlone } from '../../src/db/postgres/connection/connection.ts'
 import { runCommand, tempFolder } from '../kit.ts'
 import { testModes } from '../systems.ts'
@@ -53,7 +53,7 @@ testModes('sslmode has its PostgreSQL meaning, and each refusal is explained', a
   const folder = tempFolder()
   const [ours, another] = [certify(folder, 'localhost'), certify(folder, 'elsewhere')]
   const server = await withServer()
-  await expect(schemaState(address(server, 'sslmode=require'))).rejects.toMatchObject({ code: 'tls' })
+  await expect(readSchemaState(address(server, 'sslmode=require'))).rejects.toMatchObject({ code: 'tls' })
   // The server reads its key as its own user, and refuses a key that others can read.
   const data = join(server.folder, 'data')
   const { uid, gid } = statSync(data)
@@ -94,7 +94,7 @@ testModes('sslmode has its PostgreSQL meaning, and each refusal is explained', a
     // The name differs from that of the certificate.
     address(server, `sslmode=verify-full${root(ours.authority)}`),
   ])
-    await expect(schemaState(refused), refused).rejects.toMatchObject({
+    await expect(readSchemaState(refused), refused).rejects.toMatchObject({
       code: 'tls',
       message: expect.stringContaining('The TLS connection to the database'),
     })
@@ -138,7 +138,7 @@ testModes('a password is read from PGPASSWORD or a file and is never displayed',
   // The driver's error contains the whole connection, including the password.
   process.env.PGPASSWORD = `${secret}x`
   onTestFinished(() => void delete process.env.PGPASSWORD)
-  const error = await Promise.resolve(schemaState(url)).catch((thrown: unknown) => thrown)
+  const error = await Promise.resolve(readSchemaState(url)).catch((thrown: unknown) => thrown)
   expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(secret)
 })
 

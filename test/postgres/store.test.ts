@@ -250,7 +250,9 @@ test.each([
     for await (const _ of (await engine.query(sql)).rows);
   }
   await expect(read()).rejects.toThrow(/more than one statement|read-only|must be set before/)
-  await expect(engine.valueTypes('select 1) q; commit; create table taken (a int); --', 1)).rejects.toThrow(InputError)
+  await expect(engine.findValueTypes('select 1) q; commit; create table taken (a int); --', 1)).rejects.toThrow(
+    InputError,
+  )
   const { rows } = await withClient(url, (client) => client.query("select to_regclass('public.taken') as taken"))
   expect(rows).toEqual([{ taken: null }])
 })

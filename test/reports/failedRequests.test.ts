@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { failedRequests } from '../../src/reports/failedRequests.ts'
+import { readFailedRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
-import { openFailures } from '../../src/reports/readStatus.ts'
+import { readOpenFailures } from '../../src/reports/readStatus.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { ms, tempStore } from '../kit.ts'
@@ -15,7 +15,7 @@ const DAY = 86_400_000
 const job = (geos: string, from: string, to: string) =>
   `name: of-${geos.replaceAll(/\W+/g, '-')}-${from}-${to}\nseries: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
 const retried = async (store: Store) =>
-  [...planRetry({ service: SERVICES.generic, now: NOW / 1000 }, await failedRequests(store))].map(
+  [...planRetry({ service: SERVICES.generic, now: NOW / 1000 }, await readFailedRequests(store))].map(
     ({ window, params }) =>
       [
         new Date(window!.from * 1000).toISOString().slice(5, 10),
@@ -36,10 +36,10 @@ describe('open failures', () => {
     await market.run(store, job('8741', '01', '11'), NOW)
     expect(await retried(store)).toEqual(['10-05 10-10 3'])
     expect(await findGaps(store)).toMatchObject([{ reason: 'failed', geo_id: 3 }])
-    expect(await openFailures(store)).toHaveLength(1)
+    expect(await readOpenFailures(store)).toHaveLength(1)
     await market.run(store, job('', '05', '13'), NOW)
     expect(await retried(store)).toEqual([])
-    expect(await openFailures(store)).toEqual([])
+    expect(await readOpenFailures(store)).toEqual([])
     expect(await runChecks(store)).toEqual([])
   })
 

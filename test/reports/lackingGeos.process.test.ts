@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
-import { findLackingGeos, lackingGeosText, namedGeos, storedNamedGeos } from '../../src/reports/lackingGeos.ts'
+import { findLackingGeos, lackingGeosText, listNamedGeos, readNamedGeos } from '../../src/reports/lackingGeos.ts'
 import { jobFolder, serviceAt } from '../cli/jobFolder.ts'
 import { askedWindow, emulate, json, ms, runCommand, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { source } from '../source.ts'
@@ -51,7 +51,7 @@ test('sync, plan, gaps and check name geos that an indicator lacks, and its exis
 const lackingOf = async (yaml: string, now = NOW, has: (at: number, geo: number) => boolean = () => true) => {
   const [store, market] = [await tempStore(), await source({ geos: [3, 4], has })]
   const { lackingGeos } = await runJob(store, market, yaml, { now: ms(now) })
-  expect(await findLackingGeos(store, await storedNamedGeos(store))).toEqual(lackingGeos)
+  expect(await findLackingGeos(store, await readNamedGeos(store))).toEqual(lackingGeos)
   return lackingGeos.map(lackingGeosText)
 }
 const lacks = 'indicator 5 has no values for geo'
@@ -94,7 +94,7 @@ test('plan knows the geos of an indicator from other jobs', async () => {
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
   await runJob(store, market, `series: [{ indicators: [5], ${REST} }]`, { now: ms(NOW) })
   const other = readJob(`name: other\nseries: [{ indicators: [5], geoIds: [4, 7], ${REST} }]`, 'other.yaml')
-  expect((await findLackingGeos(store, namedGeos(other))).map(lackingGeosText)).toEqual([
+  expect((await findLackingGeos(store, listNamedGeos(other))).map(lackingGeosText)).toEqual([
     `${lacks} 7; values are stored for 3, 4.`,
   ])
 })
@@ -104,7 +104,7 @@ test('an entry with an instant gets a warning until its job names other geos', a
   const run = async (geoIds: string, datetime = '2025-09-01T00:00') => {
     const yaml = `series: [{ indicators: [600], geoIds: [${geoIds}], datetime: ${JSON.stringify(datetime)} }]`
     const { lackingGeos } = await runJob(store, emulator, yaml, { now: ms(NOW) })
-    expect(await findLackingGeos(store, await storedNamedGeos(store))).toEqual(lackingGeos)
+    expect(await findLackingGeos(store, await readNamedGeos(store))).toEqual(lackingGeos)
     return lackingGeos.map(lackingGeosText)
   }
   expect(await run('3, 8741')).toEqual(['indicator 600 has no values for geo 8741; values are stored for 3 (España).'])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { staleSeries } from '../../src/reports/lag.ts'
+import { findStaleSeries } from '../../src/reports/lag.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
-import { missedRuns } from '../../src/reports/rhythm.ts'
+import { findMissedRuns } from '../../src/reports/rhythm.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { emulate, ms, replayed, runJob, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
@@ -33,9 +33,9 @@ describe('late values', () => {
 
   test('a dead cron is reported the next morning', async () => {
     const { store } = await nights(5)
-    expect(await missedRuns(store, seconds(night(4)) + 20 * 3600)).toEqual([])
+    expect(await findMissedRuns(store, seconds(night(4)) + 20 * 3600)).toEqual([])
     const morning = seconds(night(5)) + 11 * 3600
-    expect(await missedRuns(store, morning)).toEqual([
+    expect(await findMissedRuns(store, morning)).toEqual([
       { job: 'test', what: 'job test: no run since 2025-11-08T20:15:00Z, 35 h ago; it usually runs every 24 h' },
     ])
     expect((await runChecks(store, morning)).map(({ check }) => check)).toContain('no run')
@@ -45,18 +45,18 @@ describe('late values', () => {
 
   test('a job with a schedule is reported as missed after a single run', async () => {
     const { store } = await nights(1, `schedule: "15 21 * * *"\n${LIVE}`)
-    expect(await missedRuns(store, seconds(night(1)) - 60)).toEqual([])
-    expect(await missedRuns(store, seconds(night(1)) + 11 * 3600)).toEqual([
+    expect(await findMissedRuns(store, seconds(night(1)) - 60)).toEqual([])
+    expect(await findMissedRuns(store, seconds(night(1)) + 11 * 3600)).toEqual([
       { job: 'test', what: 'job test: no run since 2025-11-04T20:15:00Z, 35 h ago; it usually runs every 24 h' },
     ])
   })
 
   test('a source that stopped is reported with its usual lag', async () => {
     const { store, run } = await nights(8)
-    expect(await staleSeries(store, seconds(night(7)) + 12 * 3600)).toEqual([])
+    expect(await findStaleSeries(store, seconds(night(7)) + 12 * 3600)).toEqual([])
     await run(8, 30)
     await run(9, 54)
-    expect((await staleSeries(store, seconds(night(9)))).map(({ what }) => what)).toEqual([
+    expect((await findStaleSeries(store, seconds(night(9)))).map(({ what }) => what)).toEqual([
       'indicator 5: the last value ended 53 h ago; usually 5 h ago',
     ])
   })
@@ -69,7 +69,7 @@ describe('late values', () => {
       market.state.has = (when) => when < seconds(now) - 6 * 3600
       await market.run(store, LIVE, at(n))
     }
-    expect((await staleSeries(store, seconds(at(7)))).map(({ what }) => what)).toEqual([
+    expect((await findStaleSeries(store, seconds(at(7)))).map(({ what }) => what)).toEqual([
       'indicator 5: the last value ended 75 h ago; usually 29 h ago',
     ])
   })
@@ -82,14 +82,14 @@ describe('late values', () => {
     expect(await runChecks(past.store, seconds(night(30)))).toEqual([])
     const [byHand, market] = [await tempStore(), await source()]
     for (let n = 0; n < 4; n++) await market.run(byHand, LIVE, night(0) + n * 1_200_000)
-    expect(await missedRuns(byHand, seconds(night(3)))).toEqual([])
+    expect(await findMissedRuns(byHand, seconds(night(3)))).toEqual([])
     const left = await nights(5)
     for (let n = 5; n < 9; n++) await left.market.run(left.store, LIVE.replace('[5]', '[6]'), night(n))
     expect(
-      (await staleSeries(left.store, seconds(night(8)))).filter(({ what }) => what.startsWith('indicator 5')),
+      (await findStaleSeries(left.store, seconds(night(8)))).filter(({ what }) => what.startsWith('indicator 5')),
     ).toEqual([])
     const ended = await nights(5)
-    expect(await staleSeries(ended.store, seconds(night(100)))).toEqual([])
+    expect(await findStaleSeries(ended.store, seconds(night(100)))).toEqual([])
   })
 })
 

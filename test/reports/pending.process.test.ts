@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findGaps, findProvisional } from '../../src/reports/findGaps.ts'
-import { pendingText, pendingValues } from '../../src/reports/pending.ts'
+import { countPendingValues, pendingText } from '../../src/reports/pending.ts'
 import { ms, runCommand, tempFolder, tempStore } from '../kit.ts'
 import { stepsOf } from '../page/plans.ts'
 import { source } from '../source.ts'
@@ -14,7 +14,9 @@ test('a missing value that may still arrive is pending, not a gap, in every outp
   const [store, market] = [await tempStore(), await source({ geos: [3, 4], has: (at) => !lost.includes(at) })]
   await market.run(store, JOB, NOW)
   expect(await findGaps(store)).toEqual([])
-  const steps = await stepsOf(store, async () => expect(await pendingValues(store)).toEqual({ values: 2, series: 1 }))
+  const steps = await stepsOf(store, async () =>
+    expect(await countPendingValues(store)).toEqual({ values: 2, series: 1 }),
+  )
   for (const { detail } of steps.filter((step) => /^SEARCH (o|observation)\b/.test(step.detail)))
     expect(detail, 'values are read by the key of one geo').toMatch(/geo_id=\?/)
   for (const [command, says] of [
@@ -30,7 +32,7 @@ test('a missing value that may still arrive is pending, not a gap, in every outp
   expect([code, JSON.parse(out)]).toMatchObject([0, [3, 4].map((geo_id) => ({ geo_id, ...hole, ...next }))])
   lost.pop()
   await market.run(store, JOB, '2025-11-05T22:15:00Z')
-  expect(await pendingValues(store)).toEqual({ values: 0, series: 0 })
+  expect(await countPendingValues(store)).toEqual({ values: 0, series: 0 })
   expect(pendingText({ values: 0, series: 0 })).toBe('')
 })
 
@@ -40,10 +42,10 @@ test('pending values include geos without values, but no current hours or events
   const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
   market.state.has = (at, geo) => at < (geo === 3 ? now - 3600 : seconds('2025-11-04T23:00:00Z'))
   await market.run(store, rolling, NOW)
-  expect((await pendingValues(store)).values).toBe(21)
+  expect((await countPendingValues(store)).values).toBe(21)
   const [other, events] = [await tempStore(), await source({ has: (at) => at % 50_400 === 0 })]
   await events.run(other, rolling, NOW)
-  expect(await pendingValues(other)).toEqual({ values: 0, series: 0 })
+  expect(await countPendingValues(other)).toEqual({ values: 0, series: 0 })
 })
 
 test.each(['20d', '8mo'])(

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
-import { fixedPlan } from '../../src/sync/planRun.ts'
+import { createFixedPlan } from '../../src/sync/planRun.ts'
 import { openRun } from '../../src/sync/record.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import { RejectLimitError, SchemaError, StoreError } from '../../src/util/errors.ts'
@@ -70,7 +70,7 @@ test('a run whose end cannot be recorded reports its failure once', async () => 
     other.exec('begin immediate')
     yield* []
   }
-  await expect(executeRun(context, job, 'sync', fixedPlan(nothing()))).rejects.toMatchObject({
+  await expect(executeRun(context, job, 'sync', createFixedPlan(nothing()))).rejects.toMatchObject({
     name: 'BusyError',
   })
   expect(events).toMatchObject([

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { describe, failedFields } from '../../src/cli/terminal/fail.ts'
+import { describeError, failedFields } from '../../src/cli/terminal/fail.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { errorFields } from '../../src/util/eventFields.ts'
 import { asSyncError } from '../../src/util/systemErrors.ts'
@@ -46,5 +46,5 @@ test.each([
   expect(fields).toEqual({ code: 'bug', hint: 'This is a bug in indicator-sync. Please report it.' })
   // The stack follows.
   expect(reason?.split('\n    at ')[0]).toBe(message)
-  expect(describe(thrown)).toMatch(/^Internal error: /)
+  expect(describeError(thrown)).toMatch(/^Internal error: /)
 })

@@ -5,7 +5,7 @@ import { redact } from '../../util/redact.ts'
 import { visible } from '../../util/text.ts'
 import type { CommandModule } from '../command.ts'
 import { COMMON_FLAGS } from '../flags.ts'
-import { describe, EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
+import { describeError, EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
 import { endWithOutput } from '../terminal/pipes.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { signalCode } from '../terminal/signals.ts'
@@ -108,7 +108,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     process.exitCode = args === undefined ? EXIT.done : await module.handler(args as never)
   } catch (error) {
     process.exitCode = signalCode(error) ?? exitCodeFor(error)
-    if (!isJson(argv)) return void process.stderr.write(`${visible(redact(describe(error), secrets()))}\n`)
+    if (!isJson(argv)) return void process.stderr.write(`${visible(redact(describeError(error), secrets()))}\n`)
     // The logger is loaded on demand.
     const { createLog, eventsTo } = await import('../../util/log.ts')
     const log = createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() })

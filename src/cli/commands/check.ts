@@ -1,5 +1,5 @@
 import { findRunningRun } from '../../reports/lastRuns.ts'
-import { pendingText, pendingValues } from '../../reports/pending.ts'
+import { countPendingValues, pendingText } from '../../reports/pending.ts'
 import { runChecks } from '../../reports/runChecks.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
@@ -21,7 +21,7 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
     const findings = await runChecks(reader, Math.floor(Date.now() / 1000), { depth: args.deep ? 'totals' : 'values' })
     const rows = findings.map(({ check, what }) => [check, what])
     const isClean = findings.length === 0
-    const pending = isClean && !args.json ? pendingText(await pendingValues(reader)) : ''
+    const pending = isClean && !args.json ? pendingText(await countPendingValues(reader)) : ''
     const text = isClean ? `No findings.${pending && `\n${pending}`}` : tableText({ columns: ['check', 'what'], rows })
     const running = args.json ? undefined : await findRunningRun(reader)
     const progress = running && `\nRun ${running.id} of ${running.job} is in progress since ${running.started_at}.`

@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { databaseFolder, isAddress } from '../../db/address.ts'
 import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
-import { schemaState } from '../../db/open.ts'
-import { missedRuns } from '../../reports/rhythm.ts'
+import { readSchemaState } from '../../db/open.ts'
+import { findMissedRuns } from '../../reports/rhythm.ts'
 import { expectedForm, isExposed, keyFault } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE } from '../../service/services.ts'
@@ -104,7 +104,7 @@ function diagnoseMachine(file: string, { timeZone }: Service): Diagnosis[] {
 }
 
 /** Describes the write lock. The name of a killed writer stays until the next one starts. */
-async function lockText(file: string, holder: LockHolder | undefined): Promise<string> {
+async function describeLock(file: string, holder: LockHolder | undefined): Promise<string> {
   const locked = await isLocked(file)
   const writer = holder && `process ${holder.pid} on ${holder.host} since ${holder.acquired_at} (${holder.command})`
   if (locked === undefined) return "cannot be checked with this user's permissions"
@@ -113,7 +113,7 @@ async function lockText(file: string, holder: LockHolder | undefined): Promise<s
 }
 
 async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
-  const { exists, version, known } = await schemaState(file)
+  const { exists, version, known } = await readSchemaState(file)
   if (!exists) return [good('schema', 'no database yet; the first sync creates it')]
   if (version < known)
     return [bad('schema', `schema ${version} is outdated (current: ${known}); run \`indicator-sync migrate\``)]
@@ -122,7 +122,7 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
     const dangling = (await reader.engine.dangling()).length
     const logBytes = await reader.engine.logBytes()
     const log = quantity(logBytes, 'byte')
-    const missed = await missedRuns(reader, Math.floor(Date.now() / 1000))
+    const missed = await findMissedRuns(reader, Math.floor(Date.now() / 1000))
     return [
       good('schema', `version ${version} (current)`),
       (integrity.isSound ? good : bad)('integrity', integrity.detail),
@@ -136,7 +136,7 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
               ? good('WAL', log)
               : bad('WAL', `${log}: a long-running reader prevents checkpoints; close it`),
           ]),
-      good('write lock', await lockText(file, await readHolder(reader.kysely))),
+      good('write lock', await describeLock(file, await readHolder(reader.kysely))),
       ...missed.map(({ what }) => bad('runs', `${what}; check that cron, the timer or \`schedule\` is running`)),
       ...(missed.length === 0 ? [good('runs', 'no scheduled run is missed')] : []),
     ]

@@ -1,7 +1,7 @@
 import { findGaps, findProvisional } from '../../reports/findGaps.ts'
-import { findLackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
-import { failedRuns, unfinishedRuns } from '../../reports/lastRuns.ts'
-import { pendingText, pendingValues } from '../../reports/pending.ts'
+import { findLackingGeos, readNamedGeos } from '../../reports/lackingGeos.ts'
+import { findFailedRuns, findUnfinishedRuns } from '../../reports/lastRuns.ts'
+import { countPendingValues, pendingText } from '../../reports/pending.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -26,9 +26,9 @@ const COLUMNS = [
 
 export const handler = (args: Args<typeof flags>): Promise<number> =>
   withReader(readSettings(args).database.value, async (reader) => {
-    const incomplete = [...(await failedRuns(reader)), ...(await unfinishedRuns(reader))]
+    const incomplete = [...(await findFailedRuns(reader)), ...(await findUnfinishedRuns(reader))]
     const gaps = [...(await findGaps(reader)), ...(args.provisional ? await findProvisional(reader) : [])]
-    const lacking = await findLackingGeos(reader, await storedNamedGeos(reader))
+    const lacking = await findLackingGeos(reader, await readNamedGeos(reader))
     const rows = gaps.map((gap) =>
       COLUMNS.map((column) => (column === 'geo_id' && !gap.geo_id ? 'all geos' : gap[column])),
     )
@@ -41,7 +41,7 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
       // A failed run may not even have known what its job selects.
       for (const { what } of incomplete) print(`Warning: ${what}`)
       for (const line of lackingGeosTexts(lacking)) print(line)
-      if (rows.length === 0) print(pendingText(await pendingValues(reader)))
+      if (rows.length === 0) print(pendingText(await countPendingValues(reader)))
     }
     return args.fail && !(isComplete && gaps.length === 0) ? EXIT.check : EXIT.done
   })

@@ -1,5 +1,5 @@
 import { isAddress } from '../../db/address.ts'
-import { schemaState, takeOver } from '../../db/open.ts'
+import { readSchemaState, takeOver } from '../../db/open.ts'
 import { writeLanguage } from '../../db/queries/referenceTables.ts'
 import { LOCALES } from '../../service/routes.ts'
 import { InputError } from '../../util/errors.ts'
@@ -44,7 +44,7 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
       code: 'bad-copy',
     })
   // Refuses a database that does not exist: a writer would create it.
-  if (!(await schemaState(from)).exists)
+  if (!(await readSchemaState(from)).exists)
     throw new InputError(`The database ${from} does not exist.`, {
       hint: 'Pass the file to copy as --from FILE.',
       code: 'no-source',
@@ -66,7 +66,7 @@ export async function handler(args: MigrateArgs): Promise<number> {
   const file = readSettings(args).database.value
   if (args.from !== undefined) await copyToServer(args.from, file, args)
   if (args.from === undefined ? !args.list : args.language !== undefined) await migrate(file, args.language)
-  const { exists, version, known, migrations } = await schemaState(file)
+  const { exists, version, known, migrations } = await readSchemaState(file)
   const lines = [
     exists ? `${file} has schema ${version} of ${known}.` : `${file} does not exist yet.`,
     ...migrations.map(({ name, applied }) => `  ${applied ? 'applied' : 'pending'}  ${name}`),

@@ -8,7 +8,7 @@ import { planSelection } from '../../plan/planListings.ts'
 import type { PlanContext, PlanOptions } from '../../plan/planning.ts'
 import { createRegister, registerAll } from '../../plan/requestRegister.ts'
 import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
-import { findLackingGeos, namedGeos } from '../../reports/lackingGeos.ts'
+import { findLackingGeos, listNamedGeos } from '../../reports/lackingGeos.ts'
 import { sentParams } from '../../service/request.ts'
 import { readStateAndCatalogue } from '../../sync/readPlannerState.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -113,7 +113,7 @@ export async function handler(args: PlanArgs): Promise<number> {
     else
       for (const planned of plannedJobs) {
         const { job } = planned
-        const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, namedGeos(job))) : []
+        const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, listNamedGeos(job))) : []
         const ahead = [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)].map((hint) => `${hint}.`)
         const gaps = reader ? jobGapsText(await countJobGaps(reader, job.name)) : ''
         const notes = () => [...planned.notes(), ...lacking, ...ahead]

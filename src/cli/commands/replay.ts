@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isAddress } from '../../db/address.ts'
 import { openStore, removeDatabase } from '../../db/open.ts'
 import { REBUILT_TABLES } from '../../load/replies/rebuild.ts'
-import { replyStoreState } from '../../reports/replies.ts'
+import { measureReplyStore } from '../../reports/replies.ts'
 import type { Service } from '../../service/service.ts'
 import { openRun } from '../../sync/record.ts'
 import { type ReplayResult, replay } from '../../sync/replay.ts'
@@ -33,7 +33,7 @@ type OnProgress = (replies: number) => void
 
 /** Refuses a reply store with missing bodies: their rows would be lost. */
 async function checkReplies(file: string, incomplete: boolean): Promise<void> {
-  const { missing } = await withReader(file, replyStoreState)
+  const { missing } = await withReader(file, measureReplyStore)
   if (missing === 0 || incomplete) return
   throw new InputError(
     `Cannot rebuild all rows: ${quantity(missing, 'response')} of ${file} ${missing === 1 ? 'is' : 'are'} not stored (\`keep: latest\` or \`none\`, or pruned).`,

@@ -1,9 +1,9 @@
 import type { Job } from '../../job/job.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { planRetry } from '../../plan/planRetry.ts'
-import { failedRequests } from '../../reports/failedRequests.ts'
+import { readFailedRequests } from '../../reports/failedRequests.ts'
 import type { SyncContext } from '../../sync/context.ts'
-import { fixedPlan } from '../../sync/planRun.ts'
+import { createFixedPlan } from '../../sync/planRun.ts'
 import { executeRun } from '../../sync/run.ts'
 import type { Summary } from '../../sync/sync.ts'
 import type { Args } from '../command.ts'
@@ -32,8 +32,8 @@ function retryJob(args: RetryArgs): Job {
 /** Fetches failed requests unchanged, including those for unknown ids (404), which `sync` skips for a while. */
 async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, nowMs } = context
-  const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await failedRequests(store))
-  const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', fixedPlan(requests))
+  const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readFailedRequests(store))
+  const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', createFixedPlan(requests))
   return { ...run, skipped: [], lackingGeos: [], selected: true, windowHints: [] }
 }
 

@@ -14,7 +14,7 @@ import { DATABASE_FLAG, DEFAULT_DATABASE } from '../flags.ts'
 import { checkPort, listenError } from '../listening.ts'
 import { readPublicSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
-import { describe, EXIT } from '../terminal/fail.ts'
+import { describeError, EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 import { watchSignals } from '../terminal/signals.ts'
 
@@ -75,7 +75,7 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
     },
     now: () => Math.floor(Date.now() / 1000),
     command: (words: string) => `${programName()} ${words}${databaseFlag}`,
-    failed: (error: unknown) => void process.stderr.write(`${describe(error)}\n`),
+    failed: (error: unknown) => void process.stderr.write(`${describeError(error)}\n`),
   }
   const server = await startServer(site, { host, port: port ?? PORT })
     .catch((error) => {

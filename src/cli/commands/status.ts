@@ -3,7 +3,7 @@ import { readQueues } from '../../db/queries/queues.ts'
 import { callsLeft } from '../../fetch/budget.ts'
 import { parseHost } from '../../fetch/hosts.ts'
 import { isBucket } from '../../lake/places/place.ts'
-import { type LakeState, lakeState } from '../../lake/state.ts'
+import { type LakeState, readLakeState } from '../../lake/state.ts'
 import { prometheusText } from '../../reports/metrics.ts'
 import { readStatus } from '../../reports/readStatus.ts'
 import { SyncError } from '../../util/errors.ts'
@@ -11,7 +11,7 @@ import { version } from '../../util/package.ts'
 import { asSystemError } from '../../util/systemErrors.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAG } from '../flags.ts'
-import { lakesOfJobs } from '../jobs/lakes.ts'
+import { listLakesOfJobs } from '../jobs/lakes.ts'
 import { readJobs } from '../jobs/readJobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { withLake } from '../settings/storage.ts'
@@ -44,14 +44,14 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     const lakes: LakeState[] = []
     const lakeProblems: string[] = []
     const named = jobs.flatMap(({ lake }) => lake ?? [])
-    const found = args.format === 'prometheus' ? [] : lakesOfJobs(service.value)
+    const found = args.format === 'prometheus' ? [] : listLakesOfJobs(service.value)
     // A bucket needs its secrets and a network, so it is read only if it is named.
     for (const folder of new Set([...named, ...found]))
       if (isBucket(folder) && !named.includes(folder))
         lakeProblems.push(`Lake ${folder}: it is in a bucket. To read it, run: indicator-sync status --job JOB.yaml`)
       else
         try {
-          lakes.push(...(await withLake(folder, (place) => lakeState(reader, place))))
+          lakes.push(...(await withLake(folder, (place) => readLakeState(reader, place))))
         } catch (thrown) {
           // A broken lake must not hide the rest of the status.
           const error = asSystemError(thrown)

@@ -55,7 +55,7 @@ export async function syncJobLake({ name, lake }: Job, { file, command, log }: L
  * The lakes of the job files in `jobs/`, which `status` shows if the user names no lake. Skips job files with mistakes; running them
  * reports those.
  */
-export function lakesOfJobs(service: Service): string[] {
+export function listLakesOfJobs(service: Service): string[] {
   // Reading a pipe could block.
   const files = globSync('jobs/*.{yaml,yml}').filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
   return files.flatMap((file) => {

@@ -1,7 +1,7 @@
 import { normalize } from 'node:path'
 import type { Job } from '../../job/job.ts'
 import { readJob } from '../../job/read.ts'
-import { onlyIndicators } from '../../job/select.ts'
+import { narrowToIndicators } from '../../job/select.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
 import { readSettings, readTextFile, type SettingFlags } from '../settings/config.ts'
@@ -48,5 +48,5 @@ export async function readSelectedJobs(
       hint: `Pass ids separated by commas: --only ${indicator},${second}`,
       code: 'bad-only',
     })
-  return onlyIndicators(allJobs, ids)
+  return narrowToIndicators(allJobs, ids)
 }

@@ -10,7 +10,7 @@ import { createRegister } from '../../plan/requestRegister.ts'
 import { countJobGaps } from '../../reports/findGaps.ts'
 import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
-import { indicatorName } from '../../sync/readCatalogue.ts'
+import { readIndicatorName } from '../../sync/readCatalogue.ts'
 import { openRun } from '../../sync/record.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
 import { NoReplyError, StoppedError } from '../../util/errors.ts'
@@ -137,7 +137,7 @@ async function runJob(
   const progress = createProgress(
     quiet,
     (fields) => createEmitter(emitLog, { job: job.name, command })('run.progress', fields),
-    async ({ series }) => (series ? indicatorName(store, series.kind, series.indicatorId) : undefined),
+    async ({ series }) => (series ? readIndicatorName(store, series.kind, series.indicatorId) : undefined),
   )
   const jobContext: SyncContext = {
     ...context,

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
-import { openReader, schemaState } from '../../db/open.ts'
+import { openReader, readSchemaState } from '../../db/open.ts'
 import type { Reader, Store } from '../../db/store.ts'
 
 /** Returns true if a database exists. */
 export const databaseExists = async (name: string): Promise<boolean> =>
-  isAddress(name) ? (await schemaState(name)).exists : existsSync(name)
+  isAddress(name) ? (await readSchemaState(name)).exists : existsSync(name)
 
 /** Opens a database for reading, passes it to a function, and closes it. */
 export async function withReader<T>(name: string, read: (reader: Reader) => T | Promise<T>): Promise<T> {

@@ -52,7 +52,7 @@ export function exitCodeFor(thrown: unknown): number {
 }
 
 /** Describes an error to the user: what failed, and the next step. */
-export function describe(thrown: unknown): string {
+export function describeError(thrown: unknown): string {
   const error = asSyncError(thrown)
   const { cause, hint, message } = error
   if (!(error instanceof BugError)) return hint ? `${message}\n  → ${withProgramName(hint)}` : message

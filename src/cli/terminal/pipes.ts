@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { StoreError } from '../../util/errors.ts'
 import { asWriteError } from '../../util/files/target.ts'
-import { describe, EXIT, exitCodeFor } from './fail.ts'
+import { describeError, EXIT, exitCodeFor } from './fail.ts'
 
 /**
  * Makes stdout write everything if it is a file. Node writes with one call and ignores that a full disk or a size limit took only
@@ -40,7 +40,7 @@ export function watchOutput(): void {
       return
     }
     const outputError = asOutputError(error)
-    process.stderr.write(`${describe(outputError)}\n`)
+    process.stderr.write(`${describeError(outputError)}\n`)
     process.exit(exitCodeFor(outputError))
   })
 }

@@ -2,7 +2,7 @@ import type { Backend } from '../store.ts'
 import { queryRows } from './connection/statements.ts'
 import { isLocked, lockWriter } from './lock.ts'
 import { openReader, openStore } from './open.ts'
-import { schemaState } from './schema.ts'
+import { readSchemaState } from './schema.ts'
 import { takeOver } from './takeOver.ts'
 
 /** The visible transactions. A server may reuse their numbers after a crash. */
@@ -22,7 +22,7 @@ export const postgres: Backend = {
     }
   },
   isLocked,
-  schemaState,
+  readSchemaState,
   async takeOver(source, file, onProgress) {
     // Full durability, because nothing would repeat commits that a crash of the server lost.
     const { store, release } = await this.openLocked(file, { unfinished: true, durability: 'full' })

@@ -4,10 +4,10 @@ import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
 import { changedBy, queryRows } from './connection/statements.ts'
-import { dayTotalsChecksums, upsertDays } from './operations/days.ts'
+import { computeDayChecksums, upsertDays } from './operations/days.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
-import { query, valueTypes } from './operations/statement.ts'
+import { findValueTypes, query } from './operations/statement.ts'
 import { readExtremes, values } from './operations/values.ts'
 
 /** Locks stored bodies until the transaction ends, in the order of their hashes, and returns them. */
@@ -46,14 +46,14 @@ export function createEngine(connection: Connection): Engine {
     upsertObservations,
     withdrawObservations,
     upsertDays,
-    dayTotalsChecksums: () => dayTotalsChecksums(kysely),
+    computeDayChecksums: () => computeDayChecksums(kysely),
     lockReplies,
     deleteOthers,
     search: (text, kinds) => search(kysely, text, kinds),
     values: (range, asOf) => values(kysely, range, asOf),
     extremes: (...parameters) => readExtremes(kysely, ...parameters),
     query: (sql, parameters) => query(connection, sql, parameters),
-    valueTypes: (sql, columns) => valueTypes(connection, sql, columns),
+    findValueTypes: (sql, columns) => findValueTypes(connection, sql, columns),
     // The server has limits: work_mem, temp_file_limit.
     limitCache: () => undefined,
     beginSnapshot: () => connection.beginSnapshot(),

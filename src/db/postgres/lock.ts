@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { shownAddress } from '../address.ts'
-import { type LockHolder, lockedBy } from '../holder.ts'
+import { createLockedError, type LockHolder } from '../holder.ts'
 import { connectAlone, describeError, LOCKS, withClient } from './connection/connection.ts'
 
 const { program: PROGRAM, writer: WRITER, schema: SCHEMA } = LOCKS
@@ -49,7 +49,7 @@ export async function lockWriter(address: string): Promise<() => Promise<void>> 
         await new Promise((resolve) => setTimeout(resolve, 50))
         continue
       }
-      throw lockedBy(shownAddress(address), holder ?? undefined)
+      throw createLockedError(shownAddress(address), holder ?? undefined)
     }
     const holder = client
     return async () => {

@@ -13,7 +13,7 @@ import { createCoordination } from './coordination.ts'
 import { createEngine } from './engine.ts'
 import { withSchemaLock } from './lock.ts'
 import { replaceTables } from './replaceTables.ts'
-import { checkReadable, checkStillOurs, migrate, SCHEMA_VERSION, schemaState } from './schema.ts'
+import { checkReadable, checkStillOurs, migrate, readSchemaState, SCHEMA_VERSION } from './schema.ts'
 import { attemptsFor, isConnectionLost } from './storeErrors.ts'
 
 /**
@@ -61,7 +61,7 @@ export function openReader(address: string): Reader {
 const MAX_ATTEMPTS = 8
 const PAUSE_MS = 50
 
-const takenOver = (address: string): BusyError =>
+const createTakenOverError = (address: string): BusyError =>
   new BusyError(`Another process is now writing to ${shownAddress(address)}; this one has stopped.`, {
     hint: 'The connection was lost, and another command took over. Run the command again when that one has finished.',
     code: 'taken-over',
@@ -69,7 +69,7 @@ const takenOver = (address: string): BusyError =>
 
 /** Creates or migrates the tables, and updates reference tables. */
 async function updateSchema({ kysely }: Reader, address: string, unfinished: boolean): Promise<void> {
-  const { version } = await schemaState(address, unfinished)
+  const { version } = await readSchemaState(address, unfinished)
   if (version < SCHEMA_VERSION) await migrate(kysely)
   await refreshZones(kysely)
   const entry = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
@@ -102,7 +102,7 @@ export async function openStore(
       tx,
       `${columns}, number from _fence where name = 'writer' for share`,
     )
-    if (row?.number !== ours) throw takenOver(address)
+    if (row?.number !== ours) throw createTakenOverError(address)
     return row.id
   }
 
@@ -178,7 +178,7 @@ export async function openStore(
       await checkStillOurs(kysely, address)
       if (ours === null) return
       const row = await kysely.selectFrom('_fence').select('number').where('name', '=', 'writer').executeTakeFirst()
-      if (row?.number !== ours) throw takenOver(address)
+      if (row?.number !== ours) throw createTakenOverError(address)
     },
     fence(number) {
       ours = number

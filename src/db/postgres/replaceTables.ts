@@ -10,7 +10,7 @@ import { advanceSequences, columnList, insertStatement, toArrays } from './rowAr
 const SEARCH_ITEM: TableName = 'search_item'
 
 /** The number of fetches, and the last one, as a text. */
-const recordedFetches = async (db: Reader['kysely']): Promise<string> =>
+const summarizeFetches = async (db: Reader['kysely']): Promise<string> =>
   JSON.stringify(
     await db
       .selectFrom('_fetch')
@@ -47,7 +47,7 @@ export function replaceTables(source: Reader, target: Store, tables: readonly Ta
     // Temporary tables have no statistics, and a nested loop over them is the slowest plan.
     await runSql(tx, 'set local enable_nestloop = off')
     await runSql(tx, 'lock table _fetch in share row exclusive mode')
-    if ((await recordedFetches(tx)) !== (await recordedFetches(source.kysely)))
+    if ((await summarizeFetches(tx)) !== (await summarizeFetches(source.kysely)))
       throw new StoreError(`Data was loaded into ${target.file} while it was rebuilt; the database was not changed.`, {
         hint: 'Stop the workers, then run the command again.',
         code: 'written-meanwhile',

@@ -40,7 +40,7 @@ async function checkOwner(client: pg.ClientBase, address: string, unfinished = f
     await requireUtf8(client, address)
     return 0
   }
-  if (mark !== null && !unfinished) throw unfinishedCopy(address)
+  if (mark !== null && !unfinished) throw createUnfinishedCopyError(address)
   const { rows: names } = await client.query<{ name: string }>('select name from public._migration')
   const version = Math.max(0, ...names.map(({ name }) => migrationNumber(name)))
   refuseNewerSchema(describeDatabase(address), version, SCHEMA_VERSION)
@@ -78,7 +78,7 @@ export async function checkReadable(client: pg.ClientBase, address: string): Pro
 
 export const migrate = (db: Kysely<Database>): Promise<void> => migrateToLatest(db, POSTGRES_MIGRATIONS)
 
-export async function schemaState(address: string, unfinished = false): Promise<SchemaState> {
+export async function readSchemaState(address: string, unfinished = false): Promise<SchemaState> {
   try {
     const version = await withClient(address, (client) => checkOwner(client, address, unfinished))
     return stateAt(POSTGRES_MIGRATIONS, version > 0, version)
@@ -101,7 +101,7 @@ export const MARK_SQL = `(select d from obj_description(to_regclass('public._run
 export const writeMark = ({ kysely }: Store, mark: string | null) =>
   runSql(kysely, `comment on table _run is ${mark === null ? 'null' : `'${mark.replaceAll("'", "''")}'`}`)
 
-const unfinishedCopy = (address: string): StoreError =>
+const createUnfinishedCopyError = (address: string): StoreError =>
   new StoreError(`The database ${shownAddress(address)} is an unfinished copy of a file: values are missing.`, {
     hint: 'Run the same `indicator-sync migrate --from FILE` again to finish it, or drop the database.',
     code: 'unfinished-copy',

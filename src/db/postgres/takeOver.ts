@@ -21,14 +21,14 @@ const TABLES_IN_ORDER: readonly TableName[] = [
 ].filter((name) => !UNCOPIED_TABLES.includes(name))
 
 /** The last key of a table. Rows are written in this order, so all rows before it are stored. */
-async function lastKey({ kysely }: Store, table: TableName): Promise<Row | undefined> {
+async function readLastKey({ kysely }: Store, table: TableName): Promise<Row | undefined> {
   const { key } = tableOf(table)
   const order = key.map((name) => `${name} desc`).join(', ')
   return (await queryRows<Row>(kysely, `select ${key.join(', ')} from ${table} order by ${order} limit 1`))[0]
 }
 
 /** A summary of a table that is equal on both databases. */
-async function tableSummary({ kysely }: Reader, table: TableName): Promise<string> {
+async function summarizeTable({ kysely }: Reader, table: TableName): Promise<string> {
   const integers = Object.entries(tableOf(table).columns).filter(
     ([, { store, nullable }]) => store === 'integer' && !nullable,
   )
@@ -53,7 +53,7 @@ const readMark = async ({ kysely }: Store): Promise<string | null> =>
   (await queryRows<{ mark: string | null }>(kysely, `select ${MARK_SQL} as mark`))[0]!.mark
 
 /** Identifies a source by the start of its first run. */
-async function databaseIdentity({ kysely }: Reader): Promise<string> {
+async function readIdentity({ kysely }: Reader): Promise<string> {
   const first = await kysely.selectFrom('_run').select('started_at').orderBy('id').limit(1).executeTakeFirst()
   return first?.started_at ?? 'nothing'
 }
@@ -67,9 +67,9 @@ export async function takeOver(
   target: Store,
   onProgress: (table: string, rows: number) => void,
 ): Promise<TakeOverResult> {
-  const mark = copyMark(await databaseIdentity(source))
+  const mark = copyMark(await readIdentity(source))
   const stored = await readMark(target)
-  if (stored !== mark && (stored !== null || (await lastKey(target, '_run')) !== undefined))
+  if (stored !== mark && (stored !== null || (await readLastKey(target, '_run')) !== undefined))
     throw new StoreError(`The database ${target.file} is not empty, and not an unfinished copy of ${source.file}.`, {
       hint: 'Use an empty database: createdb NAME creates one.',
       code: 'not-empty',
@@ -78,7 +78,7 @@ export async function takeOver(
   let rows = 0
   for (const table of TABLES_IN_ORDER) {
     const insert = insertStatement(table)
-    for await (const block of tableBlocks(source, table, await lastKey(target, table))) {
+    for await (const block of tableBlocks(source, table, await readLastKey(target, table))) {
       const parameters = toArrays(table, block)
       rows += await target.write((tx) => changedBy(tx, insert, parameters))
       onProgress(table, rows)
@@ -86,7 +86,7 @@ export async function takeOver(
   }
   const different: string[] = []
   for (const table of TABLES_IN_ORDER)
-    if ((await tableSummary(source, table)) !== (await tableSummary(target, table))) different.push(table)
+    if ((await summarizeTable(source, table)) !== (await summarizeTable(target, table))) different.push(table)
   if (different.length > 0)
     throw new StoreError(`The copy in ${target.file} differs from ${source.file}: ${different.join(', ')}.`, {
       hint: 'Another program wrote to it during the copy. Drop the database, create it again, and repeat the copy.',

@@ -96,7 +96,7 @@ export const isSeriesFetched = async (db: Kysely<Database>, fetchId: number, ser
  * Creates a function that finds the parts of a recorded request that later replies lack. `sound`: replies with open rejects do
  * not count.
  */
-export function createMissingParts(
+export function createMissingPartsFinder(
   db: Kysely<Database>,
   sound: boolean,
 ): (request: RequestRecord) => Promise<MissingPart[]> {

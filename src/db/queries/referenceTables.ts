@@ -26,7 +26,7 @@ async function isStored(db: Kysely<Database>, zone: string, version: string): Pr
 export async function rememberZone(db: Kysely<Database>, zone: string, version = ZONE_DATA): Promise<void> {
   if (await isStored(db, zone, version)) return
   const rows = transitions(zone)
-  const before = await zoneChanges(db, zone)
+  const before = await readZoneChanges(db, zone)
   await db.deleteFrom('time_zone_offset').where('zone', '=', zone).execute()
   await db
     .insertInto('time_zone_offset')
@@ -43,7 +43,7 @@ export async function rememberZone(db: Kysely<Database>, zone: string, version =
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   // With other clock changes, values are in other days.
-  if ((await zoneChanges(db, zone)) !== before) await rebuildDays(db, zone)
+  if ((await readZoneChanges(db, zone)) !== before) await rebuildDays(db, zone)
 }
 
 /**
@@ -76,7 +76,7 @@ export async function useStoredZones({ kysely }: Pick<Store, 'kysely'>): Promise
 }
 
 /** The stored clock changes of a zone, as a text. */
-const zoneChanges = async (db: Kysely<Database>, zone: string): Promise<string> =>
+const readZoneChanges = async (db: Kysely<Database>, zone: string): Promise<string> =>
   JSON.stringify(
     await db
       .selectFrom('time_zone_offset')

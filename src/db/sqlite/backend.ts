@@ -3,7 +3,7 @@ import { StoreError } from '../../util/errors.ts'
 import type { Backend, Reader } from '../store.ts'
 import { isLocked, openLocked } from './lock.ts'
 import { openReader, openStore } from './open.ts'
-import { schemaState } from './schema.ts'
+import { readSchemaState } from './schema.ts'
 
 /** The state of a database and its log in the file system. It changes if either is written or replaced. */
 const readStamp = ({ file }: Reader): string =>
@@ -18,7 +18,7 @@ export const sqlite: Backend = {
   openStore,
   openLocked,
   isLocked,
-  schemaState,
+  readSchemaState,
   takeOver: () =>
     Promise.reject(
       new StoreError('`migrate --from` can only copy into PostgreSQL.', {

@@ -3,11 +3,11 @@ import type { RowValues } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
 import { logBytes } from './file/wal.ts'
-import { dayTotalsChecksums, upsertDays } from './operations/days.ts'
+import { computeDayChecksums, upsertDays } from './operations/days.ts'
 import { listTables } from './operations/finishCopy.ts'
 import { upsertObservations, withdrawObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
-import { query, valueTypes } from './operations/statement.ts'
+import { findValueTypes, query } from './operations/statement.ts'
 import { readExtremes, values } from './operations/values.ts'
 
 /** Returns which bodies are stored. There is only one writer, so nothing is locked. */
@@ -35,14 +35,14 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     upsertObservations: async (_tx, ...parameters) => upsertObservations(prepare, ...parameters),
     withdrawObservations: async (_tx, ...parameters) => withdrawObservations(prepare, ...parameters),
     upsertDays: async (_tx, ...parameters) => upsertDays(prepare, ...parameters),
-    dayTotalsChecksums: () => dayTotalsChecksums(kysely),
+    computeDayChecksums: () => computeDayChecksums(kysely),
     lockReplies: async (_tx, hashes) => storedReplies(prepare, hashes),
     deleteOthers: async (_tx, ...parameters) => deleteOthers(prepare, ...parameters),
     search: async (text, kinds, limit) => search(prepare, text, kinds, limit),
     values: (range, asOf) => values({ kysely, raw }, range, asOf),
     extremes: async (series, borders, fetchId) => readExtremes(prepare, series, borders, fetchId),
     query: async (sql, parameters) => query(raw, sql, parameters),
-    valueTypes: async (sql, columns) => valueTypes(raw, sql, columns),
+    findValueTypes: async (sql, columns) => findValueTypes(raw, sql, columns),
     limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
     beginSnapshot: () => void raw.exec('begin'),
     tables: async () => listTables(raw),

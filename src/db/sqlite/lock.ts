@@ -3,14 +3,14 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { BusyError, StoreError } from '../../util/errors.ts'
 import { isRunning } from '../../util/host.ts'
-import { type LockHolder, lockedBy, readHolder } from '../holder.ts'
+import { createLockedError, type LockHolder, readHolder } from '../holder.ts'
 import type { InternalStoreOptions, Store } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
 import { LinkedLockError, lockExclusively, makeDatabaseFolder } from './connection.ts'
 import { refuseForeignJournal, refuseForeignLog } from './file/foreignFiles.ts'
 import { refuseOtherNames, requireOneName } from './file/otherNames.ts'
 import { openReader, openStore } from './open.ts'
-import { schemaState } from './schema.ts'
+import { readSchemaState } from './schema.ts'
 import { asStoreError, isBusy } from './storeErrors.ts'
 
 /** Milliseconds. Two processes that lock at the same time can block each other, so each retries for this long. */
@@ -96,7 +96,7 @@ async function lockPath(file: string): Promise<() => void> {
         cause: error,
       })
     }
-    throw lockedBy(file, await findHolder(file))
+    throw createLockedError(file, await findHolder(file))
   }
 }
 
@@ -113,7 +113,7 @@ export async function openLocked(
       refuseOtherNames(real, Date.now())
       refuseForeignJournal(real)
       await requireOneName(real)
-      schemaState(file)
+      readSchemaState(file)
     }
   }
   const release = await lockFile(file, Date.now())

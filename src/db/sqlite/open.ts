@@ -73,7 +73,7 @@ function createStore(connection: Connection, reader: SqliteReader, watch: Watch,
     try {
       watch.check()
       length.check()
-      if (ours !== null && latest.get() !== ours) throw takenOver(file)
+      if (ours !== null && latest.get() !== ours) throw createTakenOverError(file)
     } catch (error) {
       invalid = true
       throw error
@@ -121,7 +121,7 @@ function createStore(connection: Connection, reader: SqliteReader, watch: Watch,
   return { ...reader, ...withStoreErrors(writing, file) }
 }
 
-const takenOver = (file: string): BusyError =>
+const createTakenOverError = (file: string): BusyError =>
   new BusyError(`Another process is now writing to ${file}; this one has stopped.`, {
     hint: `Never delete ${file}.lock while a command runs. Run the command again when the other process has finished.`,
     code: 'taken-over',

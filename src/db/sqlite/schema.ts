@@ -55,7 +55,7 @@ async function backUpSchema({ raw }: Connection, file: string, version: number):
   }
 }
 
-export function schemaState(file: string): SchemaState {
+export function readSchemaState(file: string): SchemaState {
   if (!existsSync(file)) return stateAt(SQLITE_MIGRATIONS, false, 0)
   const connection = connect(file, { readonly: true })
   try {

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { BusyError, InputError } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { type LakeManifest, listFiles, MANIFEST, manifestText, parseManifest, requireManifest } from '../manifest.ts'
-import { folderPlace } from './folder.ts'
+import { openFolderPlace } from './folder.ts'
 import { isBucket, type LakePlace, type LakeWriter, type StoredFiles } from './place.ts'
-import { type Bucket, type ListedObject, notStored, openBucket, type S3Access } from './s3.ts'
+import { type Bucket, createNotStoredError, type ListedObject, openBucket, type S3Access } from './s3.ts'
 
 /** The folder of the files of all snapshots. The manifest lists those of the current one. */
 const FILES_FOLDER = 'files'
@@ -53,7 +53,7 @@ function storedFiles({ bucket, prefix }: BucketFolder, objects: readonly ListedO
   }
 }
 
-const busy = (asWritten: string): BusyError =>
+const createBusyError = (asWritten: string): BusyError =>
   new BusyError(`Another process published a snapshot of the lake ${asWritten} at the same time.`, {
     hint: 'That snapshot is kept. If it shows an older state of the database, run the command again.',
     code: 'lake-locked',
@@ -104,7 +104,7 @@ async function tidyBucket(
 /** The local folder for new files of a lake in a bucket. */
 const STAGING = join(tmpdir(), 'indicator-sync-lake')
 
-async function bucketWriter(folder: BucketFolder, now: number): Promise<LakeWriter> {
+async function openBucketWriter(folder: BucketFolder, now: number): Promise<LakeWriter> {
   const { bucket, prefix, asWritten } = folder
   const stored = await bucket.text(prefix + MANIFEST)
   const before = stored && parseManifest(stored.text)
@@ -128,14 +128,17 @@ async function bucketWriter(folder: BucketFolder, now: number): Promise<LakeWrit
     const put = (): Promise<boolean> =>
       bucket.putText(prefix + MANIFEST, text, isGuarded ? (stored === null ? 'absent' : { tag: stored.tag }) : null)
     const isReplaced = !isGuarded && (await bucket.text(prefix + MANIFEST))?.tag !== stored?.tag
-    if (isReplaced) throw busy(asWritten)
+    if (isReplaced) throw createBusyError(asWritten)
     const isPut = await put()
     const now = await bucket.text(prefix + MANIFEST)
     // The client repeats a request whose response was lost. Then the condition fails, but the object is ours.
     if (now?.text !== text)
       throw isPut && now?.tag === stored?.tag
-        ? notStored(`${asWritten}/${MANIFEST}`, now === null ? 'it is missing' : 'it has the previous content')
-        : busy(asWritten)
+        ? createNotStoredError(
+            `${asWritten}/${MANIFEST}`,
+            now === null ? 'it is missing' : 'it has the previous content',
+          )
+        : createBusyError(asWritten)
     current = manifest
   }
   return {
@@ -170,7 +173,7 @@ async function bucketWriter(folder: BucketFolder, now: number): Promise<LakeWrit
 }
 
 /** A lake in a bucket of an object storage. */
-async function bucketPlace(asWritten: string, access: S3Access): Promise<LakePlace> {
+async function openBucketPlace(asWritten: string, access: S3Access): Promise<LakePlace> {
   const { name, prefix } = parseBucketAddress(asWritten)
   const bucket = await openBucket(name, access)
   const folder: BucketFolder = { bucket, prefix, asWritten }
@@ -178,11 +181,11 @@ async function bucketPlace(asWritten: string, access: S3Access): Promise<LakePla
     asWritten,
     manifest: async () => parseManifest((await bucket.text(prefix + MANIFEST))?.text ?? ''),
     inspect: async () => ({ files: storedFiles(folder, await listObjects(folder)), findings: [] }),
-    write: (now) => bucketWriter(folder, now),
+    write: (now) => openBucketWriter(folder, now),
     close: () => bucket.close(),
   }
 }
 
 /** Opens the place of a lake: `s3://bucket/name`, or a folder. */
 export const openPlace = async (asWritten: string, access: S3Access): Promise<LakePlace> =>
-  isBucket(asWritten) ? bucketPlace(asWritten, access) : folderPlace(asWritten)
+  isBucket(asWritten) ? openBucketPlace(asWritten, access) : openFolderPlace(asWritten)

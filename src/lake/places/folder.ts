@@ -20,25 +20,25 @@ import {
 import type { LakeFinding, LakePlace, LakeWriter, StoredFiles } from './place.ts'
 
 /** The number of rows that the footer of a Parquet file states. */
-async function rowsInFooter(file: string): Promise<number> {
+async function countRowsInFooter(file: string): Promise<number> {
   const { asyncBufferFromFile, parquetMetadataAsync } = await import('hyparquet')
   return Number((await parquetMetadataAsync(await asyncBufferFromFile(file))).num_rows)
 }
 
-const filesIn = (folder: string): StoredFiles => ({
+const readStoredFiles = (folder: string): StoredFiles => ({
   size: ({ path }) => statSync(join(folder, path), { throwIfNoEntry: false })?.size,
   sha256: async ({ path }) => sha256OfFile(join(folder, path)),
-  rows: ({ path }) => rowsInFooter(join(folder, path)),
+  rows: ({ path }) => countRowsInFooter(join(folder, path)),
 })
 
 /** The target of the link of a lake; null without a link. */
-const linkTarget = (folder: string): string | null =>
+const readLinkTarget = (folder: string): string | null =>
   lstatSync(join(folder, CURRENT), { throwIfNoEntry: false })?.isSymbolicLink()
     ? readlinkSync(join(folder, CURRENT))
     : null
 
 /** Reports files that readers would read although they are not part of the snapshot, and a wrong link. */
-function foreignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
+function findForeignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
   const place = join(root, manifest.folder)
   const findings: LakeFinding[] = []
   const paths = new Set(listFiles(manifest).map(({ path }) => path))
@@ -54,7 +54,7 @@ function foreignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
           what: 'It is not part of the lake, but readers of the directory would read it.',
         })
     }
-  const target = linkTarget(root)
+  const target = readLinkTarget(root)
   if (HAS_LINK && target !== manifest.folder)
     findings.push({
       file: CURRENT,
@@ -77,11 +77,11 @@ function lockLake(asWritten: string, folder: string): () => void {
   }
 }
 
-function folderWriter(folder: string, before: LakeManifest | null, release: () => void): LakeWriter {
+function createFolderWriter(folder: string, before: LakeManifest | null, release: () => void): LakeWriter {
   const from = join(folder, before?.folder ?? '')
   let staging = ''
   return {
-    ...filesIn(from),
+    ...readStoredFiles(from),
     before,
     caution: null,
     folder: snapshotFolder,
@@ -99,7 +99,7 @@ function folderWriter(folder: string, before: LakeManifest | null, release: () =
     confirm: async (manifest) => replaceManifest(folder, manifest),
     async tidy(current, graceMs, now) {
       // The link first: it may still point to the snapshot that a killed sync replaced.
-      if (current > 0 && linkTarget(folder) !== snapshotFolder(current)) pointTo(folder, snapshotFolder(current))
+      if (current > 0 && readLinkTarget(folder) !== snapshotFolder(current)) pointTo(folder, snapshotFolder(current))
       tidyFolder(folder, current, graceMs, now)
     },
     close() {
@@ -110,13 +110,13 @@ function folderWriter(folder: string, before: LakeManifest | null, release: () =
 }
 
 /** A lake in a folder. */
-export function folderPlace(asWritten: string): LakePlace {
+export function openFolderPlace(asWritten: string): LakePlace {
   return {
     asWritten,
     manifest: async () => readLakeManifest(asWritten),
     inspect: async (manifest) => ({
-      files: filesIn(join(asWritten, manifest.folder)),
-      findings: foreignFiles(asWritten, manifest),
+      files: readStoredFiles(join(asWritten, manifest.folder)),
+      findings: findForeignFiles(asWritten, manifest),
     }),
     close: () => undefined,
     async write() {
@@ -124,7 +124,7 @@ export function folderPlace(asWritten: string): LakePlace {
       const release = lockLake(asWritten, folder)
       try {
         const manifest = readLakeManifest(folder)
-        return folderWriter(folder, manifest && requireManifest(manifest, asWritten), release)
+        return createFolderWriter(folder, manifest && requireManifest(manifest, asWritten), release)
       } catch (error) {
         release()
         throw error

@@ -105,7 +105,7 @@ function asStorageError(error: unknown, address: string): SyncError {
 }
 
 /** The error of a confirmed object that the storage lacks. */
-export const notStored = (address: string, problem: string): StoreError =>
+export const createNotStoredError = (address: string, problem: string): StoreError =>
   new StoreError(`${address} was confirmed by the storage, but ${problem}.`, {
     hint: 'The previous snapshot stays valid. Check the storage, then run the command again.',
     code: 's3-not-stored',
@@ -227,7 +227,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
             )
             const problem = await difference(key, bytes, checksum)
             if (problem === undefined) return
-            throw notStored(`${address}/${key}`, problem)
+            throw createNotStoredError(`${address}/${key}`, problem)
           } catch (error) {
             if (--left === 0 || (httpStatus(error) ?? 500) < 500) throw error
           }

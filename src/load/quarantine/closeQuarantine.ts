@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
-import { createMissingParts, isFailure, isSeriesFetched } from '../../db/queries/fetchOutcomes.ts'
+import { createMissingPartsFinder, isFailure, isSeriesFetched } from '../../db/queries/fetchOutcomes.ts'
 import type { Store } from '../../db/store.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import { storedWindow } from '../../job/plannedRequest.ts'
+import { toWindow } from '../../job/plannedRequest.ts'
 import { parseNumbers } from '../../util/json.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 
@@ -33,14 +33,14 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
     .where('q.resolved_at', 'is', null)
     .execute()
   const entriesByFetch = Map.groupBy(open, ({ fetchId }) => fetchId)
-  const findMissingParts = createMissingParts(store.kysely, true)
+  const findMissingParts = createMissingPartsFinder(store.kysely, true)
   const closed: number[] = []
   for (const entries of entriesByFetch.values()) {
     const { series_id, from_at, to_at, geo_ids, outcome, ...row } = entries[0]!
     const missing = await findMissingParts({
       ...row,
       seriesId: series_id,
-      window: storedWindow({ from_at, to_at }),
+      window: toWindow({ from_at, to_at }),
       geoIds: parseNumbers(geo_ids),
     })
     const closable = missing.length === 0 ? entries : entries.filter((entry) => !isAboutValues(entry))

@@ -1,8 +1,8 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { isMissed } from '../../reports/findGaps.ts'
-import { findLackingGeos, type LackingGeos, storedNamedGeos } from '../../reports/lackingGeos.ts'
+import { findLackingGeos, type LackingGeos, readNamedGeos } from '../../reports/lackingGeos.ts'
 import { findReaches, type Reach } from '../../reports/lag.ts'
-import { failedRuns, findRunningRun, unfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
+import { findFailedRuns, findRunningRun, findUnfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { readFailures } from '../../reports/readStatus.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
 import { readUnknown } from '../../reports/unknownItems.ts'
@@ -152,7 +152,7 @@ async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolea
 export async function readOverview(request: PageRequest) {
   const { store, now, query } = request
   const reach = new Map((await findReaches(store, now)).map((series) => [series.seriesId, series]))
-  const lacking = await findLackingGeos(store, await storedNamedGeos(store))
+  const lacking = await findLackingGeos(store, await readNamedGeos(store))
   const stored = await allSeries(request)
   const gaps = await gapsBySeries(request, lacking, await readUnknown(store))
   const seriesGaps = Map.groupBy(gaps, ({ series_id }) => series_id)
@@ -162,7 +162,7 @@ export async function readOverview(request: PageRequest) {
   const all = stored.sort((a, b) => rank(a) - rank(b))
   const filter = (query.get('q') ?? '').slice(0, 100)
   const { page, pages, shown } = paginate(request, await findSeries(request, all, filter), LINES_A_PAGE)
-  const runs = await failedRuns(store)
+  const runs = await findFailedRuns(store)
   const running = await findRunningRun(store)
   // One cause is one problem: the command of a failed run repeats its failed requests and sends the others.
   const ownRuns = new Set(runs.map(({ run }) => run))
@@ -192,7 +192,7 @@ export async function readOverview(request: PageRequest) {
       lackingGeos: lacking,
       /** `key`: the service refused the key. */
       failedRuns: runs.map((run) => ({ ...run, key: keyJobs.has(run.job) })),
-      unfinishedRuns: await unfinishedRuns(store),
+      unfinishedRuns: await findUnfinishedRuns(store),
       /** The run that is requesting missing data. */
       fetchingRun: gaps.some(isFetching) ? running!.id : null,
       gaps: await worstGaps(request, named, all),

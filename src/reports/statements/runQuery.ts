@@ -45,7 +45,7 @@ export async function runQuery(
   )
   let buffered: unknown[][] | null = null
   try {
-    if (typed && types.includes(undefined)) types = (await engine.valueTypes(sql, columns.length)).map(chooseType)
+    if (typed && types.includes(undefined)) types = (await engine.findValueTypes(sql, columns.length)).map(chooseType)
   } catch {
     // A statement that cannot be a subquery, such as a pragma, has few rows.
     const rows = await allRows(result.rows)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { folderPlace } from '../../../src/lake/places/folder.ts'
+import { openFolderPlace } from '../../../src/lake/places/folder.ts'
 import { syncLake } from '../../../src/lake/syncLake.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { rowsOf } from '../../lake/same.ts'
@@ -35,7 +35,7 @@ test('names appear in English or in the language of `migrate --language` in all 
           locale: language,
         })
       const lake = join(folder, `lake-${language}`)
-      await syncLake(reader, folderPlace(lake), { program: 'test', nowMs: Date.now })
+      await syncLake(reader, openFolderPlace(lake), { program: 'test', nowMs: Date.now })
       expect((await rowsOf(lake, 'series')).map(({ row }) => row.name)).toContain(name)
     } finally {
       await reader.close()

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { folderPlace } from '../../../src/lake/places/folder.ts'
+import { openFolderPlace } from '../../../src/lake/places/folder.ts'
 import { syncLake } from '../../../src/lake/syncLake.ts'
 import { fillMarket } from '../../market.ts'
 import { RECIPES } from '../../recipes.ts'
@@ -58,7 +58,7 @@ try {
   )
   await store.close()
   const reader = openReader(file)
-  await syncLake(reader, folderPlace(lake), { program: 'test', nowMs: Date.now })
+  await syncLake(reader, openFolderPlace(lake), { program: 'test', nowMs: Date.now })
   const totals = reader.all(
     `select series_id, cast(strftime('%Y', at, 'unixepoch') as integer) as year, count(*) as n, sum(value) as total, min(value) as least
      from observation group by 1, 2`,

@@ -23,7 +23,7 @@ async function named(file: string, options: InternalStoreOptions): Promise<strin
 export const openReader = (file: string): Reader => synchronous(real.openReader(onServer(file)))
 export const openStore = async (file: string, options: InternalStoreOptions = {}): Promise<Store> =>
   synchronous(await real.openStore(await named(file, options), options))
-export const schemaState = (file: string) => real.schemaState(onServer(file))
+export const schemaState = (file: string) => real.readSchemaState(onServer(file))
 export const selectBackend = (name: string): Backend => {
   const backend = real.selectBackend(onServer(name))
   return {

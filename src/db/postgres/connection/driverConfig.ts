@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type PgConnectionString from 'pg-connection-string'
 import { StoreError } from '../../../util/errors.ts'
 import { loadPackage } from '../../../util/package.ts'
-import { badAddress, parseAddress } from '../../address.ts'
+import { createAddressError, parseAddress } from '../../address.ts'
 
 // biome-ignore lint/style/noProcessEnv: the driver itself reads these variables.
 const variables = process.env
@@ -40,19 +40,19 @@ function setTls({ searchParams }: URL, isSocket: boolean): void {
   const mode = searchParams.get('sslmode')
   const root = searchParams.get('sslrootcert')
   if (mode !== null && !MODES.includes(mode))
-    throw badAddress(
+    throw createAddressError(
       `sslmode=${mode} is not supported.`,
       'Use disable, require, verify-ca or verify-full. Modes that fall back to an unencrypted connection are not supported.',
     )
   if (root === SYSTEM_AUTHORITIES) {
     if (mode !== 'verify-full')
-      throw badAddress(
+      throw createAddressError(
         'sslrootcert=system needs sslmode=verify-full.',
         'Otherwise any certificate of a public authority would be accepted.',
       )
     searchParams.delete('sslrootcert')
   } else if (mode === 'verify-ca' && root === null)
-    throw badAddress(
+    throw createAddressError(
       'sslmode=verify-ca needs sslrootcert.',
       'Set sslrootcert=FILE, or use sslmode=verify-full, which trusts public authorities.',
     )
@@ -73,7 +73,7 @@ export function driverConfig(address: string): pg.ClientConfig {
   const { searchParams } = url
   searchParams.delete('pooling')
   const port = searchParams.get('port') || url.port || variables.PGPORT || '5432'
-  if (!/^\d{1,5}$/.test(port)) throw badAddress(`PGPORT ${port} is not a number.`)
+  if (!/^\d{1,5}$/.test(port)) throw createAddressError(`PGPORT ${port} is not a number.`)
   const host = searchParams.get('host') || decodeURIComponent(url.hostname) || variables.PGHOST
   setTls(url, host?.startsWith('/') ?? false)
   const { parseIntoClientConfig } = loadPackage<typeof PgConnectionString>('pg-connection-string')

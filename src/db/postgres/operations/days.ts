@@ -43,7 +43,7 @@ export async function upsertDays(tx: Transaction<Database>, seriesId: number, da
 }
 
 /** A checksum of the daily totals of every month. Sums of integers do not depend on the order of rows. */
-export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
+export async function computeDayChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
   const rows = await queryRows<{ month: number; print: string }>(
     db,
     'select month, sum(hash_record_extended(d, 0))::text as print from _day d group by month',

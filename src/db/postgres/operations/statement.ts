@@ -2,12 +2,12 @@ import type pg from 'pg'
 import { InputError } from '../../../util/errors.ts'
 import { type QueryResult, VALUE_TYPES } from '../../engine.ts'
 import {
-  badSql,
-  missingParameter,
-  noWriting,
-  severalStatements,
-  valueTooLarge,
-  withoutRows,
+  createMissingParameterError,
+  createNoRowsError,
+  createSeveralStatementsError,
+  createSqlError,
+  createValueTooLargeError,
+  createWritingError,
 } from '../../statementErrors.ts'
 import { OID } from '../connection/binary.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
@@ -72,7 +72,7 @@ function throwMissingValue(thrown: unknown, sql: string, parameters: StatementPa
   const names = [...sql.matchAll(TOKEN)].flatMap(([, , name]) => name ?? [])
   const missing = names.find((name) => !Object.hasOwn(parameters, name))
   if (missing === undefined) return
-  throw missingParameter(`Missing named parameter "${missing}".`, error)
+  throw createMissingParameterError(`Missing named parameter "${missing}".`, error)
 }
 
 /** The extended protocol permits only one statement: a second one could end the read-only transaction. */
@@ -96,7 +96,7 @@ function refuseMatch(sql: string): void {
 }
 
 /** The names of the tables of columns, by OID. */
-async function tableNames(client: ReadTransaction, fields: readonly pg.FieldDef[]): Promise<Map<number, string>> {
+async function readTableNames(client: ReadTransaction, fields: readonly pg.FieldDef[]): Promise<Map<number, string>> {
   const oids = [...new Set(fields.map(({ tableID }) => tableID))].filter((oid) => oid !== 0)
   if (oids.length === 0) return new Map()
   const { rows } = await client.query({
@@ -119,7 +119,7 @@ export async function query(
 ): Promise<QueryResult> {
   refuseMatch(sql)
   const text = bindParameters(sql, parameters)
-  if (WITHOUT_ROWS.test(text)) throw withoutRows()
+  if (WITHOUT_ROWS.test(text)) throw createNoRowsError()
   const client = await connection.beginReading()
   try {
     const name = `result_${++cursors}`
@@ -132,7 +132,7 @@ export async function query(
     }
     await send(`declare ${name} no scroll cursor for ${text}`)
     const { fields } = await send(`fetch 0 from ${name}`)
-    const tables = await tableNames(client, fields)
+    const tables = await readTableNames(client, fields)
     const columns = fields.map(({ name, tableID, dataTypeID }) => ({
       name,
       table: tables.get(tableID) ?? null,
@@ -172,10 +172,11 @@ function asStatementError(thrown: unknown): unknown {
   const error = underlyingError(thrown)
   if (!(error instanceof Error)) return thrown
   const code = 'code' in error ? String(error.code) : ''
-  if (TOO_LARGE.test(code) || BAD_ALLOCATION.test(error.message)) return valueTooLarge(error)
+  if (TOO_LARGE.test(code) || BAD_ALLOCATION.test(error.message)) return createValueTooLargeError(error)
   const { message } = error
-  if (/^(25006|0A000)$/.test(code) && /read-only transaction|data-modifying/.test(message)) return noWriting(error)
-  if (code === '42601' && /multiple commands/.test(message)) return severalStatements(error)
+  if (/^(25006|0A000)$/.test(code) && /read-only transaction|data-modifying/.test(message))
+    return createWritingError(error)
+  if (code === '42601' && /multiple commands/.test(message)) return createSeveralStatementsError(error)
   if (code === '42501')
     return new InputError(`SQL: ${message}.`, {
       hint: 'Check the privileges of the user in the database URL; docs/postgresql.md lists the roles.',
@@ -183,11 +184,11 @@ function asStatementError(thrown: unknown): unknown {
       cause: error,
     })
   // Syntax and names, invalid data, and unsupported features.
-  return /^(42|22|0A|25001)/.test(code) ? badSql(error) : thrown
+  return /^(42|22|0A|25001)/.test(code) ? createSqlError(error) : thrown
 }
 
 /** Finds the types of values in the columns of a statement. */
-export async function valueTypes(connection: Connection, sql: string, count: number): Promise<number[]> {
+export async function findValueTypes(connection: Connection, sql: string, count: number): Promise<number[]> {
   const client = await connection.beginReading()
   try {
     const text = bindParameters(sql, {})

@@ -60,7 +60,7 @@ const exactly = (column: string): string =>
 const PLACE = '(series_id * 40503 + geo_id * 31 + day) % 65521'
 
 /** A checksum of the daily totals of every month. Sums of doubles are reproducible, because rows come in the order of their key. */
-export async function dayTotalsChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
+export async function computeDayChecksums(db: Kysely<Database>): Promise<Map<number, string>> {
   const { rows } = await sql<Readonly<Record<string, number | null>> & { readonly month: number }>`
     select month, count(*) as days, sum(hours) as hours, sum(energy) as energy, sum(min) as min, sum(max) as max, sum(sum) as sum,
       sum(${sql.raw(exactly('min'))}) as "minExactly", sum(${sql.raw(exactly('max'))}) as "maxExactly",

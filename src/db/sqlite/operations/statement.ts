@@ -1,11 +1,11 @@
 import { type QueryResult, toBlocks, VALUE_TYPES } from '../../engine.ts'
 import {
-  badSql,
-  missingParameter,
-  noWriting,
-  severalStatements,
-  valueTooLarge,
-  withoutRows,
+  createMissingParameterError,
+  createNoRowsError,
+  createSeveralStatementsError,
+  createSqlError,
+  createValueTooLargeError,
+  createWritingError,
 } from '../../statementErrors.ts'
 import type { Connection } from '../connection.ts'
 import { asStoreError } from '../storeErrors.ts'
@@ -16,13 +16,14 @@ import { asStoreError } from '../storeErrors.ts'
 function asStatementError(error: unknown, file: string): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
-  if (code === 'SQLITE_READONLY') return noWriting(error)
-  if (code.startsWith('SQLITE_ERROR')) return badSql(error)
-  if (code === 'SQLITE_TOOBIG' || code === 'SQLITE_NOMEM') return valueTooLarge(error)
+  if (code === 'SQLITE_READONLY') return createWritingError(error)
+  if (code.startsWith('SQLITE_ERROR')) return createSqlError(error)
+  if (code === 'SQLITE_TOOBIG' || code === 'SQLITE_NOMEM') return createValueTooLargeError(error)
   if ((error instanceof RangeError || error instanceof TypeError) && /parameter/i.test(error.message))
-    return missingParameter(`${error.message}.`, error)
-  if (error instanceof RangeError && /more than one statement/.test(error.message)) return severalStatements(error)
-  if (error instanceof RangeError && /contains no statements/.test(error.message)) return withoutRows()
+    return createMissingParameterError(`${error.message}.`, error)
+  if (error instanceof RangeError && /more than one statement/.test(error.message))
+    return createSeveralStatementsError(error)
+  if (error instanceof RangeError && /contains no statements/.test(error.message)) return createNoRowsError()
   return asStoreError(error, file)
 }
 
@@ -50,7 +51,7 @@ export function query(
   parameters: Readonly<Record<string, unknown>> = {},
 ): QueryResult {
   const statement = prepareStatement(raw, sql)
-  if (!statement.reader) throw withoutRows()
+  if (!statement.reader) throw createNoRowsError()
   const bound = Object.keys(parameters).length > 0 ? [parameters] : []
   const rows = toBlocks(
     () =>
@@ -64,7 +65,7 @@ export function query(
 }
 
 /** Finds the types of values in the columns of a statement, over all rows. */
-export function valueTypes(raw: Connection['raw'], sql: string, count: number): number[] {
+export function findValueTypes(raw: Connection['raw'], sql: string, count: number): number[] {
   const names = Array.from({ length: count }, (_, i) => `c${i}`)
   const bits = names.map(
     (
