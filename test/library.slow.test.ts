@@ -49,7 +49,7 @@ test('openDatabase locks the database for writing until it is closed', async () 
   expect((await runJob(first, emulator, 'catalogue: true\n')).outcome).toBe('done')
   await first.close()
   // @ts-expect-error A sync into a published copy would write into temporary tables.
-  openDatabase satisfies (file: string, options: { copies: boolean }) => unknown
+  openDatabase satisfies (file: string, options: { allowsCopies: boolean }) => unknown
   const second = await openDatabase(file)
   onTestFinished(() => second.close())
   expect((await runJob(second, emulator, 'catalogue: true\n')).outcome).toBe('done')

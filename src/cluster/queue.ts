@@ -101,8 +101,8 @@ export async function openQueue(
     ...WATCH,
   })
   boss.on('error', (error) => onError(asQueueError(error)))
-  const stop = async (graceful: boolean): Promise<void> => {
-    await boss.stop({ graceful, timeout: STOP_MS, close: false })
+  const stop = async (isGraceful: boolean): Promise<void> => {
+    await boss.stop({ graceful: isGraceful, timeout: STOP_MS, close: false })
     isClosed = true
   }
   const { queue, dead } = queueNames(host)

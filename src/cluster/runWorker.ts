@@ -230,24 +230,24 @@ const ENDING_OUTCOMES: readonly FetchOutcome[] = [...FETCH_OUTCOMES.good, ...FET
  */
 function createClaimedStore(store: Store, queue: Queue, job: ActiveJob, whole: PlannedRequest) {
   let isEnded = false
-  let ends = false
+  let isEnding = false
   return {
     isEnded: () => isEnded,
     complete: () => store.write((tx) => queue.complete(job, tx)),
     onRecord: ((planned, outcome) => {
-      ends = planned === whole && ENDING_OUTCOMES.includes(outcome)
+      isEnding = planned === whole && ENDING_OUTCOMES.includes(outcome)
     }) satisfies LoadContext['onRecord'],
     store: {
       ...store,
       async write(work) {
         const result = await store.write(async (tx) => {
-          ends = false
+          isEnding = false
           await lockSeries(tx, job.data)
           const done = await work(tx)
-          if (!(await (ends ? queue.complete : queue.confirm)(job, tx))) throw new LostClaimError()
+          if (!(await (isEnding ? queue.complete : queue.confirm)(job, tx))) throw new LostClaimError()
           return done
         })
-        isEnded ||= ends
+        isEnded ||= isEnding
         return result
       },
     } satisfies Store,

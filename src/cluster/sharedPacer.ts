@@ -62,10 +62,10 @@ async function takeSlot(
     limits: limits.map(({ calls, ms }) => ({ calls, ms: ms + SLACK_MS })),
     remembered: DAY_MS + SLACK_MS,
   }
-  let reported = false
+  let isReported = false
   const report = (ms: number, reason: string, error?: StoppedError): void => {
-    if (!reported) onPause?.(ms, reason, error)
-    reported = true
+    if (!isReported) onPause?.(ms, reason, error)
+    isReported = true
   }
   for (;;) {
     if (signal.aborted) throw new SignalError(signal.reason)

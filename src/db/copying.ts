@@ -21,7 +21,7 @@ export interface Copying {
   /** Copies earlier `first_seen_at` of rows from another database of the same schema. Each table has its key. */
   takeFirstSeen(source: TakeOverSource, tables: Readonly<Record<string, readonly string[]>>): Promise<void>
   /** Makes an open copy a published one, and writes it to a file. */
-  finishCopy(file: string, bookkeeping: boolean): Promise<void>
+  finishCopy(file: string, keepsBookkeeping: boolean): Promise<void>
 }
 
 /** Returns the copying of a file. Throws StoreError for a server. */

@@ -66,9 +66,9 @@ export interface StoreOptions extends LockTimeout {
 /** Options of this program only: a sync into a published copy would write into temporary tables. */
 export interface InternalStoreOptions extends StoreOptions {
   /** Whether a published copy may be opened. */
-  readonly copies?: boolean
+  readonly allowsCopies?: boolean
   /** Whether an unfinished copy of a file may be opened, to continue it. */
-  readonly unfinished?: boolean
+  readonly allowsUnfinished?: boolean
   /** Bytes to which the write-ahead log may grow. */
   readonly logLimit?: number
 }

@@ -84,8 +84,8 @@ export function resolveMoment(moment: Moment, zone: string, now: Instant): Insta
     case 'local':
       return atLocal(zone, moment.date, moment.second)!
     case 'relative': {
-      const clock = moment.span.unit === 'minute' || moment.span.unit === 'hour'
-      return addSpan(zone, clock ? now - (now % 60) : floorTo(zone, now, 'day'), moment.span)
+      const hasClockUnit = moment.span.unit === 'minute' || moment.span.unit === 'hour'
+      return addSpan(zone, hasClockUnit ? now - (now % 60) : floorTo(zone, now, 'day'), moment.span)
     }
   }
 }

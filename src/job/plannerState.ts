@@ -79,7 +79,7 @@ export interface Neighbours {
   /** Steps in seconds of values stored just before, inside and just after the window. */
   readonly steps: readonly number[]
   /** Whether a change of resolution is stored exactly at one of the window's ends. */
-  readonly bordered: boolean
+  readonly isBordered: boolean
 }
 
 /** The state of a series that was never requested. */

@@ -42,9 +42,9 @@ function readText(text: string, file: string, service: Service): ReadResult {
   const mistakes = textMistakes.map((mistake): Mistake => ({ file, path: '', ...mistake }))
   if (!parsed) return { mistakes, job: null }
   const { value, positionOf } = parsed
-  const placed = ({ path, message, key }: ExplainedMistake): Mistake => ({
+  const placed = ({ path, message, isKey }: ExplainedMistake): Mistake => ({
     file,
-    ...positionOf(path, key),
+    ...positionOf(path, isKey),
     path: pathText(path),
     message,
   })

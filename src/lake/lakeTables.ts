@@ -19,7 +19,7 @@ export interface LakeColumn {
 export interface LakeTable {
   readonly about: string
   /** Whether its files are in folders `year=YYYY`. */
-  readonly byYear: boolean
+  readonly isByYear: boolean
   readonly sortedBy: readonly string[]
   readonly columns: readonly LakeColumn[]
 }
@@ -43,7 +43,7 @@ const NAME_COLUMN = nullableColumn('name', 'string', 'Name, in the preferred lan
 export const LAKE_TABLES = {
   observation: {
     about: 'Current values, one file per month.',
-    byYear: true,
+    isByYear: true,
     sortedBy: ['series_id', 'geo_id', 'at_utc'],
     columns: [
       SERIES_COLUMN,
@@ -56,7 +56,7 @@ export const LAKE_TABLES = {
   },
   observation_revision: {
     about: 'Superseded and withdrawn values, one file per month.',
-    byYear: true,
+    isByYear: true,
     sortedBy: ['series_id', 'geo_id', 'at_utc', 'valid_from'],
     columns: [
       SERIES_COLUMN,
@@ -70,7 +70,7 @@ export const LAKE_TABLES = {
   },
   day: {
     about: 'Aggregates per local day, one file per year.',
-    byYear: true,
+    isByYear: true,
     sortedBy: ['series_id', 'geo_id', 'local_date'],
     columns: [
       SERIES_COLUMN,
@@ -87,7 +87,7 @@ export const LAKE_TABLES = {
   },
   series: {
     about: 'Time series of indicators, native or aggregated by the service.',
-    byYear: false,
+    isByYear: false,
     sortedBy: ['series_id'],
     columns: [
       lakeColumn('series_id', 'int64', 'Id'),
@@ -109,7 +109,7 @@ export const LAKE_TABLES = {
   },
   indicator: {
     about: 'Indicators in the catalogue or with fetched values.',
-    byYear: false,
+    isByYear: false,
     sortedBy: ['kind', 'indicator_id'],
     columns: [
       KIND_COLUMN,
@@ -124,7 +124,7 @@ export const LAKE_TABLES = {
   },
   indicator_text: {
     about: 'Texts of indicators, by language.',
-    byYear: false,
+    isByYear: false,
     sortedBy: ['kind', 'indicator_id', 'locale'],
     columns: [
       KIND_COLUMN,
@@ -137,7 +137,7 @@ export const LAKE_TABLES = {
   },
   geo: {
     about: 'Geographic areas.',
-    byYear: false,
+    isByYear: false,
     sortedBy: ['geo_id'],
     columns: [
       lakeColumn('geo_id', 'int64', 'Id at the service'),
@@ -147,7 +147,7 @@ export const LAKE_TABLES = {
   },
   time_zone_offset: {
     about: 'UTC offsets of time zones, for engines without time zone data.',
-    byYear: false,
+    isByYear: false,
     sortedBy: ['zone', 'from_s'],
     columns: [
       lakeColumn('zone', 'string', 'IANA name'),

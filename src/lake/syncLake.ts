@@ -45,9 +45,9 @@ const GRACE_MS = 3_600_000
 type IsStored = (file: LakeFile) => Promise<boolean>
 
 const createFileCheck =
-  (files: StoredFiles, closely: boolean): IsStored =>
+  (files: StoredFiles, isExact: boolean): IsStored =>
   async (file) =>
-    files.size(file) === file.bytes && (!closely || (await files.sha256(file)) === file.sha256)
+    files.size(file) === file.bytes && (!isExact || (await files.sha256(file)) === file.sha256)
 
 /** Refuses the lake of another database, which would lose its content. */
 function checkDatabase(asWritten: string, before: LakeManifest | null, now: SnapshotSource): void {
@@ -90,7 +90,7 @@ async function makePart(
   }
   if (!isDirty && old && (await isStored(old))) return keep(old)
   const rows = await skipEmptyBlocks(await blocks())
-  if (rows === null && LAKE_TABLES[table].byYear && part !== EMPTY_PART) return null
+  if (rows === null && LAKE_TABLES[table].isByYear && part !== EMPTY_PART) return null
   const making = join(staging, `${name}.part`)
   mkdirSync(dirname(making), { recursive: true })
   const written = await writeParquetFile(making, LAKE_TABLES[table].columns, rows ?? [])
@@ -107,11 +107,11 @@ const sum = (files: readonly LakeFile[], count: 'rows' | 'bytes'): number =>
 const manifestTables = (files: ReadonlyMap<LakeTableName, LakeFile[]>): LakeManifest['tables'] =>
   Object.fromEntries(
     LAKE_TABLE_NAMES.map((name) => {
-      const { about, byYear, sortedBy, columns } = LAKE_TABLES[name]
+      const { about, isByYear, sortedBy, columns } = LAKE_TABLES[name]
       const stored = files.get(name) ?? []
       const state = {
         about,
-        partitioned_by: byYear ? ['year'] : [],
+        partitioned_by: isByYear ? ['year'] : [],
         sorted_by: sortedBy,
         columns,
         rows: sum(stored, 'rows'),

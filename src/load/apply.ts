@@ -143,7 +143,7 @@ async function applyValues(
     ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, written.surplus)
     : 0
   if (written.inserted + written.revised + withdrawn > 0) {
-    const change = { seriesId, zone: stored.timeZone, rows: observations, window, withdrawn: withdrawn > 0 }
+    const change = { seriesId, zone: stored.timeZone, rows: observations, window, hasWithdrawn: withdrawn > 0 }
     await writeDays(tx, engine, change)
   }
   const isIncomplete = openRejects.some(isAboutValues)

@@ -174,12 +174,12 @@ export async function recordFailure(
   { rejects, rejected }: Pick<Rows, 'rejects' | 'rejected'> = { rejects: [], rejected: 0 },
 ): Promise<Counts> {
   const { runId } = context
-  const unparsable = error instanceof SchemaError
-  const storedBody = unparsable ? await compressBody(last.body) : null
+  const isUnparsable = error instanceof SchemaError
+  const storedBody = isUnparsable ? await compressBody(last.body) : null
   const evidence = last.body.subarray(0, 2_048).toString('utf8')
   const ended = { outcome: failureOutcome(error), last, storedBody, error, evidence }
   return recordRequest(context, planned, ended, async (tx, { seriesId, recordedMs }, fetchId) => {
-    const whole = unparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
+    const whole = isUnparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const rejectedRows = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
     const open = await readOpenRejects(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)
     await quarantine(tx, { fetchId, runId, recordedMs }, open.rejects)

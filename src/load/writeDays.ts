@@ -89,7 +89,7 @@ export interface ChangedValues {
   /** The window of a reply without rejects, in which nothing else is stored of its geos; null for other replies. */
   readonly window: Interval | null
   /** Whether stored values were withdrawn. */
-  readonly withdrawn: boolean
+  readonly hasWithdrawn: boolean
 }
 
 /** The index after the last value before `to`. Most values follow their step, so that the index can be computed and need not be searched. */
@@ -107,7 +107,7 @@ function findEnd({ at, steps }: Observations, begin: number, last: number, to: I
 export async function writeDays(
   tx: Transaction<Database>,
   engine: Engine,
-  { seriesId, zone, rows, window, withdrawn }: ChangedValues,
+  { seriesId, zone, rows, window, hasWithdrawn }: ChangedValues,
 ): Promise<void> {
   const { at } = rows
   // Guessed steps do not replace stored ones, so the totals also depend on stored values.
@@ -128,7 +128,7 @@ export async function writeDays(
         days.push([geoId, whole, sumTotals(rows, begin, end, whole)])
       else otherDays.add(whole.day)
     }
-    if (withdrawn && window) {
+    if (hasWithdrawn && window) {
       const summed = new Set(days.slice(firstOfGeo).map(([, { day }]) => day))
       for (const day of await readStoredDays(tx, seriesId, geoId, zone, window))
         if (!summed.has(day)) otherDays.add(day)

@@ -77,7 +77,7 @@ function* planArchives(planning: PlanContext, entry: ArchivesEntry): Generator<P
     return
   }
   const selected = selectedRange(planning, entry.window)
-  const chunk = entry.chunk ?? (service.routes[route]?.byDay ? A_DAY : null)
+  const chunk = entry.chunk ?? (service.routes[route]?.isByDay ? A_DAY : null)
   const windows = chunk ? [...cut(service.timeZone, selected, toSize(chunk))] : merge([selected])
   for (const window of job.newestFirst ? windows.reverse() : windows)
     for (const locale of entry.locales) {

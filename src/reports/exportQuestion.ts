@@ -77,11 +77,11 @@ export async function requireStored(db: Reader, question: ExportQuestion): Promi
 /** Names the column of a series and geo. The name is unique: it contains all that identifies them. */
 export function columnName(series: ExportedSeries): string {
   const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = series
-  const combined = geoAgg !== null || geoTrunc !== null || geoIds !== null
+  const isCombined = geoAgg !== null || geoTrunc !== null || geoIds !== null
   return [
     ...(kind === ENTRY_ROUTES.series ? [] : [kind === ENTRY_ROUTES.offers ? 'offer' : kind]),
     ...[indicatorId, geoId, timeTrunc, timeAgg],
-    ...(combined ? ['geo', geoAgg, geoTrunc] : []),
+    ...(isCombined ? ['geo', geoAgg, geoTrunc] : []),
     ...(geoIds !== null ? ['of', ...geoIds.split(',')] : []),
   ]
     .filter((part) => part !== null)

@@ -57,12 +57,12 @@ function replaces(later: LastRun, run: LastRun): boolean {
  * Reads the last run of each whole job, and of each part that no later run replaces: a part neither clears the failure of the whole
  * nor completes it. `withEmptyStops`: also runs that were stopped before any request succeeded.
  */
-async function readLastRuns({ kysely }: Reader, withEmptyStops: boolean): Promise<LastRun[]> {
+async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Promise<LastRun[]> {
   const ids = kysely
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
     .groupBy(['job', 'part'])
-    .$if(!withEmptyStops, (query) =>
+    .$if(!includesEmptyStops, (query) =>
       query.where((eb) => eb.or([eb('outcome', '<>', 'stopped'), eb('requests', '>', eb.ref('failed'))])),
     )
   const runs = await kysely

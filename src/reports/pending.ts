@@ -84,8 +84,8 @@ function regularStep({ from, to }: Interval, stored: StoredPeriods, before: Stor
   const step = stored.periods > 0 ? stored.step : (before?.step ?? null)
   if (step === null || step > LONGEST_FIXED) return null
   const beforePeriods = before?.periods ?? 0
-  const begins = beforePeriods === 0 && to - from >= BEFORE && stored.periods * 2 * step >= to - from
-  return begins || beforePeriods * 2 * step >= BEFORE ? step : null
+  const hasBegun = beforePeriods === 0 && to - from >= BEFORE && stored.periods * 2 * step >= to - from
+  return hasBegun || beforePeriods * 2 * step >= BEFORE ? step : null
 }
 
 /** Whether a window has fewer values of a geo than periods. */

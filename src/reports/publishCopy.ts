@@ -91,7 +91,7 @@ export async function publish(
   const part = partFileName(file)
   try {
     await copyInto(source, copy)
-    const store = await openStore(copy, { durability: 'none', copies: true })
+    const store = await openStore(copy, { durability: 'none', allowsCopies: true })
     try {
       await writeDictionary(store.kysely)
       await requireCopying(store).finishCopy(part, bookkeeping)

@@ -9,7 +9,7 @@ export interface Magnitude {
   /** Where the id and the unit are stated. */
   readonly source: string
   /** Whether the id or the unit is inferred, and not stated by the service. */
-  readonly assumed: boolean
+  readonly isAssumed: boolean
 }
 
 /** The quantities whose units are known. The service states no units: others keep its name for them. */
@@ -19,20 +19,20 @@ export const MAGNITUDES: readonly Magnitude[] = [
     unit: 'MWh',
     measure: 'energy',
     source: 'Id: responses of the service. Unit: catalogue descriptions of energies, such as indicators 533 and 556',
-    assumed: false,
+    isAssumed: false,
   },
   {
     id: 20,
     unit: 'MW',
     measure: 'power',
     source: 'Id: other clients of the service. Unit: catalogue descriptions of powers, such as indicators 464 and 488',
-    assumed: true,
+    isAssumed: true,
   },
   {
     id: 23,
     unit: '€/MWh',
     measure: 'price',
     source: 'Id and unit: responses of the service, which name it Precio €/MWh',
-    assumed: false,
+    isAssumed: false,
   },
 ]

@@ -62,7 +62,7 @@ export interface Route {
   /** The kind of its items in the database, for content and archives. Default: the name of the route. */
   readonly item?: string
   /** Whether the response depends on the day, so that a range is requested day by day. */
-  readonly byDay?: boolean
+  readonly isByDay?: boolean
   /** The first window of a series route. Default: by the number of geos. */
   readonly window?: Size
   /** One sentence for help and documentation. */
@@ -139,7 +139,7 @@ export const ROUTES = {
     shape: 'archives',
     root: 'archives',
     item: 'archive',
-    byDay: true,
+    isByDay: true,
     slots: {},
     query: {
       locale,

@@ -15,14 +15,14 @@ const changesAt = prepared((db, { seriesId, from, to }: { seriesId: number } & I
 /** Reads the stored steps next to the window of a request, and whether a change of resolution borders it. */
 export async function readNeighbours({ kysely }: Reader, { series, window }: PlannedRequest): Promise<Neighbours> {
   const stored = series && window ? await findSeries(kysely, toIdentityRow(series)) : undefined
-  if (stored === undefined || !window) return { steps: [], bordered: false }
+  if (stored === undefined || !window) return { steps: [], isBordered: false }
   const seriesId = stored.id
   const steps = new Set<number>()
   for (const at of [window.from, window.to])
     for (const { before, after } of await readStepsAround(kysely, { seriesId, at }))
       for (const step of [before, after]) if (step !== null) steps.add(step)
-  const bordered = (await changesAt.first(kysely, { seriesId, ...window })) !== undefined
-  return { steps: [...steps], bordered }
+  const isBordered = (await changesAt.first(kysely, { seriesId, ...window })) !== undefined
+  return { steps: [...steps], isBordered }
 }
 
 const dayResolutionIds = prepared((db, { seriesId }: { seriesId: number }) =>

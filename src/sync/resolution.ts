@@ -57,7 +57,7 @@ export function isNative(
     return true
   if (id !== null) return native.includes(id) || dayIds.includes(id)
   const endsAtChange =
-    around.bordered ||
+    around.isBordered ||
     announcedChanges(service.changes, series.indicatorId).some((date) => startOfDate(timeZone, date) === window.to)
   return endsAtChange || !around.steps.some((neighbour) => neighbour < step!)
 }

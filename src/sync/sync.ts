@@ -19,7 +19,7 @@ export interface Summary extends RunResult {
   /** Geos of the job for which the service has no values. */
   readonly lackingGeos: readonly LackingGeos[]
   /** Whether anything of the job was selected: `--only` may leave nothing. */
-  readonly selected: boolean
+  readonly hasSelection: boolean
   /** Warnings of windows that are empty or begin in the future. */
   readonly windowHints: readonly string[]
 }
@@ -45,7 +45,7 @@ export async function sync(
     ...executed,
     skipped: [...plan.skipped.values()],
     lackingGeos: resolvedJob ? await findLackingGeos(store, listNamedGeos(resolvedJob)) : [],
-    selected: resolvedJob === null || namesAnything(resolvedJob),
+    hasSelection: resolvedJob === null || namesAnything(resolvedJob),
     windowHints: findWindowHints(job, options, Math.floor(context.nowMs() / 1000)),
   }
 }

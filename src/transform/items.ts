@@ -18,7 +18,7 @@ export interface Items {
   /** Entries without an id, then rejects of fields. */
   readonly rejects: Rejects
   /** Whether the listing is complete: each entry is a valid item, and their number is as stated. */
-  readonly whole: boolean
+  readonly isWhole: boolean
 }
 
 /** The lists of an item, each with the id field of its entries. */
@@ -44,14 +44,14 @@ function removeBadLists(item: JsonObject, lists: ListKeys, path: string, rejects
 }
 
 /**
- * Reads the list under a root key: objects with an integer id under one of `idKeys`. `once`: of two entries with the same id, the
+ * Reads the list under a root key: objects with an integer id under one of `idKeys`. `hasUniqueIds`: of two entries with the same id, the
  * later one is used, and a different earlier one is rejected. Throws SchemaError if it is not a list.
  */
 export function readItems(
   body: JsonObject,
   root: string,
   idKeys: readonly string[],
-  { once = true, lists = {} }: { readonly once?: boolean; readonly lists?: ListKeys } = {},
+  { hasUniqueIds = true, lists = {} }: { readonly hasUniqueIds?: boolean; readonly lists?: ListKeys } = {},
 ): Items {
   const list = body[root]
   if (!Array.isArray(list)) throw new SchemaError(`${root} is not a list.`, { path: `$.${root}` })
@@ -79,7 +79,7 @@ export function readItems(
         idKeys.find((key) => toInteger(item[key]) !== null),
       ),
     }
-    const index = once ? indexes.get(id) : undefined
+    const index = hasUniqueIds ? indexes.get(id) : undefined
     if (index === undefined) {
       indexes.set(id, items.length)
       items.push(read)
@@ -93,13 +93,13 @@ export function readItems(
   })
   const size = isObject(body.meta) ? toInteger(body.meta.size) : null
   const hasStatedSize = size === null || size === items.length + repeated
-  const whole = rejects.done().rejected === 0 && items.length > 0 && hasStatedSize
-  return { items, rejects, whole }
+  const isWhole = rejects.done().rejected === 0 && items.length > 0 && hasStatedSize
+  return { items, rejects, isWhole }
 }
 
 /** The listing of items, to mark withdrawn ones. */
 export const toListing = (
-  { items, whole }: Items,
+  { items, isWhole }: Items,
   { locale, isUnfiltered }: PlannedRequest,
   item: Listing['item'],
   kind: string | null,
@@ -109,5 +109,5 @@ export const toListing = (
   kind,
   locale,
   ids: items.map(({ id }) => id),
-  isComplete: whole && isUnfiltered,
+  isComplete: isWhole && isUnfiltered,
 })

@@ -24,7 +24,7 @@ function archiveDate({ item, part }: Item, planned: PlannedRequest): string {
 /** Transforms a reply of a route of archives into archives, texts and editions. */
 export function transformArchives(body: JsonObject, planned: PlannedRequest): Rows {
   const { items, rejects } = readItems(body, declaredRoute(planned).root, ['id'], {
-    once: false,
+    hasUniqueIds: false,
     lists: TAXONOMY_LISTS,
   })
   const kind = itemKind(planned.service.routes, planned.route)

@@ -10,7 +10,7 @@ const KNOWN = ['name', 'short_name', 'description', 'id']
 /** Transforms a reply of `/indicators`. */
 export function transformCatalogue(body: JsonObject, planned: PlannedRequest): Rows {
   const listed = readItems(body, declaredRoute(planned).root, ['id'])
-  const { items, rejects, whole } = listed
+  const { items, rejects, isWhole } = listed
   const kind = ENTRY_ROUTES.series
   const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...toPayload(item, KNOWN) }))
   const texts = items.map(({ id, part }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(part) }))
@@ -19,7 +19,7 @@ export function transformCatalogue(body: JsonObject, planned: PlannedRequest): R
     ...NO_ROWS,
     // A listing filtered by one term shows its indicators; with several terms they are unknown.
     owned:
-      whole && term !== undefined && more.length === 0
+      isWhole && term !== undefined && more.length === 0
         ? [
             {
               table: 'indicator_term',

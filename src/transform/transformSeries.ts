@@ -98,15 +98,15 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
       path: `$.${root}.values`,
     })
   const steps = findSteps(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
-  const guessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
+  const isStepGuessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   const { updated } = part.columns(UPDATED)
   for (const tiempo of checkElements(part, 'tiempo', otherRejects).slice(0, 1)) tiempo.columns(PERIOD_FIELDS)
   const eachStep = trunc === null && typeof steps === 'number' ? stepsInParts(timeZone, observations, steps) : steps
   // The resolution of a reply without values means nothing.
   const hasValues = observations.at.length > 0
   return {
-    observations: guessed
-      ? { ...observations, steps: guessStep(timeZone, observations, steps), isStepGuessed: guessed }
+    observations: isStepGuessed
+      ? { ...observations, steps: guessStep(timeZone, observations, steps), isStepGuessed }
       : { ...observations, steps: eachStep },
     tables: [
       ...indicatorRows(part, requested, planned, otherRejects),

@@ -28,7 +28,7 @@ function singleWidget(body: JsonObject, planned: PlannedRequest): Items {
   if (id === null) throw new SchemaError('The widget has no id.', { path: `$.${root}.id_widget` })
   const rejects = collectRejects()
   const part = checkPart(item, item === body ? '$' : `$.${root}`, rejects)
-  return { items: [{ id, item, part }], rejects, whole: false }
+  return { items: [{ id, item, part }], rejects, isWhole: false }
 }
 
 /** Transforms a reply of `/widgets` or `/widgets/{id}`. The payload of its version has all fields. */

@@ -275,8 +275,8 @@ export const eventLevel = ({ event, outcome }: SyncEvent): EventDeclaration['lev
 export const describeEvent = (event: SyncEvent): string => (EVENTS[event.event] as EventDeclaration).sentence(event)
 
 /** Whether a log with these settings shows an event. */
-export function isLogged(name: EventName, { pretty, level }: { pretty: boolean; level: string }): boolean {
+export function isLogged(name: EventName, { isPretty, level }: { isPretty: boolean; level: string }): boolean {
   const declared: EventDeclaration = EVENTS[name]
   if (declared.selfHealing && level === 'warn') return false
-  return !pretty || level === 'debug' || declared.pretty === 'always'
+  return !isPretty || level === 'debug' || declared.pretty === 'always'
 }

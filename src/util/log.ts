@@ -13,7 +13,7 @@ export type Logger = Pick<Pino, (typeof LEVELS)[number]>
 export interface LogOptions {
   readonly level: 'silent' | 'warn' | 'info' | 'debug'
   readonly format: 'pretty' | 'json'
-  readonly color: boolean
+  readonly isColored: boolean
   /** Texts that are replaced by `[secret]`. */
   readonly secrets: readonly string[]
   /** Returns what is written before a line, such as the sequence that clears a progress line. */
@@ -37,7 +37,7 @@ export function createLog(options: LogOptions): Logger {
   const isEnabled = (name: (typeof LEVELS)[number], first: unknown): boolean =>
     level !== 'silent' &&
     LEVELS.indexOf(name) >= LEVELS.indexOf(level) &&
-    !(isEvent(first) && !isLogged(first.event, { pretty: format === 'pretty', level }))
+    !(isEvent(first) && !isLogged(first.event, { isPretty: format === 'pretty', level }))
   const write =
     (name: (typeof LEVELS)[number]): LogFn =>
     (...args: readonly unknown[]) => {
@@ -49,10 +49,10 @@ export function createLog(options: LogOptions): Logger {
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
-function createPino({ level, format, color, secrets, before = () => '' }: LogOptions): Pino {
+function createPino({ level, format, isColored, secrets, before = () => '' }: LogOptions): Pino {
   const { pino } = loadPackage<typeof import('pino')>('pino')
   const { prettyFactory } = loadPackage<typeof import('pino-pretty')>('pino-pretty')
-  const pretty = prettyFactory({ colorize: color, ignore: 'pid,hostname,time', singleLine: true, hideObject: true })
+  const pretty = prettyFactory({ colorize: isColored, ignore: 'pid,hostname,time', singleLine: true, hideObject: true })
   const shape = format === 'json' ? (line: string) => line : (line: string) => `${(pretty(line) ?? '').trimEnd()}\n`
   const hooks: LoggerOptions['hooks'] = {
     logMethod(args, method) {

@@ -66,7 +66,7 @@ and \`energy\` is NULL. Values that the service summed over time (\`time_agg = '
 
 | id | unit | measure | source | assumed |
 |---|---|---|---|---|
-${MAGNITUDES.map(({ id, unit, measure, source, assumed }) => `| ${id} | ${unit} | ${measure} | ${source} | ${assumed ? 'yes' : 'no'} |`).join('\n')}
+${MAGNITUDES.map(({ id, unit, measure, source, isAssumed }) => `| ${id} | ${unit} | ${measure} | ${source} | ${isAssumed ? 'yes' : 'no'} |`).join('\n')}
 
 Names are in the language that \`migrate --language\` chose, else in English, else in Spanish, else in another one, as far as they are stored: a job with
 \`locales: [es, en]\` fetches both.`
@@ -81,7 +81,7 @@ const lines = (object: string): Line[] =>
   dictionaryRows()
     .filter(({ object: of, column_name: name }) => of === object && name !== '')
     .map(({ column_name: name, type, unit, meaning }) => {
-      const nullable = type !== null && tableOf(object as TableName).columns[name]!.nullable
+      const nullable = type !== null && tableOf(object as TableName).columns[name]!.isNullable
       const form = [
         ...(type === null ? [] : [nullable ? `${type}?` : type]),
         ...(unit === null ? [] : [unit.replace(' to the millisecond', '')]),

@@ -129,7 +129,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
         ...(await executeRun(context, jobOf(RETRY), 'retry', createFixedPlan(again))),
         skipped: [],
         lackingGeos: [],
-        selected: true,
+        hasSelection: true,
         windowHints: [],
       }
     },

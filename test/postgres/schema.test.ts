@@ -16,10 +16,10 @@ test('migrations create the declared tables and views', async () => {
          from pg_attribute where attrelid = $1::text::regclass and attnum > 0 order by attnum`,
         [name],
       )
-      const declared = Object.entries(tableOf(name).columns).map(([column, { store, nullable }]) => ({
+      const declared = Object.entries(tableOf(name).columns).map(([column, { store, isNullable }]) => ({
         name: column,
         type: TYPES[store],
-        filled: !nullable,
+        filled: !isNullable,
       }))
       expect(rows, name).toEqual(declared)
     }

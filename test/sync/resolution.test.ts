@@ -27,7 +27,7 @@ test.each([
     stepS,
     observations: { geoIds: [3, 3, 3], at: [0, stepS, 2 * stepS], guessed: false },
   } as unknown as Rows
-  expect(isNative(planned, rows, { around: { steps: [], bordered: false }, dayIds: [] })).toBe(verdict)
+  expect(isNative(planned, rows, { around: { steps: [], isBordered: false }, dayIds: [] })).toBe(verdict)
 })
 
 const every = (step: number, ...stray: readonly number[]) =>
@@ -45,5 +45,5 @@ test.each([
   const planned = { window, series, timeZone: 'Europe/Lisbon', service: service(3600) } as unknown as PlannedRequest
   const observations = { geoIds: geos.flatMap((at, geo) => at.map(() => geo)), at: geos.flat(), guessed: false }
   const rows = { resolutionId: 9, stepS: 900, observations } as unknown as Rows
-  expect(isNative(planned, rows, { around: { steps: [], bordered: false }, dayIds: [] })).toBe(verdict)
+  expect(isNative(planned, rows, { around: { steps: [], isBordered: false }, dayIds: [] })).toBe(verdict)
 })

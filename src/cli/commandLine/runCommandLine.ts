@@ -111,7 +111,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
     if (!isJson(argv)) return void process.stderr.write(`${visible(redact(describeError(error), secrets()))}\n`)
     // The logger is loaded on demand.
     const { createLog, eventsTo } = await import('../../util/log.ts')
-    const log = createLog({ level: 'warn', format: 'json', color: false, secrets: secrets() })
+    const log = createLog({ level: 'warn', format: 'json', isColored: false, secrets: secrets() })
     eventsTo(log)({ event: 'command.failed', ...failedFields(error) })
   }
 }

@@ -71,11 +71,11 @@ function geosText(geos: readonly NamedGeo[], limit: number): string {
 
 async function search(reader: Reader | null, service: Service, args: DiscoverArgs) {
   const text = args.text ?? ''
-  const geos = ['geos', 'all'].includes(args.in)
+  const includesGeos = ['geos', 'all'].includes(args.in)
     ? (await searchGeos(reader, service, text)).map((geo) => ({ kind: 'geo', ...geo }))
     : []
-  if (args.in === 'geos' || !reader) return geos
-  return [...(await searchItems(reader, text, args.in === 'all' ? SEARCH_SCOPES : [args.in])), ...geos]
+  if (args.in === 'geos' || !reader) return includesGeos
+  return [...(await searchItems(reader, text, args.in === 'all' ? SEARCH_SCOPES : [args.in])), ...includesGeos]
 }
 
 export async function handler(args: DiscoverArgs): Promise<number> {

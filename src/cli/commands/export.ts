@@ -123,7 +123,7 @@ export async function handler(args: ExportArgs): Promise<number> {
     const question = sql === undefined ? await readQuestion(reader, args) : null
     const make = async () => {
       if (question) return args.wide ? exportWide(reader, question) : exportLong(reader, question)
-      return runStatement(startStatement(), { file: reader.address, sql: sql!, typed: form === 'parquet' })
+      return runStatement(startStatement(), { file: reader.address, sql: sql!, isTyped: form === 'parquet' })
     }
     const rows = await exportTo(output, make, { form, dialect: args, overwrite, sources: [reader.file] })
     if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)

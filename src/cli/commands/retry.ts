@@ -34,7 +34,7 @@ async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, nowMs } = context
   const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readFailedRequests(store))
   const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', createFixedPlan(requests))
-  return { ...run, skipped: [], lackingGeos: [], selected: true, windowHints: [] }
+  return { ...run, skipped: [], lackingGeos: [], hasSelection: true, windowHints: [] }
 }
 
 export const handler = (args: RetryArgs): Promise<number> =>

@@ -180,7 +180,7 @@ async function recordUnreached(
     earlyEnd,
     skipped: [],
     lackingGeos: [],
-    selected: true,
+    hasSelection: true,
     windowHints: [],
   }
 }

@@ -60,7 +60,7 @@ export const logFor = ({ quiet, verbose, logFormat }: CommonArgs, secrets: reado
   createLog({
     level: quiet ? 'warn' : verbose ? 'debug' : 'info',
     format: logFormat,
-    color: process.stderr.isTTY === true && !process.env.NO_COLOR,
+    isColored: process.stderr.isTTY === true && !process.env.NO_COLOR,
     secrets,
     before: clearLine,
   })

@@ -36,8 +36,8 @@ const NOTHING_REQUESTED: Readonly<Record<string, string>> = {
 }
 
 /** Explains why a run sent no requests. */
-function idleText({ command, selected, skipped, isPart, windowHints, gaps }: Summary): string {
-  if (!selected) return NOTHING_SELECTED
+function idleText({ command, hasSelection, skipped, isPart, windowHints, gaps }: Summary): string {
+  if (!hasSelection) return NOTHING_SELECTED
   if (skipped.length > 0)
     return `nothing requested; the service does not know ${quantity(skipped.length, 'item')} of the job:`
   if (windowHints.length > 0) return 'nothing to do.'
@@ -112,13 +112,13 @@ export const summaryJson = ({
   skipped,
   lackingGeos,
   gaps,
-  selected,
+  hasSelection,
 }: Summary): object => ({
   run: runId,
   job,
   outcome,
   seconds,
-  selected,
+  selected: hasSelection,
   ...counts,
   stop: earlyEnd && { code: earlyEnd.code, message: earlyEnd.message, hint: earlyEnd.hint ?? null },
   unknown: skipped.map(({ entry, route, id, since, nextAt }) => ({

@@ -25,7 +25,7 @@ export const postgres: Backend = {
   readSchemaState,
   async takeOver(source, file, onProgress) {
     // Full durability, because nothing would repeat commits that a crash of the server lost.
-    const { store, release } = await this.openLocked(file, { unfinished: true, durability: 'full' })
+    const { store, release } = await this.openLocked(file, { allowsUnfinished: true, durability: 'full' })
     try {
       return await takeOver(source, store, onProgress)
     } finally {

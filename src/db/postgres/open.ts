@@ -68,8 +68,8 @@ const createTakenOverError = (address: string): BusyError =>
   })
 
 /** Creates or migrates the tables, and updates reference tables. */
-async function updateSchema({ kysely }: Reader, address: string, unfinished: boolean): Promise<void> {
-  const { version } = await readSchemaState(address, unfinished)
+async function updateSchema({ kysely }: Reader, address: string, allowsUnfinished: boolean): Promise<void> {
+  const { version } = await readSchemaState(address, allowsUnfinished)
   if (version < SCHEMA_VERSION) await migrate(kysely)
   await refreshZones(kysely)
   const entry = await kysely.selectFrom('data_dictionary').select('object').limit(1).executeTakeFirst()
@@ -78,7 +78,7 @@ async function updateSchema({ kysely }: Reader, address: string, unfinished: boo
 
 export async function openStore(
   address: string,
-  { durability = 'normal', signal, unfinished = false }: InternalStoreOptions = {},
+  { durability = 'normal', signal, allowsUnfinished = false }: InternalStoreOptions = {},
 ): Promise<Store> {
   // A crash of the server may lose the transactions of the last half second, which the next sync fetches again.
   const settings = [`synchronous_commit = ${durability === 'full' ? 'on' : 'off'}`]
@@ -86,7 +86,7 @@ export async function openStore(
   const { kysely } = connection
   const reader = createReader(connection, address)
   try {
-    await withSchemaLock(address, () => updateSchema(reader, address, unfinished))
+    await withSchemaLock(address, () => updateSchema(reader, address, allowsUnfinished))
   } catch (error) {
     await connection.close()
     throw error

@@ -41,7 +41,7 @@ export const insertStatement = (table: TableName, target: string = table): strin
 /** Continues generated ids after the largest stored one. */
 export async function advanceSequences(db: Kysely<Database>, tables: readonly TableName[]): Promise<void> {
   for (const table of tables)
-    if (tableOf(table).columns.id?.generated)
+    if (tableOf(table).columns.id?.isGenerated)
       await queryRows(
         db,
         `select setval(pg_get_serial_sequence('public.${table}', 'id'), coalesce(max(id), 1), max(id) is not null) from ${table}`,

@@ -23,9 +23,9 @@ const describeDatabase = (address: string): string => `The database ${shownAddre
 
 /**
  * Returns the schema version; 0 for an empty database. Refuses a database of another program or a newer version, and an
- * unfinished copy unless `unfinished`.
+ * unfinished copy unless `allowsUnfinished`.
  */
-async function checkOwner(client: pg.ClientBase, address: string, unfinished = false): Promise<number> {
+async function checkOwner(client: pg.ClientBase, address: string, allowsUnfinished = false): Promise<number> {
   const { rows } = await client.query<{ migrations: string | null; mark: string | null; tables: number }>(
     `select to_regclass('public._migration')::text as migrations, ${MARK_SQL} as mark,
        (select count(*) from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace) as tables`,
@@ -40,7 +40,7 @@ async function checkOwner(client: pg.ClientBase, address: string, unfinished = f
     await requireUtf8(client, address)
     return 0
   }
-  if (mark !== null && !unfinished) throw createUnfinishedCopyError(address)
+  if (mark !== null && !allowsUnfinished) throw createUnfinishedCopyError(address)
   const { rows: names } = await client.query<{ name: string }>('select name from public._migration')
   const version = Math.max(0, ...names.map(({ name }) => migrationNumber(name)))
   refuseNewerSchema(describeDatabase(address), version, SCHEMA_VERSION)
@@ -78,9 +78,9 @@ export async function checkReadable(client: pg.ClientBase, address: string): Pro
 
 export const migrate = (db: Kysely<Database>): Promise<void> => migrateToLatest(db, POSTGRES_MIGRATIONS)
 
-export async function readSchemaState(address: string, unfinished = false): Promise<SchemaState> {
+export async function readSchemaState(address: string, allowsUnfinished = false): Promise<SchemaState> {
   try {
-    const version = await withClient(address, (client) => checkOwner(client, address, unfinished))
+    const version = await withClient(address, (client) => checkOwner(client, address, allowsUnfinished))
     return stateAt(POSTGRES_MIGRATIONS, version > 0, version)
   } catch (error) {
     throw await describeError(error, address)

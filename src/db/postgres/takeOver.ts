@@ -30,7 +30,7 @@ async function readLastKey({ kysely }: Store, table: TableName): Promise<Row | u
 /** A summary of a table that is equal on both databases. */
 async function summarizeTable({ kysely }: Reader, table: TableName): Promise<string> {
   const integers = Object.entries(tableOf(table).columns).filter(
-    ([, { store, nullable }]) => store === 'integer' && !nullable,
+    ([, { store, isNullable }]) => store === 'integer' && !isNullable,
   )
   const sums = integers.map(
     ([name]) => sql`cast(coalesce(sum(${sql.ref(name)} % 1000003), 0) as bigint) as ${sql.ref(name)}`,

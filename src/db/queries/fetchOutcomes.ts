@@ -56,26 +56,26 @@ interface Later extends Interval {
 const fetchedFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
-/** Later good fetches. `sound`: only those without rejects, other than dismissed ones. */
-function goodFetches(db: Kysely<Database>, fetchId: number, sound: boolean) {
+/** Later good fetches. `mustBeSound`: only those without rejects, other than dismissed ones. */
+function goodFetches(db: Kysely<Database>, fetchId: number, mustBeSound: boolean) {
   const fetches = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD_OUTCOMES)
-  return sound ? fetches.where('rows_rejected', '=', 0) : fetches
+  return mustBeSound ? fetches.where('rows_rejected', '=', 0) : fetches
 }
 
-const bySoundness = <P extends object, T>(make: (sound: boolean) => Prepared<P, T>) => ({
+const bySoundness = <P extends object, T>(make: (mustBeSound: boolean) => Prepared<P, T>) => ({
   all: make(false),
   sound: make(true),
 })
 
-const laterOfTarget = bySoundness((sound) =>
+const laterOfTarget = bySoundness((mustBeSound) =>
   prepared((db, request: { fetchId: number; target: string }) =>
-    goodFetches(db, request.fetchId, sound).select('_fetch.id').where('target', '=', request.target).limit(1),
+    goodFetches(db, request.fetchId, mustBeSound).select('_fetch.id').where('target', '=', request.target).limit(1),
   ),
 )
 
-const laterOfSeries = bySoundness((sound) =>
+const laterOfSeries = bySoundness((mustBeSound) =>
   prepared((db, request: Interval & { fetchId: number; seriesId: number }) =>
-    goodFetches(db, request.fetchId, sound)
+    goodFetches(db, request.fetchId, mustBeSound)
       .select(['from_at as from', 'to_at as to', 'geo_ids'])
       .where('series_id', '=', request.seriesId)
       .where('from_at', '<', request.to)
@@ -93,14 +93,14 @@ export const isSeriesFetched = async (db: Kysely<Database>, fetchId: number, ser
   (await laterOfAnyWindow.first(db, { fetchId, seriesId })) !== undefined
 
 /**
- * Creates a function that finds the parts of a recorded request that later replies lack. `sound`: replies with open rejects do
+ * Creates a function that finds the parts of a recorded request that later replies lack. `mustBeSound`: replies with open rejects do
  * not count.
  */
 export function createMissingPartsFinder(
   db: Kysely<Database>,
-  sound: boolean,
+  mustBeSound: boolean,
 ): (request: RequestRecord) => Promise<MissingPart[]> {
-  const which = sound ? 'sound' : 'all'
+  const which = mustBeSound ? 'sound' : 'all'
   return async ({ fetchId, target, seriesId, window, geoIds }) => {
     if (seriesId === null || window === null) {
       const again = await laterOfTarget[which].first(db, { fetchId, target })
@@ -109,7 +109,7 @@ export function createMissingPartsFinder(
     const rows = await laterOfSeries[which].all(db, { fetchId, seriesId, ...window })
     const later = rows.map(({ geo_ids, ...row }) => ({ ...row, geos: parseNumbers(geo_ids) }))
     // Good replies for each known geo count as a reply for all geos.
-    const knownGeos = sound && geoIds === null ? await readGeos(db, seriesId) : []
+    const knownGeos = mustBeSound && geoIds === null ? await readGeos(db, seriesId) : []
     const fetchedForEach = knownGeos
       .map((geoId) => fetchedFor(later, geoId))
       .reduce((a, b) => intersect(a, b), knownGeos.length > 0 ? [window] : [])

@@ -114,7 +114,7 @@ export async function ensureMagnitudes(
   store: Pick<Store, 'kysely' | 'write'>,
   magnitudes: readonly Magnitude[] = [],
 ): Promise<void> {
-  const rows = magnitudes.map(({ assumed, ...row }) => ({ ...row, assumed: assumed ? (1 as const) : (0 as const) }))
+  const rows = magnitudes.map(({ isAssumed, ...row }) => ({ ...row, assumed: isAssumed ? (1 as const) : (0 as const) }))
   const stored = await store.kysely.selectFrom('magnitude').selectAll().orderBy('id').execute()
   if (
     isDeepStrictEqual(

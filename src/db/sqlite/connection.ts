@@ -123,10 +123,10 @@ function createDriver(
  * SQLite can change its schema inside a transaction, contrary to Kysely's adapter. Readers may run any number of queries
  * concurrently.
  */
-const openAdapter = (readonly: boolean): SqliteAdapter =>
+const openAdapter = (isReadonly: boolean): SqliteAdapter =>
   Object.defineProperties(new SqliteAdapter(), {
     supportsTransactionalDdl: { value: true },
-    supportsMultipleConnections: { value: readonly },
+    supportsMultipleConnections: { value: isReadonly },
   })
 
 /**

@@ -22,14 +22,14 @@ export interface SqliteStore extends SqliteReader, Store {}
 
 export async function openStore(
   file: string,
-  { durability = 'normal', copies = false, logLimit = LOG_LIMIT, ...lockTimeout }: InternalStoreOptions = {},
+  { durability = 'normal', allowsCopies = false, logLimit = LOG_LIMIT, ...lockTimeout }: InternalStoreOptions = {},
 ): Promise<SqliteStore> {
   const connection = connect(file, lockTimeout)
   const reader = createReader(connection, file)
   const watch = watchFile(file)
   connection.guard(watch.check)
   try {
-    await updateSchema(connection, reader, { durability, copies, lockTimeout })
+    await updateSchema(connection, reader, { durability, allowsCopies, lockTimeout })
     return createStore(connection, reader, watch, logLimit)
   } catch (error) {
     await reader.close()
@@ -43,13 +43,13 @@ async function updateSchema(
   { file, kysely }: SqliteReader,
   {
     durability,
-    copies,
+    allowsCopies,
     lockTimeout,
-  }: { readonly durability: Durability; readonly copies: boolean; readonly lockTimeout: LockTimeout },
+  }: { readonly durability: Durability; readonly allowsCopies: boolean; readonly lockTimeout: LockTimeout },
 ): Promise<void> {
   const { raw } = connection
   await retryWhileBusy(
-    async () => (copies ? addMissingTables(connection) : requireAllTables(connection, file)),
+    async () => (allowsCopies ? addMissingTables(connection) : requireAllTables(connection, file)),
     lockTimeout,
   )
   await retryWhileBusy(() => setPragmas(connection, file, durability), lockTimeout)
@@ -68,14 +68,14 @@ function createStore(connection: Connection, reader: SqliteReader, watch: Watch,
   const length = watchLength(connection, file)
   const boundLog = createLogBound(connection, file, logLimit, length.forget)
   let ours: number | null = null
-  let invalid = false
+  let isInvalid = false
   const check = (): void => {
     try {
       watch.check()
       length.check()
       if (ours !== null && latest.get() !== ours) throw createTakenOverError(file)
     } catch (error) {
-      invalid = true
+      isInvalid = true
       throw error
     }
   }
@@ -88,7 +88,7 @@ function createStore(connection: Connection, reader: SqliteReader, watch: Watch,
     },
     replaceTables: (rebuilt, tables) => replaceTables(connection, file, rebuilt.file, tables, writing.write),
     tidy() {
-      if (invalid) return
+      if (isInvalid) return
       check()
       try {
         raw.pragma('optimize')
@@ -112,7 +112,7 @@ function createStore(connection: Connection, reader: SqliteReader, watch: Watch,
     async close() {
       // SQLite leaves the log of a deleted file, where it would belong to the next file of that name.
       try {
-        if (invalid && watch.moved()) raw.pragma('wal_checkpoint(truncate)')
+        if (isInvalid && watch.hasMoved()) raw.pragma('wal_checkpoint(truncate)')
       } finally {
         await reader.close()
       }

@@ -15,9 +15,9 @@ type StorageClass = 'integer' | 'real' | 'text' | 'blob'
 /** A column with its storage class and its description. */
 export interface Column<T> {
   readonly store: StorageClass
-  readonly nullable: boolean
+  readonly isNullable: boolean
   /** Whether the database generates a missing value. */
-  readonly generated: boolean
+  readonly isGenerated: boolean
   readonly about: string
   /** The selected type; not set at run time. */
   readonly type?: T
@@ -25,7 +25,7 @@ export interface Column<T> {
 
 const column =
   <T>(store: StorageClass) =>
-  (about: string): Column<T> => ({ store, nullable: false, generated: false, about })
+  (about: string): Column<T> => ({ store, isNullable: false, isGenerated: false, about })
 
 export const integer = column<number>('integer')
 export const real = column<number>('real')
@@ -43,13 +43,14 @@ export const word = <T extends string>(about: string): Column<T> => column<T>('t
 export const json = column<string>('text')
 
 /** The same column, but nullable. */
-export const optional = <T>(column: Column<T>): Column<T | null> => ({ ...column, nullable: true }) as Column<T | null>
+export const optional = <T>(column: Column<T>): Column<T | null> =>
+  ({ ...column, isNullable: true }) as Column<T | null>
 
 /** A primary key that SQLite numbers. */
 export const rowid = (about: string): Column<Generated<number>> => ({
   store: 'integer',
-  nullable: false,
-  generated: true,
+  isNullable: false,
+  isGenerated: true,
   about,
 })
 

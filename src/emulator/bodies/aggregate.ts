@@ -21,14 +21,14 @@ export function aggregate(
   points: readonly Point[],
   border: (at: Instant) => Instant,
   geoFor: (geo: number) => number,
-  average: boolean,
+  isAverage: boolean,
 ): Point[] {
   const grouped: Point[] = []
   let open = new Map<number, { sum: number; count: number }>()
   let current = Number.NaN
   const close = () => {
     for (const [geo, { sum, count }] of [...open].sort(([a], [b]) => a - b))
-      grouped.push({ at: current, geo, value: Math.round((average ? sum / count : sum) * 100) / 100 })
+      grouped.push({ at: current, geo, value: Math.round((isAverage ? sum / count : sum) * 100) / 100 })
     open = new Map()
   }
   for (const { at, geo, value } of points) {

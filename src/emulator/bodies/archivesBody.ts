@@ -94,7 +94,7 @@ function entry(archive: Archive, day: Instant, query: ParsedQuery): object {
   const date = localDate(EMULATED_ZONE, day)
   const span = SPANNING.includes(name) ? [localDate(EMULATED_ZONE, first), localDate(EMULATED_ZONE, last)] : []
   const publication = localDate(EMULATED_ZONE, published)
-  const twice = horizon === 'QM' || horizon === 'O'
+  const hasTwoPublications = horizon === 'QM' || horizon === 'O'
   return {
     name,
     id,
@@ -107,7 +107,9 @@ function entry(archive: Archive, day: Instant, query: ParsedQuery): object {
     },
     date: { date: `${date}T23:59:59.000+00:00` },
     date_times: horizon === 'H' ? [date] : span,
-    publication_date: twice ? [publication, localDate(EMULATED_ZONE, dayFrom(published).to)] : [publication],
+    publication_date: hasTwoPublications
+      ? [publication, localDate(EMULATED_ZONE, dayFrom(published).to)]
+      : [publication],
     ...taxonomy(terms, ARCHIVE_VOCABULARIES, queryLocale(query)),
   }
 }

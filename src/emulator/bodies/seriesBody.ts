@@ -57,8 +57,8 @@ function selectValues(source: ValueSource, query: ParsedQuery, world: World): Se
   const unit = query.time_trunc as Unit | undefined
   const same = <T>(value: T): T => value
   // Across a change of resolution the service sums to hours, prices too.
-  const coarsened = unit === undefined && source.changes(from, to, raw)
-  const summed = unit ?? (coarsened ? 'hour' : undefined)
+  const isCoarsened = unit === undefined && source.changes(from, to, raw)
+  const summed = unit ?? (isCoarsened ? 'hour' : undefined)
   const values = summed ? aggregate(raw, createFloor(summed), same, query.time_agg === 'average') : raw
   const level = query.geo_trunc as string | undefined
   const geoFor = (geo: number): number => (level === undefined ? geo : ancestor(geo, level))
@@ -70,7 +70,7 @@ function selectValues(source: ValueSource, query: ParsedQuery, world: World): Se
 }
 
 /** The body of `/indicators/{id}` and `/offer_indicators/{id}` as JSON text; the values of the latter have no geo. */
-export function seriesBody(source: ValueSource, query: ParsedQuery, world: World, withGeo: boolean): string {
+export function seriesBody(source: ValueSource, query: ParsedQuery, world: World, hasGeo: boolean): string {
   const locale = queryLocale(query)
   const { values, tiempo, updated } = selectValues(source, query, world)
   const stamps = valueStamps()
@@ -78,7 +78,7 @@ export function seriesBody(source: ValueSource, query: ParsedQuery, world: World
   const tails = new Map<number, string>()
   const createTail = (geo: number): string => {
     if (query.geo_agg) return `,"geo_ids":[${geo}]}`
-    return withGeo ? `,"geo_id":${geo},"geo_name":${JSON.stringify(findGeo(geo)[locale])}}` : '}'
+    return hasGeo ? `,"geo_id":${geo},"geo_name":${JSON.stringify(findGeo(geo)[locale])}}` : '}'
   }
   // Written in pieces: a string that grows by a million concatenations is slow to flatten.
   const pieces: string[] = []
@@ -101,13 +101,13 @@ export function seriesBody(source: ValueSource, query: ParsedQuery, world: World
       rows = ''
     }
   }
-  const geoIds = withGeo ? [...tails.keys()].sort((a, b) => a - b) : []
+  const geoIds = hasGeo ? [...tails.keys()].sort((a, b) => a - b) : []
   const { about, geos } = source
   const head = JSON.stringify({
     name: about[locale],
     short_name: about.short,
     id: about.id,
-    composited: about.composited ?? false,
+    composited: about.isComposited ?? false,
     step_type: 'linear',
     disaggregated: geos.length > 1,
     magnitud: [{ name: about.magnitude[1], id: about.magnitude[0] }],

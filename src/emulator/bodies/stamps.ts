@@ -21,11 +21,11 @@ export function valueStamps(): (at: Instant) => string {
     if (start !== hour) {
       hour = start
       const ahead = offsetAt(EMULATED_ZONE, at)
-      const repeated = offsetAt(EMULATED_ZONE, at - 3_600) - ahead === 3_600
+      const isRepeated = offsetAt(EMULATED_ZONE, at - 3_600) - ahead === 3_600
       local = localClock(EMULATED_ZONE, start).slice(0, 14)
       offset = formatOffset(ahead)
       utc = formatUtc(start).slice(0, 14)
-      faulty = repeated ? formatUtc(start - 3_600).slice(0, 14) : utc
+      faulty = isRepeated ? formatUtc(start - 3_600).slice(0, 14) : utc
     }
     const past = at - start
     const clock = `${padTwo((past / 60) | 0)}:${padTwo(past % 60)}`

@@ -13,7 +13,7 @@ export interface CalendarDay {
   readonly date: number
   /** Days since 1 January. */
   readonly yearDay: number
-  readonly weekend: boolean
+  readonly isWeekend: boolean
 }
 
 const days = new Map<Instant, CalendarDay>()
@@ -31,7 +31,7 @@ export function dayFrom(from: Instant): CalendarDay {
       month,
       date,
       yearDay: (utc - Date.UTC(year, 0, 1)) / 86_400_000,
-      weekend: [0, 6].includes(new Date(utc).getUTCDay()),
+      isWeekend: [0, 6].includes(new Date(utc).getUTCDay()),
     }
     days.set(from, day)
   }

@@ -4,7 +4,7 @@ export interface CurveInput {
   readonly hour: number
   /** Day of the year, 0 to 365. */
   readonly day: number
-  readonly weekend: boolean
+  readonly isWeekend: boolean
   /** Random numbers of the day and of the hour, each in [-1, 1], interpolated between neighbours. */
   readonly daily: number
   readonly hourly: number
@@ -26,19 +26,22 @@ const sun = (hour: number, day: number): number => {
 
 /** The shapes of the market: each a function of the hour, the season, the weekend and chance. */
 export const CURVES = {
-  price: ({ hour, day, weekend, daily, hourly }: CurveInput): number => {
+  price: ({ hour, day, isWeekend, daily, hourly }: CurveInput): number => {
     const spring = bump(((day - 110) / 365) * 24 + 12, 12, 4)
-    const glut = sun(hour, day) * (35 + 45 * spring + (weekend ? 18 : 0))
-    return 62 + 24 * daily + 30 * bump(hour, 21, 2.5) + 18 * bump(hour, 8.5, 2) - glut - (weekend ? 9 : 0) + 3 * hourly
+    const glut = sun(hour, day) * (35 + 45 * spring + (isWeekend ? 18 : 0))
+    return (
+      62 + 24 * daily + 30 * bump(hour, 21, 2.5) + 18 * bump(hour, 8.5, 2) - glut - (isWeekend ? 9 : 0) + 3 * hourly
+    )
   },
   retail: (moment: CurveInput): number => {
-    const peak = !moment.weekend && ((moment.hour >= 10 && moment.hour < 14) || (moment.hour >= 18 && moment.hour < 22))
-    const flat = !moment.weekend && moment.hour >= 8
-    return CURVES.price(moment) + 20 + (peak ? 95 : flat ? 35 : 8)
+    const isPeak =
+      !moment.isWeekend && ((moment.hour >= 10 && moment.hour < 14) || (moment.hour >= 18 && moment.hour < 22))
+    const isFlat = !moment.isWeekend && moment.hour >= 8
+    return CURVES.price(moment) + 20 + (isPeak ? 95 : isFlat ? 35 : 8)
   },
-  demand: ({ hour, day, weekend, daily, hourly }: CurveInput): number =>
+  demand: ({ hour, day, isWeekend, daily, hourly }: CurveInput): number =>
     // Weekends differ by day, not by night, so that no line jumps at midnight.
-    (25_500 - (weekend ? 3_400 * (1 - bump(hour, 0, 5)) : 0)) * (1 + 0.06 * summer(day) ** 2) +
+    (25_500 - (isWeekend ? 3_400 * (1 - bump(hour, 0, 5)) : 0)) * (1 + 0.06 * summer(day) ** 2) +
     5_200 * bump(hour, 13, 4) +
     6_400 * bump(hour, 20.5, 3) -
     4_200 * bump(hour, 4, 3.5) +

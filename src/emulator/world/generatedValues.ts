@@ -45,19 +45,19 @@ function createValueSource(indicator: Indicator, geo: number, world: World) {
   const daily = smoothNoise(seed, CURVE_NAMES.indexOf(indicator.curve), 0, 2 * 86_400)
   const hourly = smoothNoise(seed, id, geo, HOUR)
   const part = scale * share(indicator, geo, seed)
-  const abroad = magnitude[0] === PRICE_MAGNITUDE[0] && geo !== indicator.geos[0]
+  const isAbroad = magnitude[0] === PRICE_MAGNITUDE[0] && geo !== indicator.geos[0]
   const versions = rule.ages.length
   return (at: Instant, day: CalendarDay, step: number, revised: number): number => {
     const moment = {
       hour: ((at - day.from) / (day.to - day.from)) * 24,
       day: day.yearDay,
-      weekend: day.weekend,
+      isWeekend: day.isWeekend,
       daily: daily(at),
       hourly: hourly(at) + 0.3 * noise(seed, id, geo, at),
     }
     let value = curve(moment) * part
     if (magnitude[0] === ENERGY_MAGNITUDE[0]) value *= step / HOUR
-    if (abroad) value *= 1 + 0.08 * noise(seed, geo, day.from / HOUR)
+    if (isAbroad) value *= 1 + 0.08 * noise(seed, geo, day.from / HOUR)
     let version = revised
     for (let i = 0; i < versions; i++) if (now - at >= rule.ages[i]!) version++
     const open = versions === 0 ? revised < 0 : version < versions

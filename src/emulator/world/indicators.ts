@@ -18,7 +18,7 @@ export interface Indicator {
   /** What the curve is multiplied by. */
   readonly scale: number
   readonly published: PublicationName
-  readonly composited?: boolean
+  readonly isComposited?: boolean
   readonly terms: readonly string[]
   /** A sentence for the catalogue; without it the service gives no description. */
   readonly about?: Bilingual
@@ -127,7 +127,7 @@ export const INDICATORS: readonly Indicator[] = [
       geos: PENINSULA_ONLY,
       published: 'settled',
       terms: ['Mercados y precios', 'Liquidaciones'],
-      composited: true,
+      isComposited: true,
       curve: 'price',
       scale: 1.15,
     },

@@ -16,7 +16,7 @@ export const NATIVE_STEPS: Readonly<Record<number, Tiempo>> = {
 
 /** A source of the values of a series. */
 export interface ValueSource {
-  readonly about: Pick<Indicator, 'id' | 'es' | 'en' | 'short' | 'magnitude' | 'composited'>
+  readonly about: Pick<Indicator, 'id' | 'es' | 'en' | 'short' | 'magnitude' | 'isComposited'>
   readonly geos: readonly number[]
   /** The largest possible number of instants with values within [from, to). */
   most(from: Instant, to: Instant): number

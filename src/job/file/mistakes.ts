@@ -4,11 +4,11 @@ import { parseSpan } from '../moment.ts'
 import { isRule } from './jobFile.ts'
 import type { DocumentPath } from './yaml.ts'
 
-/** A mistake at a path of a job. `key`: it is in the key, not in its value. */
+/** A mistake at a path of a job. `isKey`: it is in the key, not in its value. */
 export interface ExplainedMistake {
   readonly path: DocumentPath
   readonly message: string
-  readonly key: boolean
+  readonly isKey: boolean
 }
 
 /** Makes the valid keys the message of issues about unknown keys. */
@@ -21,12 +21,12 @@ export function explainIssue(issue: z.core.$ZodIssue, valueAt: (path: DocumentPa
   const value = valueAt(path)
   // JSON has no Infinity and no NaN: it would show them as null.
   const shown = typeof value === 'number' ? String(value) : JSON.stringify(value)
-  const mistake = (message: string): ExplainedMistake[] => [{ path, key: false, message }]
+  const mistake = (message: string): ExplainedMistake[] => [{ path, isKey: false, message }]
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => ({
         path: [...path, key],
-        key: true,
+        isKey: true,
         message: `unknown key; valid keys: ${issue.message}.${didYouMean(key, issue.message.split(', '))}`,
       }))
     case 'invalid_value': {
@@ -59,7 +59,7 @@ export function explainIssue(issue: z.core.$ZodIssue, valueAt: (path: DocumentPa
     case 'too_big':
       return mistake(sizeMistake(issue, shown))
     case 'custom':
-      return isRule(issue) ? [{ path, key: true, message: issue.message }] : mistake(`${shown} ${issue.message}`)
+      return isRule(issue) ? [{ path, isKey: true, message: issue.message }] : mistake(`${shown} ${issue.message}`)
     default:
       return mistake(shown === undefined ? issue.message : `${shown} ${issue.message}`)
   }

@@ -17,15 +17,15 @@ export type DocumentPath = readonly PropertyKey[]
 /** A YAML document as plain values, with the positions of its parts. */
 export interface ParsedDocument {
   readonly value: unknown
-  /** The position of a path, or of the nearest part above it that exists; `key`: of the key rather than of its value. */
-  readonly positionOf: (path: DocumentPath, key: boolean) => Position
+  /** The position of a path, or of the nearest part above it that exists; `isKey`: of the key rather than of its value. */
+  readonly positionOf: (path: DocumentPath, isKey: boolean) => Position
 }
 
 const MAX_LENGTH = 1024 * 1024
 /** The node at a path, or the nearest one above it that exists. */
-function nodeAt(document: Document, path: DocumentPath, key: boolean): Node | null {
+function nodeAt(document: Document, path: DocumentPath, isKey: boolean): Node | null {
   const parent = document.getIn(path.slice(0, -1), true)
-  const pair = key && isMap(parent) && parent.items.find((item) => String(item.key) === String(path.at(-1)))
+  const pair = isKey && isMap(parent) && parent.items.find((item) => String(item.key) === String(path.at(-1)))
   if (pair) return pair.key as Node
   const node = document.getIn(path, true)
   return isNode(node) || path.length === 0 ? (node as Node | null) : nodeAt(document, path.slice(0, -1), false)
@@ -88,7 +88,7 @@ export function parseYaml(text: string): { mistakes: readonly TextMistake[]; par
     mistakes,
     parsed: {
       value,
-      positionOf: (path, key) => place(nodeAt(document, path, key)?.range?.[0] ?? 0),
+      positionOf: (path, isKey) => place(nodeAt(document, path, isKey)?.range?.[0] ?? 0),
     },
   }
 }

@@ -254,10 +254,10 @@ async function readStoredValues(
 }
 
 /** Selects up to `NEARBY` values on one side of a window, of one geo or of each. */
-const selectBeside = (side: 'before' | 'after', ofOneGeo: boolean) =>
+const selectBeside = (side: 'before' | 'after', isOfOneGeo: boolean) =>
   prepared((db, { seriesId, geo, at }: { seriesId: number; geo: Geo; at: Instant }) =>
     selectByGeo(db, seriesId)
-      .$if(ofOneGeo, (query) => query.where('g.geo_id', '=', geo))
+      .$if(isOfOneGeo, (query) => query.where('g.geo_id', '=', geo))
       .where('o.at', side === 'before' ? '<' : '>=', at)
       .where('o.at', side === 'before' ? '>=' : '<=', ({ selectFrom }) =>
         selectFrom(

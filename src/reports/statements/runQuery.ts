@@ -33,10 +33,10 @@ function seenBits(value: unknown): number {
  */
 export async function runQuery(
   { engine }: Reader,
-  { sql, parameters, typed = false }: Omit<StatementRequest, 'file'>,
+  { sql, parameters, isTyped = false }: Omit<StatementRequest, 'file'>,
 ): Promise<ExportTable> {
   // Both queries see the database at one instant, until it is closed.
-  if (typed) await engine.beginSnapshot()
+  if (isTyped) await engine.beginSnapshot()
   const result = await engine.query(sql, parameters)
   const { columns } = result
   const names = uniqueNames(columns.map(({ name }) => name))
@@ -45,7 +45,7 @@ export async function runQuery(
   )
   let buffered: unknown[][] | null = null
   try {
-    if (typed && types.includes(undefined)) types = (await engine.findValueTypes(sql, columns.length)).map(chooseType)
+    if (isTyped && types.includes(undefined)) types = (await engine.findValueTypes(sql, columns.length)).map(chooseType)
   } catch {
     // A statement that cannot be a subquery, such as a pragma, has few rows.
     const rows = await allRows(result.rows)

@@ -11,7 +11,7 @@ export interface StatementRequest {
   readonly sql: string
   readonly parameters?: Readonly<Record<string, string | number | bigint | null>>
   /** Whether the types of all columns are needed. */
-  readonly typed?: boolean
+  readonly isTyped?: boolean
 }
 
 /** The limits of a result; undefined means none. */

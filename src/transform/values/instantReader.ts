@@ -14,7 +14,7 @@ export function createInstantReader(body: Buffer) {
     /** Reads the text at an index, and returns the index of its closing quote; -1 for a text with escapes. */
     read(from: number): number {
       const to = from + length
-      if (length >= 19 && body[to] === QUOTE && sameDay(from) && sameOffset(from)) {
+      if (length >= 19 && body[to] === QUOTE && isSameDay(from) && hasSameOffset(from)) {
         const hour = twoDigits(body, from + 11)
         const minute = twoDigits(body, from + 14)
         const second = twoDigits(body, from + 17)
@@ -26,11 +26,11 @@ export function createInstantReader(body: Buffer) {
       return learnDay(from)
     },
   }
-  const sameDay = (from: number): boolean => {
+  const isSameDay = (from: number): boolean => {
     for (let i = 10; i >= 0; i--) if (body[from + i] !== body[lastIndex + i]) return false
     return body[from + 13] === COLON && body[from + 16] === COLON
   }
-  const sameOffset = (from: number): boolean => {
+  const hasSameOffset = (from: number): boolean => {
     for (let i = 19; i < length; i++) if (body[from + i] !== body[lastIndex + i]) return false
     return true
   }

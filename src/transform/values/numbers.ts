@@ -9,18 +9,18 @@ export function createNumbers(bytes: Uint8Array) {
     number: 0,
     /** The index after it. */
     end: -1,
-    /** Reads the number at an index, or only an integer if `whole`. Returns whether it succeeded. */
-    read(at: number, whole: boolean): boolean {
+    /** Reads the number at an index, or only an integer if `isInteger`. Returns whether it succeeded. */
+    read(at: number, isInteger: boolean): boolean {
       let i = at
-      const negative = bytes[i] === MINUS
-      if (negative) i++
+      const isNegative = bytes[i] === MINUS
+      if (isNegative) i++
       const first = i
       let digits = 0
       let point = -1
       for (; ; i++) {
         const byte = bytes[i]!
         if (isDigit(byte)) digits = digits * 10 + byte - ZERO
-        else if (byte === POINT && point < 0 && !whole && i > first) point = i
+        else if (byte === POINT && point < 0 && !isInteger && i > first) point = i
         else break
       }
       const count = i - first - (point < 0 ? 0 : 1)
@@ -29,7 +29,7 @@ export function createNumbers(bytes: Uint8Array) {
       if (bytes[first] === ZERO && first + 1 !== (point < 0 ? i : point)) return false
       if (bytes[i] === 0x65 || bytes[i] === 0x45) return false
       const size = point < 0 ? digits : digits / TENS[i - point - 1]!
-      numbers.number = negative ? -size : size
+      numbers.number = isNegative ? -size : size
       numbers.end = i
       return true
     },

@@ -9,7 +9,7 @@ import { checkPart, collectRejects, type RejectSummary, type Rejects } from '../
 interface GeoColumns {
   readonly at: number[]
   readonly values: (number | null)[]
-  ascending: boolean
+  isAscending: boolean
 }
 
 /** The parsed `values` of a reply, before the step is known. */
@@ -84,13 +84,13 @@ export function createCollector(window: Interval | null, root: string): ValueCol
     let column = geoId === lastGeo ? lastColumn : columns.get(geoId)
     const isNew = column === undefined
     if (!column) {
-      column = { at: [], values: [], ascending: true }
+      column = { at: [], values: [], isAscending: true }
       columns.set(geoId, column)
     }
     lastGeo = geoId
     lastColumn = column
     const times = column.at
-    if (times.length > 0 && times[times.length - 1]! >= at) column.ascending = false
+    if (times.length > 0 && times[times.length - 1]! >= at) column.isAscending = false
     times.push(at)
     column.values.push(value)
     return isNew
@@ -144,7 +144,7 @@ function join(columns: ReadonlyMap<number, GeoColumns>, rejects: Rejects, path: 
   const values: (number | null)[] = []
   for (const geoId of [...columns.keys()].sort((a, b) => a - b)) {
     const column = columns.get(geoId)!
-    const { at: times, values: numbers } = column.ascending ? column : sorted(column, geoId, rejects, path)
+    const { at: times, values: numbers } = column.isAscending ? column : sorted(column, geoId, rejects, path)
     for (let i = 0; i < times.length; i++) {
       geoIds.push(geoId)
       at.push(times[i]!)

@@ -38,7 +38,7 @@ type PartKind = (typeof ROW_FIELDS)[keyof typeof ROW_FIELDS] | 'text' | 'word'
 interface Field {
   readonly name: string
   readonly literal: Uint8Array
-  readonly text: boolean
+  readonly isText: boolean
 }
 
 /** The pattern of rows: the scalar fields in order, and the bytes after the last. Nested lists and objects are constant bytes. */
@@ -84,10 +84,10 @@ function learnPattern(body: Buffer, start: number, end: number): RowPattern | nu
     const valueAt = skipSpace(body, skipSpace(body, nameEnd) + 1)
     const valueEnd = skipValue(body, valueAt)
     if (valueEnd <= valueAt || valueEnd >= end) return null
-    const text = body[valueAt] === QUOTE
+    const isText = body[valueAt] === QUOTE
     if (body[valueAt] !== OPEN && body[valueAt] !== LIST) {
-      fields.push({ name, literal: body.subarray(from, text ? valueAt + 1 : valueAt), text })
-      from = text ? valueEnd - 1 : valueEnd
+      fields.push({ name, literal: body.subarray(from, isText ? valueAt + 1 : valueAt), isText })
+      from = isText ? valueEnd - 1 : valueEnd
     }
     i = skipSpace(body, valueEnd)
     if (body[i] !== COMMA) break
@@ -109,10 +109,10 @@ function learn(body: Buffer, start: number, end: number): Template | null {
   const row: unknown = JSON.parse(body.toString('utf8', start, end))
   const pattern: RowPattern | null = isObject(row) ? learnPattern(body, start, end) : null
   if (!isObject(row) || !pattern) return null
-  const parts = pattern.fields.map(({ name, literal, text }) => {
+  const parts = pattern.fields.map(({ name, literal, isText }) => {
     const field = Object.hasOwn(ROW_FIELDS, name) ? ROW_FIELDS[name as keyof typeof ROW_FIELDS] : null
-    const fits = field !== null && text !== BARE.includes(field)
-    return { literal, kind: fits ? field : text ? ('text' as const) : ('word' as const) }
+    const isExpected = field !== null && isText !== BARE.includes(field)
+    return { literal, kind: isExpected ? field : isText ? ('text' as const) : ('word' as const) }
   })
   const has = (kind: PartKind): boolean => parts.some((part) => part.kind === kind)
   // Unusual forms of these fields are left to the tolerant parser.
@@ -127,7 +127,7 @@ function learn(body: Buffer, start: number, end: number): Template | null {
 function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: commonGeo }: Template, collector: ValueCollector) {
   const clock = createInstantReader(body)
   const checkClock = createInstantReader(body)
-  const checked = parts.some(({ kind }) => kind === 'check')
+  const hasCheck = parts.some(({ kind }) => kind === 'check')
   const numbers = createNumbers(body)
   /** The index after a word without quotes; -1 if only the parser can read it. */
   const wordEnd = (at: number): number => {
@@ -183,7 +183,7 @@ function createMatcher(body: Buffer, { parts, end: rowEnd, geoId: commonGeo }: T
     if (!standsAt(body, i, rowEnd)) return -1
     i += rowEnd.length
     const { at } = clock
-    if (Number.isNaN(at) || (checked && checkClock.at !== at)) return -1
+    if (Number.isNaN(at) || (hasCheck && checkClock.at !== at)) return -1
     if (collector.put(geoId, at, value) && nameTo > nameFrom) {
       const name = body.toString('utf8', nameFrom, nameTo)
       if (hasReplacementCharacter(name)) return -1

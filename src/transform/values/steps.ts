@@ -84,14 +84,15 @@ function periodInSteps(
   const stated = statedPeriod(declared, tiempo)
   const calendar = calendarPeriod(zone, observations, window)
   // Periods that all start at borders of months are months.
-  const many = calendar !== null && (new Set(observations.at).size >= MIN_MIDNIGHTS || isCalendarPeriod(calendar))
+  const hasManyPeriods =
+    calendar !== null && (new Set(observations.at).size >= MIN_MIDNIGHTS || isCalendarPeriod(calendar))
   if (stated && typeof stated.period !== 'number') {
     const { period } = stated
     if (areBorders(zone, observations.at, period.unit)) return period
   } else if (
     stated &&
     typeof stated.period === 'number' &&
-    (stated.isNumber ? !many : calendar === null || new Set(observations.at).size < 2)
+    (stated.isNumber ? !hasManyPeriods : calendar === null || new Set(observations.at).size < 2)
   ) {
     return areApart(observations, stated.period) ? stated.period : usualDistance(observations)!
   }

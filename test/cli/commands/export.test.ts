@@ -126,7 +126,7 @@ const byCommand =
 const bySql = (sql: string) => async (form: Form, file: string) => {
   const reader = openReader(join(dir, 'own.db'))
   try {
-    const planned = () => runQuery(reader, { sql, typed: form === 'parquet' })
+    const planned = () => runQuery(reader, { sql, isTyped: form === 'parquet' })
     await exportTo(file, planned, { form, dialect: {}, overwrite: false, sources: [] })
   } finally {
     await reader.close()

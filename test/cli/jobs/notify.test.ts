@@ -12,7 +12,7 @@ import { emulate, json, runCli, runCommand, runJob, serve, tempFolder, tempStore
 import { testSignals } from '../../systems.ts'
 
 const KEY = 'deadbeef'.repeat(8)
-const SILENT = createLog({ level: 'silent', format: 'json', color: false, secrets: [] })
+const SILENT = createLog({ level: 'silent', format: 'json', isColored: false, secrets: [] })
 const job = (more = ''): string =>
   `name: one\npace: { perSecond: 50 }\n${more}series:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-01-02 } }\n`
 

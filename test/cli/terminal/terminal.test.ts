@@ -30,8 +30,8 @@ describe('text of a service', () => {
     const write = process.stderr.write
     process.stderr.write = ((text: string) => written.push(text) > 0) as typeof write
     try {
-      createLog({ level: 'info', format, color: false, secrets: [] }).info(oneLine(`it said ${NASTY}`))
-      createLog({ level: 'info', format, color: false, secrets: [] }).info(`it said ${NASTY.replaceAll('\n', '')}`)
+      createLog({ level: 'info', format, isColored: false, secrets: [] }).info(oneLine(`it said ${NASTY}`))
+      createLog({ level: 'info', format, isColored: false, secrets: [] }).info(`it said ${NASTY.replaceAll('\n', '')}`)
     } finally {
       process.stderr.write = write
     }

@@ -27,11 +27,11 @@ test('values have their declared types and are NULL only in nullable columns', (
   const store = market.store()
   let filled = 0
   for (const table of TABLE_NAMES)
-    for (const [name, { store: declared, nullable }] of Object.entries(tableOf(table).columns)) {
+    for (const [name, { store: declared, isNullable }] of Object.entries(tableOf(table).columns)) {
       const types = (store.all(`select distinct typeof("${name}") as type from ${table}`) as { type: string }[]).map(
         ({ type }) => type,
       )
-      for (const type of types) expect([declared, ...(nullable ? ['null'] : [])], `${table}.${name}`).toContain(type)
+      for (const type of types) expect([declared, ...(isNullable ? ['null'] : [])], `${table}.${name}`).toContain(type)
       filled += types.some((type) => type !== 'null') ? 1 : 0
     }
   expect(filled).toBeGreaterThan(150)

@@ -25,7 +25,7 @@ test('migrations create exactly the declared tables, all of them STRICT', async 
       name,
     ).toEqual(Object.entries(columns).map(([column, { store }]) => [column, store]))
     for (const { name: column, required, pk } of real)
-      expect(required === 0 && pk === 0, `${name}.${column}`).toBe(columns[column]!.nullable)
+      expect(required === 0 && pk === 0, `${name}.${column}`).toBe(columns[column]!.isNullable)
     const keyed = real.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
     expect(
       keyed.map((column) => column.name),

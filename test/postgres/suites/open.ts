@@ -15,7 +15,7 @@ const synchronous = <R extends Reader>(reader: R): R =>
 
 /** Temporary databases remain files, also those of a rebuild. */
 async function named(file: string, options: InternalStoreOptions): Promise<string> {
-  if (options.durability === 'none' || options.copies) return file
+  if (options.durability === 'none' || options.allowsCopies) return file
   const name = onServer(file)
   return name === file || !isAddress(name) ? name : makeOnServer(file)
 }

@@ -225,7 +225,7 @@ export function connect(address: string, { connections, settings, first }: Conne
             const result: unknown = client.query(...parameters)
             return result instanceof Promise ? result.then(lastResult, rethrow) : result
           }) as never,
-          release: (discarded?: boolean) => releaseClient(client, discarded),
+          release: (isDiscarded?: boolean) => releaseClient(client, isDiscarded),
         }
       },
       end: async () => undefined,
@@ -243,13 +243,13 @@ export function connect(address: string, { connections, settings, first }: Conne
       const [begin, end] = snapshot
         ? [`savepoint ${name}`, `rollback to savepoint ${name}; release savepoint ${name}`]
         : ['begin read only', 'rollback']
-      let open = true
+      let isOpen = true
       await client.query(begin).catch(rethrow)
       return {
         query: (query) => client.query(query).catch(rethrow),
         async end() {
-          if (!open) return
-          open = false
+          if (!isOpen) return
+          isOpen = false
           await client.query(end).then(
             () => releaseClient(client),
             (error: Error) => releaseClient(client, error),

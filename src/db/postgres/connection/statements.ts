@@ -41,7 +41,7 @@ export function prepareOn(client: pg.ClientBase, prepares = true): void {
   }
   /** The first error of a statement of the transaction that was not awaited. */
   let failed: unknown
-  let inside = false
+  let isInside = false
   const withFirstError = async (pending: Promise<pg.QueryResult>): Promise<pg.QueryResult> => {
     try {
       const result = await pending
@@ -54,11 +54,11 @@ export function prepareOn(client: pg.ClientBase, prepares = true): void {
   client.query = ((text: unknown, values?: readonly unknown[]) => {
     if (typeof text !== 'string') return query(text as object)
     if (text === 'begin') {
-      inside = true
+      isInside = true
       failed = undefined
-    } else if (!(inside && text.startsWith(LATER))) {
+    } else if (!(isInside && text.startsWith(LATER))) {
       if (text === 'rollback') failed = undefined
-      if (text === 'rollback' || text === 'commit') inside = false
+      if (text === 'rollback' || text === 'commit') isInside = false
       return withFirstError(send(text, values))
     }
     send(text, values).catch((error: unknown) => {

@@ -6,7 +6,7 @@ export interface Watch {
   /** Throws StoreError if the file or its write-ahead log was deleted, renamed or replaced. */
   check(): void
   /** Whether the file was deleted, renamed or replaced. */
-  moved(): boolean
+  hasMoved(): boolean
 }
 
 /** The device and inode of a path. */
@@ -17,7 +17,7 @@ function fileIdentity(path: string): string | undefined {
 
 /** Watches a database, and its log from the first transaction. A database in memory has nothing to watch. */
 export function watchFile(file: string): Watch {
-  if (file === '' || file === ':memory:') return { check: () => undefined, moved: () => false }
+  if (file === '' || file === ':memory:') return { check: () => undefined, hasMoved: () => false }
   const log = `${file}-wal`
   const ours = fileIdentity(file)
   // Set in the first transaction, in which SQLite certainly has the log open.
@@ -39,6 +39,6 @@ export function watchFile(file: string): Watch {
         ? gone(`The write-ahead log of the database ${file} was deleted`, 'log-gone')
         : gone(`Another file replaced the write-ahead log of the database ${file}`, 'log-replaced')
     },
-    moved: () => fileIdentity(file) !== ours,
+    hasMoved: () => fileIdentity(file) !== ours,
   }
 }

@@ -45,9 +45,9 @@ function removePrivate(raw: Connection['raw']): void {
  * Makes a copy a published one and writes it to a file: without bodies, requests and log, with statistics for the query planner
  * and a mark.
  */
-export function finishCopy(raw: Connection['raw'], file: string, bookkeeping: boolean): void {
+export function finishCopy(raw: Connection['raw'], file: string, keepsBookkeeping: boolean): void {
   raw.exec('delete from _lock')
-  if (!bookkeeping) removePrivate(raw)
+  if (!keepsBookkeeping) removePrivate(raw)
   raw.exec(`insert into search (search) values ('optimize')`)
   raw.exec('analyze')
   raw.exec(`create index if not exists ${COPY_MARK} on data_dictionary (object)`)

@@ -14,16 +14,16 @@ const ROWS_PER_STATEMENT = 168
  * The upsert of values of one geo with the same step. Equal values write nothing. Common values are bound once, also the instants
  * of consecutive periods. They are repeated in each row, because a join would first copy the rows into a temporary table.
  */
-const upsertText = (rows: number, withStep: boolean, even: boolean): string =>
+const upsertText = (rows: number, hasStep: boolean, isEven: boolean): string =>
   `insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
-   values ${Array.from({ length: rows }, (_, i) => `(:series, :geo, ${even ? `:from + ${i} * :step` : '?'}, ?, :step, :fetch)`)}
+   values ${Array.from({ length: rows }, (_, i) => `(:series, :geo, ${isEven ? `:from + ${i} * :step` : '?'}, ?, :step, :fetch)`)}
    on conflict (series_id, geo_id, at) do update
-   set value = excluded.value${withStep ? ', step_s = excluded.step_s' : ''}, fetch_id = excluded.fetch_id
-   where observation.value is not excluded.value${withStep ? ' or observation.step_s is not excluded.step_s' : ''}`
+   set value = excluded.value${hasStep ? ', step_s = excluded.step_s' : ''}, fetch_id = excluded.fetch_id
+   where observation.value is not excluded.value${hasStep ? ' or observation.step_s is not excluded.step_s' : ''}`
 /** The upserts by number of rows, built on demand. */
-function upserts(withStep: boolean, even: boolean): (rows: number) => string {
+function upserts(hasStep: boolean, isEven: boolean): (rows: number) => string {
   const built: string[] = []
-  return (rows) => (built[rows] ??= upsertText(rows, withStep, even))
+  return (rows) => (built[rows] ??= upsertText(rows, hasStep, isEven))
 }
 /** Guessed steps do not replace stored ones. */
 const STATED = { even: upserts(true, true), other: upserts(true, false) }
