@@ -137,8 +137,9 @@ async function applyValues(
     .map(({ geoId }) => geoId)
     .filter((geoId) => !stored.geoIds.includes(geoId))
   for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
-  const isComplete = !rows.rejects.some(isAboutValues)
-  const window = isComplete ? planned.window : null
+  // Dismissed rejects count, too: each may stand for a stored value, so nothing is withdrawn.
+  const hasRejects = rows.rejects.some(isAboutValues)
+  const window = hasRejects ? null : planned.window
   const withdrawn = window
     ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, written.surplus)
     : 0
@@ -146,12 +147,12 @@ async function applyValues(
     const change = { seriesId, zone: stored.timeZone, rows: observations, window, hasWithdrawn: withdrawn > 0 }
     await writeDays(tx, engine, change)
   }
-  const isIncomplete = openRejects.some(isAboutValues)
-  const dismissed = (isIncomplete ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
+  const hasOpenRejects = openRejects.some(isAboutValues)
+  const dismissed = (hasOpenRejects ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
     observation ? { geo: observation.geoId, at: observation.at } : null,
   )
   const series = { ...stored, geoIds: [...stored.geoIds, ...newGeoIds].sort((a, b) => a - b) }
-  const state = { isIncomplete, dismissed, newGeos: newGeoIds }
+  const state = { hasUnreadValues: hasOpenRejects, dismissed, newGeos: newGeoIds }
   await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(recordedMs / 1000), state))
   return { written, withdrawn }
 }

@@ -87,7 +87,7 @@ export function prepare(
       values: rows,
       isStepGuessed: false,
       newGeos,
-      isIncomplete: rejects > 0,
+      hasUnreadValues: rejects > 0,
       dismissed,
       fetchedAt,
       settledBefore,

@@ -117,8 +117,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'rows that make no sense leave nothing unverified',
     'load/coverage/decideCoverage.ts',
-    "if (reply.isIncomplete) return 'unverified'",
-    "if (reply.isIncomplete && reply.values.size < 0) return 'unverified'",
+    "if (reply.hasUnreadValues) return 'unverified'",
+    "if (reply.hasUnreadValues && reply.values.size < 0) return 'unverified'",
   ),
   mutant(
     'an empty answer over held values is believed',
@@ -183,7 +183,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'rows of a reply with rejects are withdrawn',
     'load/apply.ts',
-    'const window = isComplete ? planned.window : null',
+    'const window = hasRejects ? null : planned.window',
     'const window = isComplete || planned.window ? planned.window : null',
   ),
   mutant(

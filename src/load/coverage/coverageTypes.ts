@@ -32,7 +32,7 @@ export interface SeriesReply {
   /** Geos whose first values are in this reply. */
   readonly newGeos: readonly Geo[]
   /** Whether values could not be read: it has open rejects, or sums over several resolutions. */
-  readonly isIncomplete: boolean
+  readonly hasUnreadValues: boolean
   /** Geo and instant of each dismissed reject about values; null if unknown. */
   readonly dismissed: readonly ({ readonly geo: Geo; readonly at: Instant } | null)[]
   readonly fetchedAt: Instant

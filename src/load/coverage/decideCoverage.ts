@@ -57,7 +57,7 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
 function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCoverage): ReplyState {
   const isForAll = geo === ALL_GEOS
   // Rule 1: values could not be read.
-  if (reply.isIncomplete) return 'unverified'
+  if (reply.hasUnreadValues) return 'unverified'
   // Rule 2: the reply has values.
   if (isForAll ? reply.values.size > 0 : reply.values.has(geo)) return 'values'
   // Rule 5: neither the reply nor the database has values.

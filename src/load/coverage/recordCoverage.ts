@@ -47,7 +47,7 @@ export function toSeriesReply(
   { window, geoIds: geos, settledBefore }: PlannedRequest,
   observations: Observations,
   fetchedAt: Instant,
-  state: Pick<SeriesReply, 'isIncomplete' | 'newGeos' | 'dismissed'>,
+  state: Pick<SeriesReply, 'hasUnreadValues' | 'newGeos' | 'dismissed'>,
 ): SeriesReply {
   const { at, steps, isStepGuessed = false } = observations
   const values = geoRanges(observations).map(({ geoId, first, end }): [Geo, Values] => [
