@@ -39,7 +39,7 @@ export interface SyncContext
   /** Later jobs of the same command: if one of them needs all geos of a series, all are requested at once. */
   readonly later?: readonly JobWithOptions[]
   /** The command and flags that select a part of the job. Default: described by `sync` if it requests only a part. */
-  readonly part?: string | undefined
+  readonly partCommand?: string | undefined
   /** Publishes the loaded data, such as to a lake, before the run is closed. Returns the error if that fails. */
   readonly publish?: (() => Promise<SyncError | null>) | undefined
 }

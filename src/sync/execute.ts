@@ -1,17 +1,17 @@
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { calculateAbsentShare } from '../plan/planAbsences.ts'
 import { NotFoundError } from '../util/errors.ts'
-import { type Outcome, processRequest } from './processRequest.ts'
+import { processRequest, type RequestOutcome } from './processRequest.ts'
 import type { RequestContext } from './requestContext.ts'
 
 /** Planned requests in the order in which they are sent. */
 export type RequestSource = Iterable<PlannedRequest> | AsyncIterable<PlannedRequest>
 
-/** A request and the parts into which it is split, which are processed one after the other. */
+/** A request, or the parts into which it was split, which are processed one after the other. */
 interface Task {
-  readonly queue: PlannedRequest[]
-  /** The series whose other requests wait for this task; null if they need not. */
-  readonly series: string | null
+  readonly pending: PlannedRequest[]
+  /** The key of the series whose other requests wait for this task; null if they need not. */
+  readonly firstOfSeries: string | null
 }
 
 /**
@@ -19,7 +19,7 @@ interface Task {
  * reply shows the resolution and the possible window size. Starts no more requests after an abort or an error that ends the run.
  * Throws that error when all requests in progress have ended.
  */
-export async function* execute(context: RequestContext, source: RequestSource): AsyncGenerator<Outcome, void> {
+export async function* execute(context: RequestContext, source: RequestSource): AsyncGenerator<RequestOutcome, void> {
   const requests = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
   const filter = createFilter()
   const finishedSeries = new Set<string>()
@@ -30,46 +30,46 @@ export async function* execute(context: RequestContext, source: RequestSource): 
   const useless: PlannedRequest[] = []
   const inProgress = new Map<
     Task,
-    Promise<{ readonly task: Task; readonly outcome?: Outcome; readonly error?: unknown }>
+    Promise<{ readonly task: Task; readonly outcome?: RequestOutcome; readonly error?: unknown }>
   >()
   let firstError: { readonly error: unknown } | null = null
   const isEnding = (): boolean => firstError !== null || context.signal.aborted
 
-  const start = (task: Task): void => {
-    const result = processRequest(context, task.queue.shift()!).then(
+  const startNext = (task: Task): void => {
+    const result = processRequest(context, task.pending.shift()!).then(
       (outcome) => ({ task, outcome }),
       (error: unknown) => ({ task, error }),
     )
     inProgress.set(task, result)
   }
-  const nextTask = async (): Promise<Task | null> => {
+  const takeTask = async (): Promise<Task | null> => {
     for (;;) {
       const planned = ready.shift() ?? (await requests.next()).value
       if (!planned) return null
-      const series = planned.series && planned.window ? seriesKey(planned.series) : null
-      const waitingRequests = series === null ? undefined : waiting.get(series)
+      const key = planned.series && planned.window ? seriesKey(planned.series) : null
+      const waitingRequests = key === null ? undefined : waiting.get(key)
       if (waitingRequests) waitingRequests.push(planned)
       else if (!filter.admits(planned)) useless.push(planned)
       else {
-        const isFirst = series !== null && !finishedSeries.has(series)
-        if (isFirst) waiting.set(series, [])
-        return { queue: [planned], series: isFirst ? series : null }
+        const isFirst = key !== null && !finishedSeries.has(key)
+        if (isFirst) waiting.set(key, [])
+        return { pending: [planned], firstOfSeries: isFirst ? key : null }
       }
     }
   }
-  const finish = ({ series }: Task): void => {
-    if (series === null) return
-    finishedSeries.add(series)
-    ready.unshift(...waiting.get(series)!)
-    waiting.delete(series)
+  const finish = ({ firstOfSeries }: Task): void => {
+    if (firstOfSeries === null) return
+    finishedSeries.add(firstOfSeries)
+    ready.unshift(...waiting.get(firstOfSeries)!)
+    waiting.delete(firstOfSeries)
   }
 
   try {
     for (;;) {
       while (!isEnding() && inProgress.size < context.concurrency) {
-        const task = await nextTask()
+        const task = await takeTask()
         if (!task) break
-        start(task)
+        startNext(task)
       }
       for (const planned of useless.splice(0)) yield { kind: 'postponed', planned }
       if (inProgress.size === 0) break
@@ -77,9 +77,9 @@ export async function* execute(context: RequestContext, source: RequestSource): 
       inProgress.delete(task)
       // Later errors are consequences of the first one.
       if (error !== undefined) firstError ??= { error }
-      if (outcome?.kind === 'split') task.queue.unshift(...outcome.parts)
+      if (outcome?.kind === 'split') task.pending.unshift(...outcome.parts)
       if (outcome) filter.note(outcome)
-      if (task.queue.length > 0 && !isEnding()) start(task)
+      if (task.pending.length > 0 && !isEnding()) startNext(task)
       else finish(task)
       if (outcome) yield outcome
     }
@@ -107,7 +107,7 @@ function createFilter() {
       absentRequests++
       return absentRequests <= Math.max(1, calculateAbsentShare(otherRequests))
     },
-    note(outcome: Outcome): void {
+    note(outcome: RequestOutcome): void {
       const { kind, planned } = outcome
       if (kind === 'failed' && planned.params.id !== undefined && outcome.error instanceof NotFoundError)
         unknown.add(path(planned))

@@ -17,7 +17,7 @@ import { emitDone, eventRequest, eventResponse, eventRows } from './requestEvent
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
 
 /** The outcome of a request. The parts of a `split` replace it: they go to the head of the queue, in order. */
-export type Outcome =
+export type RequestOutcome =
   | { readonly kind: 'loaded'; readonly planned: PlannedRequest }
   /** A later run requests it, or there is nothing to request. */
   | { readonly kind: 'postponed'; readonly planned: PlannedRequest }
@@ -28,12 +28,12 @@ export type Outcome =
  * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
  * may be sums over several resolutions. Throws errors that end the run.
  */
-export async function processRequest(context: RequestContext, selected: PlannedRequest): Promise<Outcome> {
+export async function processRequest(context: RequestContext, selected: PlannedRequest): Promise<RequestOutcome> {
   const { client, emit, sizes, keep } = context
   const size = await sizes.get(selected)
-  const parts = splitWindow(selected, size)
-  const isWhole = parts.length < 2
-  if (!isWhole && selected.reason !== 'absent') return split(selected, parts)
+  const windows = splitWindow(selected, size)
+  const isWhole = windows.length < 2
+  if (!isWhole && selected.reason !== 'absent') return splitOrPostpone(selected, windows)
   const planned = isWhole ? selected : await findFirstAbsentPart(context, selected, size)
   if (!planned) return { kind: 'postponed', planned: selected }
   const halves = halveWindow(planned)
@@ -60,7 +60,7 @@ export async function processRequest(context: RequestContext, selected: PlannedR
 }
 
 /** Replaces a request with its parts. A run requests each absence at most once, so a later run requests the parts of absences. */
-const split = (planned: PlannedRequest, windows: readonly Interval[]): Outcome =>
+const splitOrPostpone = (planned: PlannedRequest, windows: readonly Interval[]): RequestOutcome =>
   planned.reason === 'absent'
     ? { kind: 'postponed', planned }
     : { kind: 'split', planned, parts: windows.map((window) => withWindow(planned, window)) }
@@ -71,7 +71,7 @@ async function loadOrSplit(
   planned: PlannedRequest,
   reply: Reply,
   parsed: ParsedReply,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { store, emit, sizes, probed } = context
   const { rows } = parsed
   const around = await readNeighbours(store, planned)
@@ -83,7 +83,7 @@ async function loadOrSplit(
     emitDone(emit, planned, reply, counts, false)
     if (found.isByDay) await sizes.learnDay(planned)
     if (found.isProbe && planned.reason !== 'absent') probed.add(probe!)
-    return split(planned, found.parts)
+    return splitOrPostpone(planned, found.parts)
   }
   // Saves memory while this reply waits for the transactions of earlier ones.
   if (parsed.storedBody) release(reply.body)
@@ -100,11 +100,11 @@ async function failOrHalve(
   halves: readonly Interval[],
   error: SyncError,
   last: LastResponse,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   if (!isTooLarge(error) || halves.length < 2) return fail(context, planned, error, last)
   await recordAbandoned(context, planned, 'too-large', error, last)
   await context.sizes.shrink(planned)
-  const outcome = split(planned, halves)
+  const outcome = splitOrPostpone(planned, halves)
   const parts = outcome.kind === 'split' ? halves.length : 0
   const { code, message: reason } = error
   context.emit('request.split', { ...eventRequest(planned), ...eventResponse(last), parts, code, reason })
@@ -118,7 +118,7 @@ async function fail(
   error: SyncError,
   last: LastResponse,
   rejected?: Pick<Rows, 'rejects' | 'rejected'>,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const counts = await recordFailure(context, planned, error, last, rejected)
   const rows = eventRows(counts)
   context.emit('request.failed', { ...eventRequest(planned), ...eventResponse(last), rows, ...errorFields(error) })

@@ -23,7 +23,7 @@ interface RunContext {
   /** The API key, which is removed from messages. */
   readonly key?: string
   /** The command and flags that select a part of the job. */
-  readonly part?: string | undefined
+  readonly partCommand?: string | undefined
 }
 
 /** The outcome of a run. `problems`: the number of failed requests, rejected rows and skipped items. */
@@ -59,7 +59,7 @@ export interface RunRecord {
 
 /** Starts a run of a job: records it and emits `run.started`. `began`: when planning began (epoch milliseconds). */
 export async function openRun(
-  { store, version, nowMs, onEvent, key = '', part }: RunContext,
+  { store, version, nowMs, onEvent, key = '', partCommand }: RunContext,
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
   began = nowMs(),
@@ -78,7 +78,7 @@ export async function openRun(
         command,
         job: job.name,
         job_file: file,
-        part: part ?? null,
+        part: partCommand ?? null,
         version,
         started_at: formatMillis(began),
         outcome: 'running',

@@ -9,7 +9,7 @@ import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
 import type { RequestFailure, SyncContext } from './context.ts'
 import type { Batch, RunPlan } from './planRun.ts'
-import type { Outcome } from './processRequest.ts'
+import type { RequestOutcome } from './processRequest.ts'
 import { findOutage, openRun, type RunRecord, readCounts, runOutcome } from './record.ts'
 import type { RequestContext } from './requestContext.ts'
 
@@ -65,7 +65,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
     const gaps = await countJobGaps(store, job.name, plan.range)
     await record.end(outcome, earlyEnd)
     const seconds = (nowMs() - began) / 1000
-    const isPart = context.part !== undefined
+    const isPart = context.partCommand !== undefined
     return { runId: record.runId, job: job.name, command, isPart, outcome, counts, gaps, failures, seconds, earlyEnd }
   } catch (error) {
     await record.fail(error)
@@ -137,12 +137,12 @@ function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: 
       if (more !== 0) await plan(total)
     },
     /** Notes the outcome of a request, and returns the counters of the run. */
-    async note(outcome: Outcome): Promise<Counts> {
+    async note(outcome: RequestOutcome): Promise<Counts> {
       const { kind, planned } = outcome
-      const parts = kind === 'split' ? outcome.parts.length : 0
-      if (parts === 0) done++
+      const partCount = kind === 'split' ? outcome.parts.length : 0
+      if (partCount === 0) done++
       else if (total !== null) {
-        total += parts - 1
+        total += partCount - 1
         await plan(total)
       }
       if (kind === 'failed') failures.push({ planned, error: outcome.error })

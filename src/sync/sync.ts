@@ -35,11 +35,11 @@ export async function sync(
   options: PlanOptions = {},
 ): Promise<Summary> {
   refuseExposed(context)
-  const { store, service, requested = createRegister(), part = describePart(job, command, options) } = context
+  const { store, service, requested = createRegister(), partCommand = describePart(job, command, options) } = context
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
   const plan = planRun(context, { job, options, requested })
-  const executed = await executeRun({ ...context, part }, job, command, plan)
+  const executed = await executeRun({ ...context, partCommand }, job, command, plan)
   const { resolvedJob } = plan
   return {
     ...executed,

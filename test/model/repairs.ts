@@ -28,8 +28,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'of what is summed only the first half is asked',
     'sync/execute.ts',
-    'task.queue.unshift(...outcome.parts)',
-    'task.queue.unshift(...outcome.parts.slice(0, 1))',
+    'task.pending.unshift(...outcome.parts)',
+    'task.pending.unshift(...outcome.parts.slice(0, 1))',
   ),
   mutant(
     'windows are cut in the zone of the job',
@@ -184,7 +184,7 @@ export const MUTANTS: readonly Mutant[] = [
     'rows of a reply with rejects are withdrawn',
     'load/apply.ts',
     'const window = hasRejects ? null : planned.window',
-    'const window = isComplete || planned.window ? planned.window : null',
+    'const window = planned.window',
   ),
   mutant(
     'what a complete answer lacks stays',

@@ -181,21 +181,21 @@ async function downloadEditions(
   return { ...summary, earlyEnd: null }
 }
 
-const archiveFolder = (file: string, { output }: ArchivesArgs): string =>
-  output ?? join(databaseFolder(file) ?? 'data', 'archives')
+const archiveFolder = (database: string, { output }: ArchivesArgs): string =>
+  output ?? join(databaseFolder(database) ?? 'data', 'archives')
 
 /** `archives download`: fetches the files of editions, one after the other, and names them by their checksums. */
 async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
   const access = requireService(settings)
   const { baseUrl, service } = access
-  const file = settings.database.value
+  const database = settings.database.value
   requestedDays(args, service.timeZone)
   const [job] = args.job === undefined ? [] : readJobs([args.job], service)
   const { pace } = job ?? normalizeJob({ name: 'archives', series: [] }, service)
   refuseExposed(access)
   const emit = createEmitter(eventsTo(logFor(args, [access.key])))
-  const folder = archiveFolder(file, args)
-  return withWriter(file, 'archives download', async (store) => {
+  const folder = archiveFolder(database, args)
+  return withWriter(database, 'archives download', async (store) => {
     const signals = watchSignals((fields) => emit('signal.received', fields))
     const { signal } = signals
     const onPause = (ms: number, reason: string): void =>

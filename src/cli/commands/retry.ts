@@ -33,7 +33,7 @@ function retryJob(args: RetryArgs): Job {
 async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, nowMs } = context
   const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readFailedRequests(store))
-  const run = await executeRun({ ...context, part: 'retry' }, job, 'retry', createFixedPlan(requests))
+  const run = await executeRun({ ...context, partCommand: 'retry' }, job, 'retry', createFixedPlan(requests))
   return { ...run, skipped: [], lackingGeos: [], hasSelection: true, windowHints: [] }
 }
 

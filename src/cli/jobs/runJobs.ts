@@ -86,7 +86,7 @@ export async function runJobs(
       ...(onReject && { onReject }),
       shared: sharedRun?.shared,
       requested: createRegister(),
-      part: partText(options),
+      partCommand: describePart(options),
       onEvent: emitLog,
     }
     const summaries: Summary[] = []
@@ -171,7 +171,7 @@ async function recordUnreached(
     runId: run.runId,
     job: job.name,
     command,
-    isPart: context.part !== undefined,
+    isPart: context.partCommand !== undefined,
     outcome: 'stopped',
     counts: NO_COUNTS,
     gaps: await countJobGaps(context.store, job.name),
@@ -186,7 +186,7 @@ async function recordUnreached(
 }
 
 /** The command with the flags that select a part of its jobs; undefined if it runs them whole. */
-function partText({ command, from, to, only }: RunOptions): string | undefined {
+function describePart({ command, from, to, only }: RunOptions): string | undefined {
   const flags = Object.entries({ from, to, only }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${value}`],
   )

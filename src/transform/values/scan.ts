@@ -207,7 +207,7 @@ function parseRest(before: string, after: string): JsonObject | null {
   if (after.includes('"values"') || hasReplacementCharacter(before) || hasReplacementCharacter(after)) return null
   const rest: unknown = JSON.parse(before + after)
   if (!isObject(rest)) return null
-  return Object.values(rest).some((part) => isObject(part) && Array.isArray(part.values)) ? rest : null
+  return Object.values(rest).some((value) => isObject(value) && Array.isArray(value.values)) ? rest : null
 }
 
 /** Reads the values of a reply from its bytes; null if it must be parsed as JSON. */
