@@ -47,7 +47,7 @@ const createPlaceholders = <P extends object>(parameters: P): P =>
  * Prepares a typed query that runs for every reply: compiling a query takes as long as running it ten times. `build` receives
  * placeholders instead of values, so it cannot decide by them. All calls must have the same parameters.
  */
-export function prepared<P extends object, T>(
+export function prepareQuery<P extends object, T>(
   build: (db: Kysely<Database>, parameters: P) => Compilable<T>,
 ): Prepared<P, T> {
   const compiled = new WeakMap<object, CompiledQuery<T>>()

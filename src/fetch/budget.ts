@@ -1,5 +1,5 @@
 import type { Insertable, Kysely } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Pace } from '../job/job.ts'
@@ -33,7 +33,7 @@ export async function callsLeft(
   return left.length === 0 ? undefined : Math.max(0, Math.min(...left))
 }
 
-const callsBetween = prepared((db, { host, since, until }: { host: string; since: number; until: number }) =>
+const callsBetween = prepareQuery((db, { host, since, until }: { host: string; since: number; until: number }) =>
   db
     .selectFrom('_budget')
     .select(({ fn }) => fn.countAll<number>().as('calls'))
@@ -44,8 +44,8 @@ const callsBetween = prepared((db, { host, since, until }: { host: string; since
 const countCalls = async (db: Kysely<Database>, host: string, ms: number, nowMs: number): Promise<number> =>
   (await callsBetween.first(db, { host, since: nowMs - ms, until: nowMs + CLOCK_ERROR_MS }))!.calls
 
-const addCall = prepared((db, row: Insertable<Database['_budget']>) => db.insertInto('_budget').values(row))
-const forgetCalls = prepared((db, { host, before, after }: { host: string; before: number; after: number }) =>
+const addCall = prepareQuery((db, row: Insertable<Database['_budget']>) => db.insertInto('_budget').values(row))
+const forgetCalls = prepareQuery((db, { host, before, after }: { host: string; before: number; after: number }) =>
   db
     .deleteFrom('_budget')
     .where('host', '=', host)

@@ -1,6 +1,6 @@
 import type { Insertable, Transaction, Updateable } from 'kysely'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import { readStepsAround } from '../db/queries/stepsAround.ts'
 import type { FetchOutcome } from '../db/tables/codes.ts'
 import {
@@ -177,13 +177,13 @@ async function writeTables(
   return written
 }
 
-const insertGeo = prepared((db, row: Insertable<Database['series_geo']>) => db.insertInto('series_geo').values(row))
+const insertGeo = prepareQuery((db, row: Insertable<Database['series_geo']>) => db.insertInto('series_geo').values(row))
 
 /** The recorded outcome of a parsed reply. */
 export const replyOutcome = ({ isEmpty }: Rows): 'ok' | 'empty' => (isEmpty ? 'empty' : 'ok')
 
 /** Separate from the other columns, because indexes contain the outcome and it seldom changes. */
-const updateOutcome = prepared((db, { fetchId, outcome }: { fetchId: number; outcome: FetchOutcome }) =>
+const updateOutcome = prepareQuery((db, { fetchId, outcome }: { fetchId: number; outcome: FetchOutcome }) =>
   db.updateTable('_fetch').set({ outcome }).where('id', '=', fetchId),
 )
 
@@ -197,7 +197,7 @@ type LoadedColumns = Required<
 >
 
 /** Completes the record. In a replay it usually is complete, and nothing is written. */
-const closeFetch = prepared((db, { fetchId, ...loaded }: LoadedColumns & { fetchId: number }) => {
+const closeFetch = prepareQuery((db, { fetchId, ...loaded }: LoadedColumns & { fetchId: number }) => {
   const columns = { ...loaded, message: null, hint: null, evidence: null }
   return db
     .updateTable('_fetch')

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import type { Database } from '../db/tables/schema.ts'
 
 /** Counters of a run, as in `_run`. */
@@ -40,7 +40,7 @@ export async function countRun(tx: Transaction<Database>, runId: number, counts:
   await addToRun.run(tx, { runId, ...counts })
 }
 
-const addToRun = prepared((db, parameters: Counts & { runId: number }) =>
+const addToRun = prepareQuery((db, parameters: Counts & { runId: number }) =>
   db
     .updateTable('_run')
     .set((row) => Object.fromEntries(COUNTS.map((name) => [name, row(name, '+', parameters[name])])))

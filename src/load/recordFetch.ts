@@ -1,5 +1,5 @@
 import type { Insertable, Selectable, Transaction } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import type { FailureOutcome, FetchOutcome } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
@@ -51,7 +51,7 @@ export interface FetchRecord extends EndedRequest {
   readonly recordedMs: number
 }
 
-const insertFetch = prepared((db, row: Insertable<Database['_fetch']>) =>
+const insertFetch = prepareQuery((db, row: Insertable<Database['_fetch']>) =>
   db.insertInto('_fetch').values(row).returning('id'),
 )
 

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import { readStepsAround } from '../db/queries/stepsAround.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Rows } from '../db/tables/rows.ts'
@@ -8,7 +8,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 
-const coverageAt = prepared((db, parameters: { seriesId: number; at: Instant }) =>
+const coverageAt = prepareQuery((db, parameters: { seriesId: number; at: Instant }) =>
   db
     .selectFrom('_coverage')
     .select(['geo_id', 'from_at', 'to_at'])
@@ -17,7 +17,7 @@ const coverageAt = prepared((db, parameters: { seriesId: number; at: Instant }) 
     .where('to_at', '>=', parameters.at),
 )
 
-const insertChange = prepared((db, row: { seriesId: number; at: Instant; step: number }) =>
+const insertChange = prepareQuery((db, row: { seriesId: number; at: Instant; step: number }) =>
   db
     .insertInto('_resolution')
     .values({ series_id: row.seriesId, from_at: row.at, step_s: row.step })

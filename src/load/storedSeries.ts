@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import { findSeries, readGeos } from '../db/queries/seriesLookup.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
@@ -45,7 +45,7 @@ export interface StoredSeries {
   readonly geoIds: readonly number[]
 }
 
-const seriesById = prepared((db, { id }: { id: number }) =>
+const seriesById = prepareQuery((db, { id }: { id: number }) =>
   db.selectFrom('series').select(['lookback_s', 'time_zone']).where('id', '=', id),
 )
 

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { UpsertCounts } from '../db/engine.ts'
-import { type Prepared, prepared } from '../db/prepared.ts'
+import { type Prepared, prepareQuery } from '../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import { isListedOnly, type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsertRow.ts'
 import type { OwnedRows, RowValues, TableRows } from '../db/tables/rows.ts'
@@ -15,7 +15,7 @@ interface TextKey {
 }
 
 const textIn = (texts: TableName): Prepared<TextKey, { locale: string }> =>
-  prepared((db, { kind, id, locale }: TextKey) => {
+  prepareQuery((db, { kind, id, locale }: TextKey) => {
     // All tables of texts have these columns; only some have `kind`.
     const text = db
       .selectFrom(texts as 'indicator_text')
@@ -93,7 +93,7 @@ function storedQuery(table: TableName, count: number): Prepared<RowValues[string
   const existing = storedQueries.get(name)
   if (existing) return existing
   const { key } = tableOf(table)
-  const query = prepared((db, values: RowValues[string][]) =>
+  const query = prepareQuery((db, values: RowValues[string][]) =>
     db
       .selectFrom(table as 'geo')
       .selectAll()
@@ -137,7 +137,7 @@ function isCompleted(
   return canonical({ ...is, ...was }) === canonical(is)
 }
 
-const earlierReply = prepared((db, { kind, id, fetchId }: { kind: string; id: number; fetchId: number }) =>
+const earlierReply = prepareQuery((db, { kind, id, fetchId }: { kind: string; id: number; fetchId: number }) =>
   db
     .selectFrom('_fetch as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -162,7 +162,7 @@ async function isFirstReply(
   return (await earlierReply.first(tx, { ...key, fetchId })) === undefined
 }
 
-const indicatorText = prepared((db, { kind, id }: { kind: string; id: number }) =>
+const indicatorText = prepareQuery((db, { kind, id }: { kind: string; id: number }) =>
   db.selectFrom('indicator_text').select('id').where('kind', '=', kind).where('id', '=', id).limit(1),
 )
 

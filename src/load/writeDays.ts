@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Engine } from '../db/engine.ts'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import { currentValues } from '../db/queries/values.ts'
 import { type DayTotals, type GeoDay, geoRanges, type Observations } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
@@ -55,7 +55,7 @@ async function readStoredDays(
   return rows.map(({ month, day }) => dayNumber({ month, dayOfMonth: day }))
 }
 
-const deleteDay = prepared((db, parameters: { seriesId: number; geoId: number; month: number; day: number }) =>
+const deleteDay = prepareQuery((db, parameters: { seriesId: number; geoId: number; month: number; day: number }) =>
   db
     .deleteFrom('_day')
     .where('series_id', '=', parameters.seriesId)

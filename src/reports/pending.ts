@@ -1,4 +1,4 @@
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import { currentValues } from '../db/queries/values.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
@@ -28,7 +28,7 @@ interface StoredPeriods {
 type SeriesInterval = Interval & { readonly seriesId: number }
 type GeoInterval = SeriesInterval & { readonly geoId: number }
 
-const storedPeriods = prepared((db, { seriesId, from, to }: SeriesInterval) =>
+const storedPeriods = prepareQuery((db, { seriesId, from, to }: SeriesInterval) =>
   db
     // The geos come first: the key of values leads to an interval of one geo only.
     .selectFrom('series_geo as g')

@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
@@ -52,7 +52,7 @@ export interface StoredReply
   readonly planned: PlannedRequest
 }
 
-const nextReplies = prepared(selectReplies)
+const nextReplies = prepareQuery(selectReplies)
 
 /** Restores the planned request of a record, with all that is needed to parse its reply again. */
 function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {

@@ -1,4 +1,4 @@
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import { readStepsAround } from '../db/queries/stepsAround.ts'
 import type { Reader } from '../db/store.ts'
@@ -8,7 +8,7 @@ import type { Neighbours } from '../job/plannerState.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
 
-const changesAt = prepared((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
+const changesAt = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db.selectFrom('_resolution').select('from_at').where('series_id', '=', seriesId).where('from_at', 'in', [from, to]),
 )
 
@@ -25,7 +25,7 @@ export async function readNeighbours({ kysely }: Reader, { series, window }: Pla
   return { steps: [...steps], isBordered }
 }
 
-const dayResolutionIds = prepared((db, { seriesId }: { seriesId: number }) =>
+const dayResolutionIds = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_fetch')
     .select('resolution_id')
@@ -45,7 +45,7 @@ export async function readDayIds({ kysely }: Reader, { series }: PlannedRequest)
   return rows.map(({ resolution_id }) => resolution_id)
 }
 
-const absencesIn = prepared((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
+const absencesIn = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db
     .selectFrom('_absent')
     .select(['geo_id', 'from_at as from', 'to_at as to'])

@@ -1,5 +1,5 @@
 import type { Updateable } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Job } from '../job/job.ts'
@@ -141,6 +141,6 @@ export async function openRun(
 export const readCounts = async ({ kysely }: Pick<Store, 'kysely'>, runId: number): Promise<Counts> =>
   (await countsOfRun.first(kysely, { runId }))!
 
-const countsOfRun = prepared((db, { runId }: { runId: number }) =>
+const countsOfRun = prepareQuery((db, { runId }: { runId: number }) =>
   db.selectFrom('_run').select(COUNTS).where('id', '=', runId),
 )

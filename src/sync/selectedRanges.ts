@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepareQuery } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type SelectedRange, seriesKey, toIdentity } from '../job/plannedRequest.ts'
@@ -58,14 +58,14 @@ export async function storeSelectedRanges(
   })
 }
 
-const deleteRange = prepared((db, row: RangeRow) =>
+const deleteRange = prepareQuery((db, row: RangeRow) =>
   db
     .deleteFrom('_job_range')
     .where('series_id', '=', row.series_id)
     .where('job', '=', row.job)
     .where('entry', '=', row.entry),
 )
-const upsertRange = prepared((db, row: RangeRow) => {
+const upsertRange = prepareQuery((db, row: RangeRow) => {
   const { series_id, job, entry, ...range } = row
   return db
     .insertInto('_job_range')

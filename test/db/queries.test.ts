@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { databaseFolder, isAddress } from '../../src/db/address.ts'
-import { prepared } from '../../src/db/prepared.ts'
+import { prepareQuery } from '../../src/db/prepared.ts'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { FETCH_OUTCOMES } from '../../src/db/tables/codes.ts'
 import { tableOf } from '../../src/db/tables/schema.ts'
@@ -160,14 +160,14 @@ describe('a transaction', () => {
 test('a prepared query is built once per database, independent of its parameters', async () => {
   const store = await tempStore()
   let built = 0
-  const insert = prepared((db, row: { id: number; kind: string }) => {
+  const insert = prepareQuery((db, row: { id: number; kind: string }) => {
     built++
     return db
       .insertInto('indicator')
       .values({ kind: row.kind, id: row.id, first_seen_at: 'now' })
       .onConflict((conflict) => conflict.doNothing())
   })
-  const find = prepared((db, of: { from: number; step: string | null }) => {
+  const find = prepareQuery((db, of: { from: number; step: string | null }) => {
     built++
     return db
       .selectFrom('indicator')

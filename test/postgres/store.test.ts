@@ -8,7 +8,7 @@ import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { allRows } from '../../src/db/engine.ts'
 import { isLocked, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
-import { prepared } from '../../src/db/prepared.ts'
+import { prepareQuery } from '../../src/db/prepared.ts'
 import { readQueues } from '../../src/db/queries/queues.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
 import type { Database } from '../../src/db/tables/schema.ts'
@@ -94,7 +94,7 @@ describe('a transaction', () => {
     expect(attempts.reduce((sum, n) => sum + n)).toBe(3)
   })
 
-  const insert = prepared((db, row: Insertable<Database['_source']>) => db.insertInto('_source').values(row))
+  const insert = prepareQuery((db, row: Insertable<Database['_source']>) => db.insertInto('_source').values(row))
 
   test.each([
     ['at its end', async () => undefined],

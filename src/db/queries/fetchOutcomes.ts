@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { parseNumbers } from '../../util/json.ts'
 import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
-import { type Prepared, prepared } from '../prepared.ts'
+import { type Prepared, prepareQuery } from '../prepared.ts'
 import type { Reason } from '../tables/bookkeeping.ts'
 import {
   ALL_GEOS,
@@ -68,13 +68,13 @@ const bySoundness = <P extends object, T>(make: (mustBeSound: boolean) => Prepar
 })
 
 const laterOfTarget = bySoundness((mustBeSound) =>
-  prepared((db, request: { fetchId: number; target: string }) =>
+  prepareQuery((db, request: { fetchId: number; target: string }) =>
     goodFetches(db, request.fetchId, mustBeSound).select('_fetch.id').where('target', '=', request.target).limit(1),
   ),
 )
 
 const laterOfSeries = bySoundness((mustBeSound) =>
-  prepared((db, request: Interval & { fetchId: number; seriesId: number }) =>
+  prepareQuery((db, request: Interval & { fetchId: number; seriesId: number }) =>
     goodFetches(db, request.fetchId, mustBeSound)
       .select(['from_at as from', 'to_at as to', 'geo_ids'])
       .where('series_id', '=', request.seriesId)
@@ -84,7 +84,7 @@ const laterOfSeries = bySoundness((mustBeSound) =>
   ),
 )
 
-const laterOfAnyWindow = prepared((db, request: { fetchId: number; seriesId: number }) =>
+const laterOfAnyWindow = prepareQuery((db, request: { fetchId: number; seriesId: number }) =>
   goodFetches(db, request.fetchId, true).select('_fetch.id').where('series_id', '=', request.seriesId).limit(1),
 )
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../../util/time/instant.ts'
-import { prepared } from '../prepared.ts'
+import { prepareQuery } from '../prepared.ts'
 import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 import { type Measure, measureSql } from '../tables/sql/expressions.ts'
@@ -11,7 +11,7 @@ export type IdentityRow = Pick<
   'kind' | 'indicator_id' | 'time_trunc' | 'time_agg' | 'geo_agg' | 'geo_trunc' | 'geo_ids'
 >
 
-const byIdentity = prepared((db, row: IdentityRow) =>
+const byIdentity = prepareQuery((db, row: IdentityRow) =>
   db
     .selectFrom('series')
     .select(['id', 'window_s'])
@@ -30,7 +30,7 @@ export const findSeries = (
   identity: IdentityRow,
 ): Promise<{ readonly id: number; readonly window_s: number | null } | undefined> => byIdentity.first(db, identity)
 
-const geosOfSeries = prepared((db, { seriesId }: { seriesId: number }) =>
+const geosOfSeries = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db.selectFrom('series_geo').select('geo_id').where('series_id', '=', seriesId),
 )
 

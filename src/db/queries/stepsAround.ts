@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Instant } from '../../util/time/instant.ts'
-import { prepared } from '../prepared.ts'
+import { prepareQuery } from '../prepared.ts'
 import type { Database } from '../tables/schema.ts'
 
 /** The steps of the stored values nearest to an instant, in seconds; null where there is none. */
@@ -18,7 +18,7 @@ export const readStepsAround = (
   series: { readonly seriesId: number; readonly at: Instant },
 ): Promise<StepsAround[]> => stepsAround.all(db, series)
 
-const stepsAround = prepared((db, { seriesId, at }: { seriesId: number; at: Instant }) =>
+const stepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number; at: Instant }) =>
   db
     .selectFrom('series_geo as g')
     .where('g.series_id', '=', seriesId)

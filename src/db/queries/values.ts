@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Blocks, LocatedValue, SeriesRange, ValueAt, ValueVersion } from '../engine.ts'
-import { prepared } from '../prepared.ts'
+import { prepareQuery } from '../prepared.ts'
 import type { Database } from '../tables/schema.ts'
 import { dayTotals, differentDaySql } from '../tables/sql/daySql.ts'
 import { readGeos } from './seriesLookup.ts'
@@ -43,7 +43,7 @@ export const valuesAsOfFetch = (range: SeriesRange, fetchId: number | null): Raw
         where ${isIn(range)} and fetch_id <= ${fetchId} and superseded_by > ${fetchId}`
 
 /** All values of a range with their fetches, in order of time. */
-export const currentValues = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
+export const currentValues = prepareQuery((db, { seriesId, geoId, from, to }: SeriesRange) =>
   db
     .selectFrom('observation')
     .select(['at', 'value', 'step_s', 'fetch_id'])
@@ -55,7 +55,7 @@ export const currentValues = prepared((db, { seriesId, geoId, from, to }: Series
 )
 
 /** All superseded and withdrawn values of a range, in order of time. */
-export const supersededValues = prepared((db, { seriesId, geoId, from, to }: SeriesRange) =>
+export const supersededValues = prepareQuery((db, { seriesId, geoId, from, to }: SeriesRange) =>
   db
     .selectFrom('observation_revision')
     .select(['at', 'value', 'step_s', 'fetch_id', 'superseded_by'])

@@ -1,5 +1,5 @@
 import type { Insertable, Kysely, Transaction } from 'kysely'
-import { prepared } from '../../db/prepared.ts'
+import { prepareQuery } from '../../db/prepared.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -90,7 +90,7 @@ async function readPeriods(
   return (period && findPeriods(timeZone, period)) ?? null
 }
 
-const selectLastPeriod = prepared((db, { seriesId, geo }: { seriesId: number; geo: Geo }) =>
+const selectLastPeriod = prepareQuery((db, { seriesId, geo }: { seriesId: number; geo: Geo }) =>
   db
     .selectFrom('observation')
     .select(['at', 'step_s as step'])
@@ -156,7 +156,7 @@ function findSpan({ values }: SeriesReply): Interval | undefined {
   return periods.length === 0 ? undefined : hull(periods)
 }
 
-const selectCoverage = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) => {
+const selectCoverage = prepareQuery((db, { seriesId, from, to }: Interval & { seriesId: number }) => {
   const touching = db
     .selectFrom('_coverage')
     .where('series_id', '=', seriesId)
@@ -185,7 +185,7 @@ const selectCoverage = prepared((db, { seriesId, from, to }: Interval & { series
 })
 
 /** The absences of a series in an interval or adjacent to it. */
-const selectAbsences = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
+const selectAbsences = prepareQuery((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('_absent')
     .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step'])
@@ -198,7 +198,7 @@ const selectAbsences = prepared((db, { seriesId, from, to }: Interval & { series
 )
 
 /** The join reads each geo by its key. Without it, all values of the series would be read. */
-const selectGeosWithValues = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
+const selectGeosWithValues = prepareQuery((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('series_geo as g')
     .select('g.geo_id as geo')
@@ -216,7 +216,7 @@ const selectGeosWithValues = prepared((db, { seriesId, from, to }: Interval & { 
 )
 
 /** Windows of replies with rejects. A reject, even a dismissed one, may be a missing value. */
-const selectRejectedWindows = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
+const selectRejectedWindows = prepareQuery((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   db
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
@@ -239,7 +239,7 @@ const selectByGeo = (db: Kysely<Database>, seriesId: number) =>
     .orderBy('g.geo_id')
     .orderBy('o.at')
 
-const selectValues = prepared((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
+const selectValues = prepareQuery((db, { seriesId, from, to }: Interval & { seriesId: number }) =>
   selectByGeo(db, seriesId).where('o.at', '>=', from).where('o.at', '<', to),
 )
 
@@ -255,7 +255,7 @@ async function readStoredValues(
 
 /** Selects up to `NEARBY` values on one side of a window, of one geo or of each. */
 const selectBeside = (side: 'before' | 'after', isOfOneGeo: boolean) =>
-  prepared((db, { seriesId, geo, at }: { seriesId: number; geo: Geo; at: Instant }) =>
+  prepareQuery((db, { seriesId, geo, at }: { seriesId: number; geo: Geo; at: Instant }) =>
     selectByGeo(db, seriesId)
       .$if(isOfOneGeo, (query) => query.where('g.geo_id', '=', geo))
       .where('o.at', side === 'before' ? '<' : '>=', at)
@@ -328,9 +328,11 @@ async function writeCoverage(
 }
 
 const deleteFrom = (table: '_coverage' | '_absent') =>
-  prepared((db: Kysely<Database>, { seriesId, geo, from }: { seriesId: number; geo: Geo; from: Instant }) =>
+  prepareQuery((db: Kysely<Database>, { seriesId, geo, from }: { seriesId: number; geo: Geo; from: Instant }) =>
     db.deleteFrom(table).where('series_id', '=', seriesId).where('geo_id', '=', geo).where('from_at', '=', from),
   )
 const [deleteCoverage, deleteAbsence] = [deleteFrom('_coverage'), deleteFrom('_absent')]
-const insertCoverage = prepared((db, row: Insertable<Database['_coverage']>) => db.insertInto('_coverage').values(row))
-const insertAbsence = prepared((db, row: Insertable<Database['_absent']>) => db.insertInto('_absent').values(row))
+const insertCoverage = prepareQuery((db, row: Insertable<Database['_coverage']>) =>
+  db.insertInto('_coverage').values(row),
+)
+const insertAbsence = prepareQuery((db, row: Insertable<Database['_absent']>) => db.insertInto('_absent').values(row))

@@ -1,5 +1,5 @@
 import type { Insertable, Transaction } from 'kysely'
-import { prepared } from '../../db/prepared.ts'
+import { prepareQuery } from '../../db/prepared.ts'
 import type { Store } from '../../db/store.ts'
 import type { Reject } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -26,11 +26,11 @@ export async function quarantine(
     await insertReject.run(tx, { ...origin, path, reason, fragment: fragmentText(fragment) })
 }
 
-const insertReject = prepared((db, row: Insertable<Database['_quarantine']>) =>
+const insertReject = prepareQuery((db, row: Insertable<Database['_quarantine']>) =>
   db.insertInto('_quarantine').values(row),
 )
 
-const entriesByFetch = prepared((db, { fetchId }: { fetchId: number }) =>
+const entriesByFetch = prepareQuery((db, { fetchId }: { fetchId: number }) =>
   db.selectFrom('_quarantine').select(['path', 'reason']).where('fetch_id', '=', fetchId),
 )
 

@@ -1,12 +1,12 @@
 import type { ExpressionBuilder, Insertable, Transaction } from 'kysely'
 import type { Engine } from '../../db/engine.ts'
-import { prepared } from '../../db/prepared.ts'
+import { prepareQuery } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import type { StoredBody } from '../../util/storedBody.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 import { deleteUnused } from './prune.ts'
 
-const insertReply = prepared((db, row: Insertable<Database['_reply']>) =>
+const insertReply = prepareQuery((db, row: Insertable<Database['_reply']>) =>
   db
     .insertInto('_reply')
     .values(row)
@@ -56,13 +56,14 @@ const isEarlier = (eb: ExpressionBuilder<Database, '_reply'>, target: string, fe
   ])
 }
 
-const earlierReplies = prepared((db, { target, fetchId, hash }: { target: string; fetchId: number; hash: string }) =>
-  db
-    .selectFrom('_reply')
-    .select('hash')
-    .where('hash', '<>', hash)
-    .where('hash', 'in', (sub) =>
-      sub.selectFrom('_fetch').select('reply_hash').where('target', '=', target).where('id', '<', fetchId),
-    )
-    .where((reply) => isEarlier(reply, target, fetchId)),
+const earlierReplies = prepareQuery(
+  (db, { target, fetchId, hash }: { target: string; fetchId: number; hash: string }) =>
+    db
+      .selectFrom('_reply')
+      .select('hash')
+      .where('hash', '<>', hash)
+      .where('hash', 'in', (sub) =>
+        sub.selectFrom('_fetch').select('reply_hash').where('target', '=', target).where('id', '<', fetchId),
+      )
+      .where((reply) => isEarlier(reply, target, fetchId)),
 )

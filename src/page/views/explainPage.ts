@@ -1,4 +1,4 @@
-import { prepared } from '../../db/prepared.ts'
+import { prepareQuery } from '../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import { readEndOfValues } from '../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../db/store.ts'
@@ -16,7 +16,7 @@ import { type GeoSeries, includesGeo } from '../queries/series/window.ts'
 /** Bytes. Larger replies are not searched for a value. */
 const SEARCHED = 64 * 1024 * 1024
 
-const originQuery = prepared((db, fetch: { id: number }) =>
+const originQuery = prepareQuery((db, fetch: { id: number }) =>
   db
     .selectFrom('_fetch as f')
     .leftJoin('_run as r', 'r.id', 'f.run_id')

@@ -1,4 +1,4 @@
-import { prepared } from '../../../db/prepared.ts'
+import { prepareQuery } from '../../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import { readEndOfValues, readGeos, readMeasure } from '../../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../../db/store.ts'
@@ -62,7 +62,7 @@ export async function readNamedGeoSeries(
 export type NamedGeoSeries = Awaited<ReturnType<typeof readNamedGeoSeries>>
 
 /** The value of a series at an instant, or the last one before. */
-export const latestValue = prepared((db, key: { series: number; geo: number; now: number }) =>
+export const latestValue = prepareQuery((db, key: { series: number; geo: number; now: number }) =>
   db
     .selectFrom('observation')
     .select(['at', 'value', 'step_s'])
