@@ -8,7 +8,7 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import { callsLeft } from '../fetch/budget.ts'
 import { parseHost } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
-import { type PlannedRequest, toIdentity, toRouteCall } from '../job/plannedRequest.ts'
+import { fromIdentityRow, type PlannedRequest, toRouteCall } from '../job/plannedRequest.ts'
 import { restoreError } from '../load/recordFetch.ts'
 import { planRequest } from '../plan/planning.ts'
 import { findFailures } from '../reports/failedRequests.ts'
@@ -194,7 +194,7 @@ async function readFailures(store: Store, service: Service, runId: number, nowMs
       const details = {
         window,
         geoIds: parseNumbers(failure.requested) ?? [ALL_GEOS],
-        series: failure.id === null ? null : toIdentity(failure as IdentityRow),
+        series: failure.id === null ? null : fromIdentityRow(failure as IdentityRow),
       }
       const planned = planRequest({ service, now: Math.floor(nowMs / 1000) }, failure.entry, route, params, details)
       return { planned, error: restoreError(failure) }

@@ -30,7 +30,7 @@ export const toIdentityRow = (series: SeriesIdentity) => ({
 })
 
 /** The identity of a stored series, from those columns. */
-export const toIdentity = (row: ReturnType<typeof toIdentityRow>): SeriesIdentity => ({
+export const fromIdentityRow = (row: ReturnType<typeof toIdentityRow>): SeriesIdentity => ({
   kind: row.kind,
   indicatorId: row.indicator_id,
   timeTrunc: row.time_trunc,

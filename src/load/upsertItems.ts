@@ -88,7 +88,7 @@ const ROWS_PER_READ = 16
 const storedQueries = new Map<string, Prepared<RowValues[string][], RowValues>>()
 
 /** The query for the stored rows of a table with one of `count` keys. Its parameter is one list with the values of all keys. */
-function storedQuery(table: TableName, count: number): Prepared<RowValues[string][], RowValues> {
+function prepareStoredQuery(table: TableName, count: number): Prepared<RowValues[string][], RowValues> {
   const name = `${table} ${count}`
   const existing = storedQueries.get(name)
   if (existing) return existing
@@ -120,7 +120,8 @@ async function readStoredRows(
   for (let first = 0; first < rows.length; first += ROWS_PER_READ) {
     const batch = rows.slice(first, first + ROWS_PER_READ)
     const values = batch.flatMap((row) => key.map((column) => row[column]!))
-    for (const row of await storedQuery(table, batch.length).all(tx, values)) storedRows.set(rowKey(table, row), row)
+    for (const row of await prepareStoredQuery(table, batch.length).all(tx, values))
+      storedRows.set(rowKey(table, row), row)
   }
   return storedRows
 }

@@ -158,13 +158,13 @@ function sumEnergy({ values }: Timeline, steps: readonly number[], first: number
     compensation += roundingError(sum, value, added)
     sum = added
   }
-  return corrected(sum, compensation) / 3600
+  return applyCompensation(sum, compensation) / 3600
 }
 
 /** The rounding error of one addition. Sums are compensated as SQLite does it (Neumaier's variant of Kahan and Babuška), so that both agree. */
 const roundingError = (sum: number, value: number, added: number): number =>
   Math.abs(sum) > Math.abs(value) ? sum - added + value : value - added + sum
-const corrected = (sum: number, compensation: number): number =>
+const applyCompensation = (sum: number, compensation: number): number =>
   Number.isFinite(compensation) ? sum + compensation : sum
 
 /** Lengths of periods in seconds: the total of those with a value, whether they are all equal, and the shortest of all. */
@@ -214,7 +214,7 @@ function sumTotals(timeline: Timeline, first: number, end: number, day: LocalDay
     min,
     max,
     missing,
-    sum: corrected(sum, compensation),
+    sum: applyCompensation(sum, compensation),
     energy: isEven || typeof steps === 'number' ? null : sumEnergy(timeline, steps, first, end),
     firstS: firstAt - day.from,
     lastS: day.to - lastAt,

@@ -8,7 +8,7 @@ import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { findPeriods } from '../util/time/periods.ts'
 import { type Freshness, toFreshness } from './freshness.ts'
-import { type PlanContext, selectedRange } from './planning.ts'
+import { findSelectedRange, type PlanContext } from './planning.ts'
 import { borderUnit } from './windows.ts'
 
 /** The series of an entry for one of its indicators. */
@@ -49,7 +49,7 @@ export const toParams = (entry: SeriesEntry, id: number, geoIds: readonly number
 })
 
 /** The longest lookback with which a job requests each of its series, in seconds. */
-function longestLookbacks(job: Job): ReadonlyMap<string, number> {
+function findLongestLookbacks(job: Job): ReadonlyMap<string, number> {
   const cached = lookbacks.get(job)
   if (cached) return cached
   const longest = new Map<string, number>()
@@ -64,10 +64,10 @@ function longestLookbacks(job: Job): ReadonlyMap<string, number> {
 const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
 
 /** Lists the ranges that the entries of a job select, without the options of the user. */
-export function selectedRanges(planning: PlanContext): SelectedRange[] {
+export function listSelectedRanges(planning: PlanContext): SelectedRange[] {
   return planning.job.series.flatMap((entry) => {
     if (!entry.window) return []
-    const range = selectedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
+    const range = findSelectedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
     const geoIds = coversAllGeos(entry) ? null : coveredGeos(entry)
     const refreshS = spanSeconds(entry.refresh)
     return entry.indicators.map((id) => ({
@@ -95,7 +95,7 @@ export interface EntrySeries {
 }
 
 /** Lists the series of an entry with a window, or those of some of its indicators. */
-export function* entrySeries(
+export function* listEntrySeries(
   planning: PlanContext,
   entry: SeriesEntry,
   indicators: readonly number[] = entry.indicators,
@@ -104,7 +104,7 @@ export function* entrySeries(
   if (!entry.window) return
   const geoIds = coveredGeos(entry)
   const unit = borderUnit(entry.timeTrunc)
-  const selected = selectedRange(planning, entry.window, unit)
+  const selected = findSelectedRange(planning, entry.window, unit)
   const freshness = toFreshness(planning, entry, unit)
   for (const id of indicators) {
     const identity = toIdentity(entry, id)
@@ -119,7 +119,7 @@ export function* entrySeries(
       state,
       selected,
       freshness: periods?.isCalendar ? { ...freshness, periods } : freshness,
-      lookbackS: Math.max(state.lookbackS ?? 0, longestLookbacks(job).get(key)!),
+      lookbackS: Math.max(state.lookbackS ?? 0, findLongestLookbacks(job).get(key)!),
     }
   }
 }

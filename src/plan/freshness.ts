@@ -45,7 +45,7 @@ const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
   fetchedAt > now - refreshS && !isFuture(fetchedAt, now)
 
 /** Rule 23: the part of a stored interval that was settled when it was fetched. */
-function settledPart(stored: Coverage, freshness: Freshness): Interval {
+function findSettledPart(stored: Coverage, freshness: Freshness): Interval {
   const ahead = Math.max(0, stored.fetchedAt - freshness.now)
   if (stored.settledFor - ahead >= freshness.lookbackS) return stored
   const border = settledBefore(stored.fetchedAt - ahead, freshness)
@@ -61,7 +61,7 @@ export function findFreshPart(stored: Coverage, freshness: Freshness): Interval 
     isUnverifiedDue(stored.since ?? stored.fetchedAt, stored.fetchedAt, freshness.now)
   )
     return { from: stored.from, to: stored.from }
-  return settledPart(stored, freshness)
+  return findSettledPart(stored, freshness)
 }
 
 /** Whether a listing is due: it has no reply, or an old one from a time at which its window could still be revised. */

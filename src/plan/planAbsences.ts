@@ -8,12 +8,12 @@ import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import { hull, type Interval, intersect, overlaps, subtract } from '../util/time/interval.ts'
 import type { Periods } from '../util/time/periods.ts'
 import { addUnits } from '../util/time/zone.ts'
-import { type EntrySeries, entrySeries } from './entries.ts'
+import { type EntrySeries, listEntrySeries } from './entries.ts'
 import { isSkipped } from './freshness.ts'
 import { groupHoles, type MissingLater } from './missing.ts'
 import type { PlanContext } from './planning.ts'
 import { createWindows } from './planSeries.ts'
-import { sizeFor, smaller } from './sizes.ts'
+import { chooseSize, smaller } from './sizes.ts'
 import { widen } from './windows.ts'
 
 /* Rules 25 and 26 (docs/decisions/001-coverage.md): requests for absent data, as a small share of a run. */
@@ -59,7 +59,7 @@ function calculateAbsentBudget({ job, plannerState, now }: PlanContext, otherReq
 function* listCandidates(planning: PlanContext, entry: SeriesEntry, missingLater: MissingLater): Generator<Candidate> {
   const { service, now, requested } = planning
   const zone = service.timeZone
-  for (const selected of entrySeries(planning, entry)) {
+  for (const selected of listEntrySeries(planning, entry)) {
     const { series, key, state } = selected
     const { unit, periods } = selected.freshness
     if (state.absences.length === 0) continue
@@ -106,8 +106,8 @@ function findDue({ state: { coverage, absences }, selected }: EntrySeries, geoId
 
 /** The window size for absences. A `chunk` of the job does not exceed the learned size, because a candidate counts as one request. */
 function candidateSize(service: Service, { entry, state }: EntrySeries, geoIds: readonly number[]): Size {
-  const size = sizeFor(service, entry, state, geoIds)
-  return state.windowS === null ? size : smaller(size, sizeFor(service, { ...entry, chunk: null }, state, []))
+  const size = chooseSize(service, entry, state, geoIds)
+  return state.windowS === null ? size : smaller(size, chooseSize(service, { ...entry, chunk: null }, state, []))
 }
 
 /** Joins intervals that fit into one window. `windowEnd`: the end of a window that begins at an instant. */

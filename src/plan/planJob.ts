@@ -3,7 +3,7 @@ import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Interval, merge } from '../util/time/interval.ts'
-import { coversAllGeos, entrySeries, seriesKeys, toIdentity, toParams } from './entries.ts'
+import { coversAllGeos, listEntrySeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { findMissing, type MissingLater } from './missing.ts'
 import { planAbsences } from './planAbsences.ts'
@@ -102,7 +102,7 @@ function findMissingLater(planning: PlanContext): ReadonlyMap<string, readonly I
     for (const entry of later.job.series.filter(coversAllGeos)) {
       const laterPlanning = { ...planning, ...later }
       const shared = entry.indicators.filter((id) => partial.has(seriesKey(toIdentity(entry, id))))
-      for (const series of entrySeries(laterPlanning, entry, shared))
+      for (const series of listEntrySeries(laterPlanning, entry, shared))
         missing.set(
           series.key,
           merge([...(missing.get(series.key) ?? []), ...findMissing(laterPlanning, series, ALL_GEOS)]),

@@ -7,7 +7,7 @@ import { rangeParams } from '../service/request.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { type Interval, merge } from '../util/time/interval.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
-import { isInRange, type PlanContext, planRequest, selectedRange } from './planning.ts'
+import { findSelectedRange, isInRange, type PlanContext, planRequest } from './planning.ts'
 import { toSize } from './sizes.ts'
 import { cut } from './windows.ts'
 
@@ -76,7 +76,7 @@ function* planArchives(planning: PlanContext, entry: ArchivesEntry): Generator<P
       yield* planIfDue(planning, entry, route, { locale, ...filters, date }, { window })
     return
   }
-  const selected = selectedRange(planning, entry.window)
+  const selected = findSelectedRange(planning, entry.window)
   const chunk = entry.chunk ?? (service.routes[route]?.isByDay ? A_DAY : null)
   const windows = chunk ? [...cut(service.timeZone, selected, toSize(chunk))] : merge([selected])
   for (const window of job.newestFirst ? windows.reverse() : windows)
@@ -89,7 +89,7 @@ function* planArchives(planning: PlanContext, entry: ArchivesEntry): Generator<P
 function* planWidgets(planning: PlanContext, entry: WidgetsEntry): Generator<PlannedRequest> {
   const { job, now } = planning
   // A range filters the content of widgets. It is not their window, because they are due independently of it.
-  const range = entry.window ? rangeParams(selectedRange(planning, entry.window)) : {}
+  const range = entry.window ? rangeParams(findSelectedRange(planning, entry.window)) : {}
   const datetime = entry.datetime ? resolveMoment(entry.datetime, job.timeZone, now) : undefined
   const widgetType = entry.widgetType ?? undefined
   for (const locale of entry.locales) {

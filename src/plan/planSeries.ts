@@ -8,11 +8,11 @@ import type { Size } from '../service/windowSizes.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
-import { type EntrySeries, entrySeries, sentGeos, toParams } from './entries.ts'
+import { type EntrySeries, listEntrySeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped, settledBefore } from './freshness.ts'
 import { groupMissing, type MissingLater } from './missing.ts'
 import { type PlanContext, planRequest } from './planning.ts'
-import { sizeFor } from './sizes.ts'
+import { chooseSize } from './sizes.ts'
 import { cutCached } from './windows.ts'
 
 /** The windows of one series in order, and the request of each, built lazily. */
@@ -28,14 +28,14 @@ export function* planSeries(
   missingLater: MissingLater,
 ): Generator<SeriesRequests> {
   const { job, service, options, requested } = planning
-  for (const selected of entrySeries(planning, entry)) {
+  for (const selected of listEntrySeries(planning, entry)) {
     const { series, key, state } = selected
     const groups = groupMissing(planning, selected, missingLater)
     if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
     const { settledBefore, cut, request } = createWindows(planning, selected)
     const windowGroups = groups.map(({ geoIds, holes }) => {
       const isCovered = state.coverage.some(({ geo }) => geo === ALL_GEOS || geoIds.includes(geo))
-      const windows = cut(holes, sizeFor(service, entry, state, geoIds))
+      const windows = cut(holes, chooseSize(service, entry, state, geoIds))
       requested.add(key, geoIds, holes, windows.length)
       return { geoIds, isCovered, windows }
     })

@@ -44,7 +44,7 @@ export const isInRange = ({ options: { range } }: PlanContext, at: Instant): boo
   !range || (at >= range.interval.from && at < range.interval.to)
 
 /** The range that the window of an entry and the user select. Its dates are of the job's zone, its borders of the service's zone. */
-export function selectedRange(
+export function findSelectedRange(
   { job, service, now, options: { range } }: PlanContext,
   window: Window,
   unit: Unit = 'day',

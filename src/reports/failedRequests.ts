@@ -8,7 +8,7 @@ import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
-import { type FailedRequest, toIdentity, toRouteCall, toWindow } from '../job/plannedRequest.ts'
+import { type FailedRequest, fromIdentityRow, toRouteCall, toWindow } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { parseNumbers } from '../util/json.ts'
 
@@ -103,7 +103,7 @@ async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
     )
     .execute()
   return rows.map((row) => {
-    const series = toIdentity(row)
+    const series = fromIdentityRow(row)
     const geoIds = row.geoId === ALL_GEOS ? null : [row.geoId]
     const params: AnyParams = { id: series.indicatorId, ...seriesParams(series, series.geoIds ?? geoIds ?? []) }
     return {
@@ -123,7 +123,7 @@ async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
 function splitFailure(failure: Failure): FailedRequest[] {
   const { route, params, window } = toRouteCall(failure)
   const { geoIds } = toRecorded(failure)
-  const series = failure.id === null ? null : toIdentity(failure as IdentityRow)
+  const series = failure.id === null ? null : fromIdentityRow(failure as IdentityRow)
   const isDated = window !== null || params.start_date !== undefined || params.datetime !== undefined
   const request = {
     entry: failure.entry,

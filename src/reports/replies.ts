@@ -5,7 +5,7 @@ import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { type PlannedRequest, toIdentity, toRouteCall } from '../job/plannedRequest.ts'
+import { fromIdentityRow, type PlannedRequest, toRouteCall } from '../job/plannedRequest.ts'
 import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
 import { parseNumbers } from '../util/json.ts'
@@ -58,7 +58,7 @@ const nextReplies = prepareQuery(selectReplies)
 function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
   const call = toRouteCall(row)
   const { params, window } = call
-  const series = row.seriesId === null ? null : toIdentity(row as IdentityRow)
+  const series = row.seriesId === null ? null : fromIdentityRow(row as IdentityRow)
   return {
     ...call,
     entry: row.entry,

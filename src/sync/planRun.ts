@@ -3,7 +3,7 @@ import type { Job, UserRange } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../job/select.ts'
-import { namesGeos, selectedRanges } from '../plan/entries.ts'
+import { listSelectedRanges, namesGeos } from '../plan/entries.ts'
 import { planJob } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
 import type { PlanContext } from '../plan/planning.ts'
@@ -114,7 +114,7 @@ async function rememberSelected(
   const { fullJob = planning.job } = planning.job
   const isCatalogueMissing = needsCatalogue(fullJob) && catalogue.length === 0
   const job = applySelectors(fullJob, catalogue)
-  await storeSelectedRanges(store, planning, nowMs(), selectedRanges({ ...planning, job }), {
+  await storeSelectedRanges(store, planning, nowMs(), listSelectedRanges({ ...planning, job }), {
     keepOthers: isCatalogueMissing,
     keepStored: planning.options.range !== undefined,
   })

@@ -1,6 +1,6 @@
 import { ABSENT, GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
-import { seriesKey, toIdentity } from '../job/plannedRequest.ts'
+import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
 import { GIVEN_UP, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
 import { readUnknown } from '../reports/unknownItems.ts'
 import { CLOCK_ERROR, floorToSecond, type Instant } from '../util/time/instant.ts'
@@ -106,7 +106,7 @@ export async function readPlannerState(
   const absencesBySeries = groupBySeries(absences)
   const series = new Map(
     (await seriesWithGeos(db)).map((row): [string, SeriesState] => [
-      seriesKey(toIdentity(row)),
+      seriesKey(fromIdentityRow(row)),
       {
         coverage: coverageBySeries.get(row.id) ?? [],
         geoCount: row.geos ?? 0,

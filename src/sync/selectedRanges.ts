@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely'
 import { prepareQuery } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { type SelectedRange, seriesKey, toIdentity } from '../job/plannedRequest.ts'
+import { fromIdentityRow, type SelectedRange, seriesKey } from '../job/plannedRequest.ts'
 import { findOrInsertSeries } from '../load/storedSeries.ts'
 import type { PlanContext } from '../plan/planning.ts'
 
@@ -14,7 +14,7 @@ async function readSeriesIds({ kysely }: Store): Promise<Map<string, number>> {
     .selectFrom('series')
     .select(['id', 'kind', 'indicator_id', 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc', 'geo_ids'])
     .execute()
-  return new Map(series.map((row) => [seriesKey(toIdentity(row)), row.id]))
+  return new Map(series.map((row) => [seriesKey(fromIdentityRow(row)), row.id]))
 }
 
 /**

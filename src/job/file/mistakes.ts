@@ -38,7 +38,7 @@ export function explainIssue(issue: z.core.$ZodIssue, valueAt: (path: DocumentPa
       // The best branch of a union fits the type of the value, or has the fewest issues.
       const best =
         [...branches].sort(
-          (a, b) => misfits(a) - misfits(b) || wrongTypes(a) - wrongTypes(b) || a.length - b.length,
+          (a, b) => countMisfits(a) - countMisfits(b) || countWrongTypes(a) - countWrongTypes(b) || a.length - b.length,
         )[0] ?? []
       if (value === null || typeof value !== 'object')
         return mistake(
@@ -78,8 +78,8 @@ function sizeMistake(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig, s
 }
 
 /** The number of issues about the type of the whole value. */
-const misfits = (errors: readonly z.core.$ZodIssue[]): number =>
+const countMisfits = (errors: readonly z.core.$ZodIssue[]): number =>
   errors.filter(({ code, path }) => path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')).length
 
-const wrongTypes = (errors: readonly z.core.$ZodIssue[]): number =>
+const countWrongTypes = (errors: readonly z.core.$ZodIssue[]): number =>
   errors.filter(({ code }) => code === 'invalid_type' || code === 'unrecognized_keys').length

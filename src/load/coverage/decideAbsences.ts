@@ -49,14 +49,14 @@ export function decideAbsences(
   const before = moveToPeriods(series, reply, stored.absences)
   if (!reply.window) return mergeAbsences(endAbsences(series, reply, stored, before))
   const values = addDismissed(reply)
-  const window = wholeWindow(series, reply.window)
+  const window = toWholeWindow(series, reply.window)
   const windowCase = { series, reply, stored, before, window, values, geos, provesAbsence }
   return mergeAbsences(decideAround(windowCase, decideWindow(windowCase)))
 }
 
 /** Rule 17: the whole periods that begin in a window. */
-export const wholeWindow = ({ periods }: Series, window: Interval): Interval =>
-  periods ? wholePeriods(periods, window) : window
+export const toWholeWindow = ({ periods }: Series, window: Interval): Interval =>
+  periods ? toWholePeriods(periods, window) : window
 
 /** Rule 21: whether a reply has few values or new geos, so that absences beside its window are decided too. */
 export const decidesAround = ({ values, newGeos }: SeriesReply): boolean =>
@@ -65,7 +65,7 @@ export const decidesAround = ({ values, newGeos }: SeriesReply): boolean =>
 
 /** Rule 19: whether stored values near the window decide what is absent in it. */
 export const needsNear = (series: Series, reply: SeriesReply, geos: readonly Geo[], absences: readonly Absence[]) => {
-  const window = wholeWindow(series, reply.window!)
+  const window = toWholeWindow(series, reply.window!)
   return geos.some(
     (geo) => keepSettled(series, reply, window, findHoles(window, reply.values.get(geo)), absences).length > 0,
   )
@@ -85,7 +85,7 @@ function decideWindow(windowCase: WindowCase): Absence[] {
     const earlier = inside.filter(
       (row) => row.geo === geo || (continuesAll && (geo === ALL_GEOS || row.geo === ALL_GEOS)),
     )
-    return dateAbsences(geo, missingPeriods(windowCase, geo, earlier), earlier, reply.fetchedAt)
+    return dateAbsences(geo, findMissingPeriods(windowCase, geo, earlier), earlier, reply.fetchedAt)
   })
   // Rule 20: only a reply for all geos replaces absences of all geos, and those of geos that it does not list.
   const isReplaced = ({ geo }: Absence): boolean =>
@@ -108,7 +108,7 @@ function keepSettled(
 }
 
 /** Rules 18 and 19: the periods of a geo that are missing in a window. `earlier`: its absences before. */
-function missingPeriods(windowCase: WindowCase, geo: Geo, earlier: readonly Absence[]): Hole[] {
+function findMissingPeriods(windowCase: WindowCase, geo: Geo, earlier: readonly Absence[]): Hole[] {
   const { series, reply, stored, window, provesAbsence } = windowCase
   const values = windowCase.values.get(geo)
   const holes = findHoles(window, values)
@@ -154,7 +154,7 @@ function decideAround(windowCase: WindowCase, absences: readonly Absence[]): rea
     if (!values || !near || !provesAbsence(geo)) continue
     if (reply.isStepGuessed && !isStepped(concat(near.before, values, near.after)))
       for (const reach of intersect([findReach(near, values)], [stored.reach])) remove(reach, geo, ALL_GEOS)
-    for (const { missing, fetchedAt, lacking } of missingAround(windowCase, geo, values)) {
+    for (const { missing, fetchedAt, lacking } of findMissingAround(windowCase, geo, values)) {
       if (stored.rejectedWindows.some((window) => overlaps(window, missing))) continue
       const earlier = before.filter((row) => overlaps(row, missing))
       remove(missing, lacking)
@@ -165,7 +165,7 @@ function decideAround(windowCase: WindowCase, absences: readonly Absence[]): rea
 }
 
 /** Rule 21: the holes between values of a geo beside a window that trusted earlier replies cover. `lacking`: the geo of the absence. */
-function missingAround(
+function findMissingAround(
   { series, stored, before, window }: Pick<WindowCase, 'series' | 'stored' | 'before' | 'window'>,
   geo: Geo,
   values: Values,
@@ -188,7 +188,7 @@ function missingAround(
       const lacking = row.geo === ALL_GEOS && row.state === 'empty' ? ALL_GEOS : geo
       const covered = intersect(intersect([hole], [settled]), [stored.reach])
       return subtract(covered, row.geo === ALL_GEOS ? [...hidden, ...ofGeo] : hidden).flatMap((rest) => {
-        const part = periods ? wholePeriods(periods, rest, over) : rest
+        const part = periods ? toWholePeriods(periods, rest, over) : rest
         const from = hole.step === null || isLong(hole.step) ? part.from : findFirstPeriod(part.from, grid)
         if (from >= part.to) return []
         return [{ missing: withStep({ from, to: part.to }, hole.step, periods), fetchedAt: row.fetchedAt, lacking }]
@@ -199,8 +199,8 @@ function missingAround(
 
 /** Whether a reply shows holes in earlier replies beside its window. */
 export const showsEarlierHoles = (series: Series, reply: SeriesReply, stored: StoredCoverage): boolean => {
-  const around = { series, stored, before: stored.absences, window: wholeWindow(series, reply.window!) }
-  return [...addDismissed(reply)].some(([geo, values]) => missingAround(around, geo, values).length > 0)
+  const around = { series, stored, before: stored.absences, window: toWholeWindow(series, reply.window!) }
+  return [...addDismissed(reply)].some(([geo, values]) => findMissingAround(around, geo, values).length > 0)
 }
 
 /** The interval in which the values of a reply and those near its window are all stored values. */
@@ -228,7 +228,7 @@ function endAbsences(
     const to = Math.max(...together.map(({ step }) => at + step))
     const values = new Map(together.map(({ geo, step }): [Geo, Values] => [geo, { at: [at], steps: step }]))
     const geos = [...new Set([...values.keys(), ...series.knownGeos])]
-    const window = wholeWindow(series, { from: at, to })
+    const window = toWholeWindow(series, { from: at, to })
     before = decideWindow({ series, reply, stored, before, window, values, geos, provesAbsence: () => false })
   }
   return before
@@ -239,12 +239,12 @@ function moveToPeriods({ periods }: Series, reply: SeriesReply, absences: readon
   if (!periods) return absences
   const over = Math.min(reply.settledBefore, reply.fetchedAt)
   return absences
-    .map((row) => (row.step === null || isLong(row.step) ? { ...row, ...wholePeriods(periods, row, over) } : row))
+    .map((row) => (row.step === null || isLong(row.step) ? { ...row, ...toWholePeriods(periods, row, over) } : row))
     .filter(({ from, to }) => from < to)
 }
 
 /** The periods that begin in an interval. If `over` is given, the last one only counts if it ends by then. */
-function wholePeriods(periods: Periods, { from, to }: Interval, over?: Instant): Interval {
+function toWholePeriods(periods: Periods, { from, to }: Interval, over?: Instant): Interval {
   const end = periods.ceil(to)
   return { from: periods.ceil(from), to: over === undefined || end === to ? end : Math.min(end, periods.floor(over)) }
 }

@@ -34,12 +34,12 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
       const change = isVerified(state) ? cutRow : renewUnverified(reply.fetchedAt)
       rows = rows.flatMap((row) => (row.geo === geo ? row : change(row, window, series)))
     }
-    rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, state), series)
+    rows = replaceRows(rows, geo, window, createRows(series, reply, before, geo, state), series)
   }
   // Rule 9: known geos with stored values are unverified if the reply lacks them.
-  for (const geo of unverifiedGeos(series, reply, stored, unverified)) {
+  for (const geo of findUnverifiedGeos(series, reply, stored, unverified)) {
     unverified.add(geo)
-    rows = replaceRows(rows, geo, window, newRows(series, reply, before, geo, 'unverified'), series)
+    rows = replaceRows(rows, geo, window, createRows(series, reply, before, geo, 'unverified'), series)
   }
   // After dismissed rejects, absences are decided by all stored values.
   const values = new Map([...reply.values].map(([geo, sent]) => [geo, stored.values.get(geo) ?? sent]))
@@ -47,7 +47,7 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
     series,
     { ...reply, values },
     { ...stored, coverage: before },
-    decidedGeos(series, reply),
+    listDecidedGeos(series, reply),
     (geo) => provesAbsence(geo, reply, unverified),
   )
   return toChange(stored, mergeRows(rows, series), absences)
@@ -77,7 +77,7 @@ const renewUnverified =
     const requested = clipRow(row, window, series).map((part) => ({
       ...part,
       fetchedAt,
-      settledFor: fetchedAt - lastPeriodEnd(part, series.periods),
+      settledFor: fetchedAt - findLastPeriodEnd(part, series.periods),
     }))
     return [...cutRow(row, window, series), ...requested]
   }
@@ -87,7 +87,7 @@ const dismissalMayExplain = (geo: Geo, { values, dismissed }: SeriesReply): bool
   dismissed.some((key) => key === null || values.size === 0 || (key.geo === geo && !values.has(geo)))
 
 /** Rules 9 and 10: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
-function unverifiedGeos(
+function findUnverifiedGeos(
   { knownGeos }: Series,
   { geos, values, dismissed }: SeriesReply,
   stored: StoredCoverage,
@@ -99,7 +99,7 @@ function unverifiedGeos(
 }
 
 /** Rule 16: the geos whose absences a reply decides. */
-export function decidedGeos({ knownGeos }: Series, { geos, values }: SeriesReply): readonly Geo[] {
+export function listDecidedGeos({ knownGeos }: Series, { geos, values }: SeriesReply): readonly Geo[] {
   if (!geos.includes(ALL_GEOS)) return geos
   return values.size === 0 ? [ALL_GEOS] : [...new Set([...values.keys(), ...knownGeos])]
 }
@@ -109,39 +109,39 @@ const provesAbsence = (geo: Geo, reply: SeriesReply, unverified: ReadonlySet<Geo
   !unverified.has(geo) && !unverified.has(ALL_GEOS) && !dismissalMayExplain(geo, reply)
 
 /** The rows of a geo for the window of a reply. */
-function newRows(
+function createRows(
   series: Series,
   { window, fetchedAt }: SeriesReply,
   before: readonly Coverage[],
   geo: Geo,
   state: ReplyState,
 ): readonly Coverage[] {
-  const newRow = ({ from, to }: Interval, state: CoveredState, since: Instant | null): Coverage => {
-    const settledFor = fetchedAt - lastPeriodEnd({ from, to }, series.periods)
+  const createRow = ({ from, to }: Interval, state: CoveredState, since: Instant | null): Coverage => {
+    const settledFor = fetchedAt - findLastPeriodEnd({ from, to }, series.periods)
     return { geo, from, to, state, fetchedAt, settledFor, since }
   }
-  if (isVerified(state)) return [newRow(window!, state, null)]
-  const valid = validRows(before, geo, series)
+  if (isVerified(state)) return [createRow(window!, state, null)]
+  const valid = selectValidRows(before, geo, series)
   const older = state === 'kept' ? valid : valid.filter((row) => row.state === 'unverified')
   const rest = subtract([window!], older)
   const parts = older.flatMap((row) => clipRow(row, window!, series))
   // Rule 4: stored values keep the time of their reply.
   if (state === 'kept')
     return [
-      ...rest.map((part) => newRow(part, 'values', null)),
+      ...rest.map((part) => createRow(part, 'values', null)),
       ...parts.map(
         (part): Coverage => ({ ...part, geo, state: part.state === 'unverified' ? 'values' : part.state, since: null }),
       ),
     ]
   // Rule 12: an unverified interval keeps its `since`.
   return [
-    ...rest.map((part) => newRow(part, state, fetchedAt)),
-    ...parts.map((part) => newRow(part, state, Math.min(part.since ?? fetchedAt, fetchedAt))),
+    ...rest.map((part) => createRow(part, state, fetchedAt)),
+    ...parts.map((part) => createRow(part, state, Math.min(part.since ?? fetchedAt, fetchedAt))),
   ]
 }
 
 /** The rows that are valid for a geo: its own, and beside them those of all geos. */
-function validRows(rows: readonly Coverage[], geo: Geo, series: Series): readonly Coverage[] {
+function selectValidRows(rows: readonly Coverage[], geo: Geo, series: Series): readonly Coverage[] {
   const ofGeo = rows.filter((row) => row.geo === geo)
   if (geo === ALL_GEOS) return ofGeo
   const ofAll = rows.filter((row) => row.geo === ALL_GEOS)
@@ -159,34 +159,37 @@ const replaceRows = (
 
 /** Rule 8: the parts of a row outside a window. */
 const cutRow = (row: Coverage, window: Interval, series: Series): readonly Coverage[] =>
-  overlaps(row, window) ? partsOf(row, subtract([row], [window]), series) : [row]
+  overlaps(row, window) ? takeParts(row, subtract([row], [window]), series) : [row]
 
 /** The part of a row inside a window. */
 const clipRow = (row: Coverage, window: Interval, series: Series): readonly Coverage[] =>
-  partsOf(row, intersect([row], [window]), series)
+  takeParts(row, intersect([row], [window]), series)
 
 /** Rule 8: parts of a row. Each may end sooner than the row, so it may have been settled for longer. */
-const partsOf = (row: Coverage, parts: readonly Interval[], { periods }: Series): readonly Coverage[] =>
+const takeParts = (row: Coverage, parts: readonly Interval[], { periods }: Series): readonly Coverage[] =>
   parts.map((part) => ({
     ...row,
     ...part,
-    settledFor: Math.max(row.settledFor, row.fetchedAt - lastPeriodEnd(part, periods)),
+    settledFor: Math.max(row.settledFor, row.fetchedAt - findLastPeriodEnd(part, periods)),
   }))
 
 /** When the last calendar period that begins in an interval ends. */
-const lastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
+const findLastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
   periods?.isCalendar ? Math.max(to, periods.ceil(to)) : to
 
 /** Rule 11: lowers `settledFor` of rows that end inside a calendar period. A merged row counts as fetched when its oldest part was. */
 const limitSettled = (rows: readonly Coverage[], periods: Periods | null): readonly Coverage[] =>
   periods?.isCalendar
-    ? rows.map((row) => ({ ...row, settledFor: Math.min(row.settledFor, row.fetchedAt - lastPeriodEnd(row, periods)) }))
+    ? rows.map((row) => ({
+        ...row,
+        settledFor: Math.min(row.settledFor, row.fetchedAt - findLastPeriodEnd(row, periods)),
+      }))
     : rows
 
 /** Rule 15: merges adjacent rows that no entry needs to distinguish. */
 function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Series): readonly Coverage[] {
   // A merged row may be settled for longer than its oldest reply shows.
-  const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
+  const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - findLastPeriodEnd(row, periods)
   return mergeAdjacent(rows, (last, row) => {
     // The next request of an unverified row depends on its time, which must not fall back to that of an older neighbour.
     const isSame =
@@ -205,7 +208,7 @@ function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Seri
 }
 
 /** Compares rows by all their columns. */
-function difference<T extends object>(
+function compareRows<T extends object>(
   before: readonly T[],
   after: readonly T[],
   columns: readonly (keyof T)[],
@@ -219,6 +222,6 @@ function difference<T extends object>(
 }
 
 const toChange = (stored: StoredCoverage, coverage: readonly Coverage[], absences: readonly Absence[]): Change => ({
-  coverage: difference(stored.coverage, coverage, ['geo', 'from', 'to', 'state', 'fetchedAt', 'settledFor', 'since']),
-  absences: difference(stored.absences, absences, ['geo', 'from', 'to', 'step', 'since', 'checked']),
+  coverage: compareRows(stored.coverage, coverage, ['geo', 'from', 'to', 'state', 'fetchedAt', 'settledFor', 'since']),
+  absences: compareRows(stored.absences, absences, ['geo', 'from', 'to', 'step', 'since', 'checked']),
 })

@@ -17,9 +17,9 @@ import {
   NEARBY,
   needsNear,
   showsEarlierHoles,
-  wholeWindow,
+  toWholeWindow,
 } from './decideAbsences.ts'
-import { decideCoverage, decidedGeos } from './decideCoverage.ts'
+import { decideCoverage, listDecidedGeos } from './decideCoverage.ts'
 import { listSteps, toValues, type Values } from './geoValues.ts'
 
 /* Reads the input of the rules of coverage, and writes their decision: a few queries for a reply, however many geos it has. */
@@ -111,7 +111,7 @@ async function readCoverage(
   reply: SeriesReply,
 ): Promise<StoredCoverage> {
   const window = reply.window ?? findSpan(reply) ?? NO_TIME
-  const around = hull([window, wholeWindow(series, window)])
+  const around = hull([window, toWholeWindow(series, window)])
   // Rule 17: any absence may move to the borders of periods that were not known when it was recorded.
   const readStoredAbsences = (reach: Interval) =>
     selectAbsences.all(tx, { seriesId, ...(series.periods ? ALL_TIME : reach) })
@@ -119,7 +119,7 @@ async function readCoverage(
   if (!reply.window)
     return { ...NOTHING_STORED, reach: around, absences: await readStoredAbsences(around), values: reply.values }
 
-  const geos = decidedGeos(series, reply)
+  const geos = listDecidedGeos(series, reply)
   const readNear = () => readNearby(tx, seriesId, geos, series.knownGeos[0], window)
   // Rule 21: values near the window show how far absences beside it are decided.
   const isAround = decidesAround(reply)
