@@ -17,7 +17,7 @@ export const smaller = (a: Size, b: Size): Size =>
   addUnits('Etc/UTC', 0, a.unit, a.count) <= addUnits('Etc/UTC', 0, b.unit, b.count) ? a : b
 
 /** The first window size of a series. `geos`: the number of requested geos; null if it is not known. */
-function chooseFirstSize(
+function firstSize(
   { windows: { byGeos, unknownGeos, grouped }, routes }: Service,
   route: string,
   timeTrunc: string | null,
@@ -36,11 +36,6 @@ export function chooseSize(
   geoIds: readonly number[],
 ): Size {
   if (entry.chunk) return toSize(entry.chunk)
-  const first = chooseFirstSize(
-    service,
-    entry.route,
-    entry.timeTrunc,
-    sentGeos(entry, geoIds).length || geoCount || null,
-  )
+  const first = firstSize(service, entry.route, entry.timeTrunc, sentGeos(entry, geoIds).length || geoCount || null)
   return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / DAY)) }
 }

@@ -1,9 +1,4 @@
-import {
-  createMissingPartsFinder,
-  type MissingPart,
-  NO_FAILURE,
-  type RequestRecord,
-} from '../db/queries/fetchOutcomes.ts'
+import { createPartFinder, type MissingPart, NO_FAILURE, type RequestRecord } from '../db/queries/fetchOutcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
@@ -69,7 +64,7 @@ async function readSelected({ kysely }: Reader): Promise<(seriesId: number, geoI
  */
 export async function findFailures(db: Reader): Promise<Failure[]> {
   const lastByTarget = new Map((await readFailed(db)).map((row) => [row.target, row]))
-  const findLeft = createMissingPartsFinder(db.kysely, false)
+  const findLeft = createPartFinder(db.kysely, false)
   const isSelected = await readSelected(db)
   const failures: Failure[] = []
   for (const row of [...lastByTarget.values()].sort((a, b) => a.fetchId - b.fetchId)) {

@@ -101,14 +101,14 @@ test('a run waits for calls of the day before that are about to be free', async 
       .execute(),
   )
   const pauses: string[] = []
-  const { stop } = await sync(
+  const { earlyEnd } = await sync(
     {
       ...settings(store, emulator),
       onPause: (_ms, reason) => void pauses.push(reason),
     },
     readJob(`name: paced\npace: { perSecond: 50, callsPerDay: 3 }\n${MONTH}`, 'paced.yaml'),
   )
-  expect(stop).toMatchObject({ code: 'budget' })
+  expect(earlyEnd).toMatchObject({ code: 'budget' })
   expect(answers).toHaveLength(2)
   expect(pauses[0]).toMatch(/The budget of 3 calls a day is spent until /)
 })

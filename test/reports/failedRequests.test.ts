@@ -74,12 +74,12 @@ describe('open failures', () => {
     const [store, market] = [await tempStore(), await source({ geos: [3] })]
     market.state.status = (path) => (path.endsWith('/5') ? 404 : undefined)
     await market.run(store, job('', '01', '11'), NOW)
-    expect([await openFailures(store), await findGaps(store)]).toMatchObject([
+    expect([await readOpenFailures(store), await findGaps(store)]).toMatchObject([
       [{}],
       [{ reason: 'failed', job: 'of--01-11' }],
     ])
     await market.run(store, job('', '01', '11').replace('[5]', '[6]'), NOW)
-    expect([await openFailures(store), await findGaps(store), await retried(store)]).toEqual([[], [], []])
+    expect([await readOpenFailures(store), await findGaps(store), await retried(store)]).toEqual([[], [], []])
     expect(await runChecks(store)).toEqual([])
   })
 

@@ -39,17 +39,13 @@ export const examples = [
 type PublishArgs = Args<typeof flags, typeof positionals>
 
 /** A result of publishing: fields for JSON, and a text. */
-interface PublishResult {
+interface Report {
   readonly fields: object
   readonly text: string
 }
 
 /** Makes the copy, and its manifest beside it. */
-async function publishCopy(
-  source: Reader,
-  path: string,
-  { overwrite, bookkeeping }: PublishArgs,
-): Promise<PublishResult> {
+async function publishCopy(source: Reader, path: string, { overwrite, bookkeeping }: PublishArgs): Promise<Report> {
   makeFolder(dirname(path))
   const manifestPath = `${path}.manifest.json`
   // Checks both targets before it writes anything.
@@ -68,12 +64,7 @@ async function publishCopy(
   return { fields, text }
 }
 
-async function publishPage(
-  source: Reader,
-  folder: string,
-  args: PublishArgs,
-  service: Service,
-): Promise<PublishResult> {
+async function publishPage(source: Reader, folder: string, args: PublishArgs, service: Service): Promise<Report> {
   const { overwrite, language: locale } = args
   const { writePage } = await import('../../page/pageFolder.ts')
   const now = Math.floor(Date.now() / 1000)

@@ -96,7 +96,7 @@ export const isSeriesFetched = async (db: Kysely<Database>, fetchId: number, ser
  * Creates a function that finds the parts of a recorded request that later replies lack. `mustBeSound`: replies with open rejects do
  * not count.
  */
-export function createMissingPartsFinder(
+export function createPartFinder(
   db: Kysely<Database>,
   mustBeSound: boolean,
 ): (request: RequestRecord) => Promise<MissingPart[]> {

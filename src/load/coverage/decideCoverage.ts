@@ -77,7 +77,7 @@ const renewUnverified =
     const requested = clipRow(row, window, series).map((part) => ({
       ...part,
       fetchedAt,
-      settledFor: fetchedAt - findLastPeriodEnd(part, series.periods),
+      settledFor: fetchedAt - lastPeriodEnd(part, series.periods),
     }))
     return [...cutRow(row, window, series), ...requested]
   }
@@ -117,7 +117,7 @@ function createRows(
   state: ReplyState,
 ): readonly Coverage[] {
   const createRow = ({ from, to }: Interval, state: CoveredState, since: Instant | null): Coverage => {
-    const settledFor = fetchedAt - findLastPeriodEnd({ from, to }, series.periods)
+    const settledFor = fetchedAt - lastPeriodEnd({ from, to }, series.periods)
     return { geo, from, to, state, fetchedAt, settledFor, since }
   }
   if (isVerified(state)) return [createRow(window!, state, null)]
@@ -170,26 +170,23 @@ const takeParts = (row: Coverage, parts: readonly Interval[], { periods }: Serie
   parts.map((part) => ({
     ...row,
     ...part,
-    settledFor: Math.max(row.settledFor, row.fetchedAt - findLastPeriodEnd(part, periods)),
+    settledFor: Math.max(row.settledFor, row.fetchedAt - lastPeriodEnd(part, periods)),
   }))
 
 /** When the last calendar period that begins in an interval ends. */
-const findLastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
+const lastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
   periods?.isCalendar ? Math.max(to, periods.ceil(to)) : to
 
 /** Rule 11: lowers `settledFor` of rows that end inside a calendar period. A merged row counts as fetched when its oldest part was. */
 const limitSettled = (rows: readonly Coverage[], periods: Periods | null): readonly Coverage[] =>
   periods?.isCalendar
-    ? rows.map((row) => ({
-        ...row,
-        settledFor: Math.min(row.settledFor, row.fetchedAt - findLastPeriodEnd(row, periods)),
-      }))
+    ? rows.map((row) => ({ ...row, settledFor: Math.min(row.settledFor, row.fetchedAt - lastPeriodEnd(row, periods)) }))
     : rows
 
 /** Rule 15: merges adjacent rows that no entry needs to distinguish. */
 function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Series): readonly Coverage[] {
   // A merged row may be settled for longer than its oldest reply shows.
-  const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - findLastPeriodEnd(row, periods)
+  const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
   return mergeAdjacent(rows, (last, row) => {
     // The next request of an unverified row depends on its time, which must not fall back to that of an older neighbour.
     const isSame =

@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { createMissingPartsFinder, isFailure, isSeriesFetched } from '../../db/queries/fetchOutcomes.ts'
+import { createPartFinder, isFailure, isSeriesFetched } from '../../db/queries/fetchOutcomes.ts'
 import type { Store } from '../../db/store.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -33,7 +33,7 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
     .where('q.resolved_at', 'is', null)
     .execute()
   const entriesByFetch = Map.groupBy(open, ({ fetchId }) => fetchId)
-  const findMissingParts = createMissingPartsFinder(store.kysely, true)
+  const findMissingParts = createPartFinder(store.kysely, true)
   const closed: number[] = []
   for (const entries of entriesByFetch.values()) {
     const { series_id, from_at, to_at, geo_ids, outcome, ...row } = entries[0]!
