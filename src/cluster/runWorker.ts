@@ -118,7 +118,7 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
     await queue.close()
     clearInterval(timer)
     await checking
-    for (const open of worker.contexts.values()) await (await open).close()
+    for (const open of worker.contexts.values()) await (await open).client.close()
   }
   return { done: worker.done, failed: worker.failed, earlyEnd }
 }

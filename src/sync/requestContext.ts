@@ -1,6 +1,5 @@
-import { type Client, openClient } from '../fetch/client.ts'
-import { createHostOpener, recordPause } from '../fetch/hosts.ts'
-import { openPacer } from '../fetch/pacer.ts'
+import type { Client } from '../fetch/client.ts'
+import { openServiceClient } from '../fetch/serviceClient.ts'
 import type { Job } from '../job/job.ts'
 import { createSizes, type Sizes } from '../load/learnedSizes.ts'
 import type { LoadContext } from '../load/load.ts'
@@ -21,8 +20,6 @@ export interface RequestContext extends LoadContext {
   readonly sizes: Sizes
   /** Series and resolution ids for which a day was requested to learn what the id means. */
   readonly probed: Set<string>
-  /** Closes the client. */
-  readonly close: () => Promise<void>
 }
 
 /**
@@ -39,16 +36,7 @@ export async function openRequestContext(
     emit('calls.paused', { wait_ms: Math.round(ms), reason })
     context.onPause?.(ms, reason)
   }
-  const pacer = context.shared?.openPacer(pace, onPause) ?? (await openPacer(context, pace, onPause))
-  const client = openClient({
-    ...context,
-    pacer,
-    openHost: createHostOpener({ ...context, onPause }),
-    concurrency: pace.concurrency,
-    onPause,
-    // If the database cannot be written, the next transaction ends the run.
-    onWait: (ms, host, isOutage) => void recordPause(store, host, { ms, isOutage }, nowMs()).catch(() => undefined),
-  })
+  const client = await openServiceClient({ ...context, pace, onPause, openPacer: context.shared?.openPacer })
   const loadContext = { store, runId, keep, nowMs, redactor: createRedactor(context.key) }
   return {
     ...loadContext,
@@ -59,9 +47,5 @@ export async function openRequestContext(
     onReject,
     sizes: createSizes(loadContext),
     probed: new Set(),
-    async close() {
-      pacer.close?.()
-      await client.close()
-    },
   }
 }

@@ -115,7 +115,7 @@ async function executeBatches(
     if (!endsInOrder(error)) throw error
     earlyEnd = error
   } finally {
-    await requestContext?.close()
+    await requestContext?.client.close()
     await later.return?.()
   }
   return { failures: progress.failures, earlyEnd, isIdle }

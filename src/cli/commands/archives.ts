@@ -4,10 +4,8 @@ import { databaseFolder } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { readKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader, Store } from '../../db/store.ts'
-import { openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download, prepareFolder } from '../../fetch/files/download.ts'
-import { createHostOpener, recordPause } from '../../fetch/hosts.ts'
-import { openPacer } from '../../fetch/pacer.ts'
+import { openServiceClient } from '../../fetch/serviceClient.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile, replaceArchiveRows } from '../../load/archives.ts'
 import { refuseExposed } from '../../service/key.ts'
@@ -187,7 +185,7 @@ const archiveFolder = (database: string, { output }: ArchivesArgs): string =>
 /** `archives download`: fetches the files of editions, one after the other, and names them by their checksums. */
 async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
   const access = requireService(settings)
-  const { baseUrl, service } = access
+  const { service } = access
   const database = settings.database.value
   requestedDays(args, service.timeZone)
   const [job] = args.job === undefined ? [] : readJobs([args.job], service)
@@ -200,18 +198,14 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
     const { signal } = signals
     const onPause = (ms: number, reason: string): void =>
       emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
-    const caller = { store, service, baseUrl, nowMs: Date.now, signal, onPause, emit }
-    const pacer = await openPacer(caller, pace, onPause)
-    const client = openClient({
+    const client = await openServiceClient({
       ...access,
+      store,
       version: version(),
-      pacer,
-      openHost: createHostOpener(caller),
-      concurrency: 1,
+      pace: { ...pace, concurrency: 1 },
+      nowMs: Date.now,
       signal,
       onPause,
-      onWait: (ms, host, isOutage) =>
-        void recordPause(store, host, { ms, isOutage }, Date.now()).catch(() => undefined),
     })
     try {
       const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
@@ -228,7 +222,6 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
       return signals.code() ?? (earlyEnd ? exitCodeFor(earlyEnd) : failed.length > 0 ? EXIT.partial : EXIT.done)
     } finally {
       signals.release()
-      pacer.close?.()
       await client.close()
     }
   })
