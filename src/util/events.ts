@@ -5,8 +5,8 @@ import { quantity } from './text.ts'
 /** The declaration of an event: its level, where it is shown, its fields and its sentence. */
 interface EventDeclaration {
   readonly level: 'info' | 'warn' | 'error'
-  /** Whether the pretty log always shows it, or only with `--verbose` because the summary or the progress line has it. */
-  readonly pretty: 'always' | 'verbose'
+  /** Whether the pretty log shows it only with `--verbose`, because the summary or the progress line has it. */
+  readonly pretty?: 'verbose'
   /** Whether the run recovers from it, so that `--quiet` omits it. */
   readonly selfHealing?: true
   readonly when: string
@@ -78,7 +78,6 @@ export const EVENTS = {
   },
   'calls.paused': {
     level: 'warn',
-    pretty: 'always',
     selfHealing: true,
     when: 'All calls wait, because the service requested a pause or keeps failing.',
     fields: [...RUN_FIELDS, 'wait_ms', 'reason'],
@@ -86,7 +85,6 @@ export const EVENTS = {
   },
   'run.progress': {
     level: 'info',
-    pretty: 'always',
     when: 'Progress of the run, once a minute if stderr is not a terminal.',
     fields: [
       ...REQUEST_FIELDS,
@@ -113,42 +111,36 @@ export const EVENTS = {
   },
   'signal.received': {
     level: 'warn',
-    pretty: 'always',
     when: 'The process received a stop signal.',
     fields: ['signal', 'reason'],
     sentence: ({ reason }) => reason ?? '',
   },
   'schedule.next': {
     level: 'info',
-    pretty: 'always',
     when: '`schedule` waits for the next run of a job.',
     fields: ['job', 'at', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'schedule.waiting': {
     level: 'warn',
-    pretty: 'always',
     when: 'Another process writes to the database; `schedule` tries again soon.',
     fields: ['job', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'schedule.failed': {
     level: 'error',
-    pretty: 'always',
     when: 'A scheduled run was killed or could not start.',
     fields: ['job', ...ERROR],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'workers.missing': {
     level: 'warn',
-    pretty: 'always',
     when: '`sync --distributed` waits, because no worker takes its requests.',
     fields: [...RUN_FIELDS, 'total', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: ${reason} ${hint}`,
   },
   'worker.paused': {
     level: 'warn',
-    pretty: 'always',
     selfHealing: true,
     when: 'The service requested a long pause; the worker retries its requests later.',
     fields: ['job', 'command', 'wait_ms', 'code', 'reason', 'hint'],
@@ -156,7 +148,6 @@ export const EVENTS = {
   },
   'claim.lost': {
     level: 'warn',
-    pretty: 'always',
     selfHealing: true,
     when: 'Another worker or a new `sync` took over a request; this worker did not load the response.',
     fields: [...REQUEST_FIELDS, 'attempt', 'code', 'reason'],
@@ -164,42 +155,36 @@ export const EVENTS = {
   },
   'claim.failed': {
     level: 'error',
-    pretty: 'always',
     when: 'A worker could not complete a request; it is retried later.',
     fields: [...REQUEST_FIELDS, 'attempt', ...ERROR],
     sentence: (event) => `${requestText(event)}: failed at attempt ${event.attempt}: ${event.reason}`,
   },
   'database.lost': {
     level: 'warn',
-    pretty: 'always',
     when: 'The database does not respond; the worker keeps trying.',
     fields: ['command', ...ERROR],
     sentence: ({ reason }) => `The database does not respond: ${reason}`,
   },
   'database.back': {
     level: 'info',
-    pretty: 'always',
     when: 'The database responds again.',
     fields: ['command', 'ms'],
     sentence: ({ ms }) => `The database responds again after ${seconds(ms ?? 0)}.`,
   },
   'lake.synced': {
     level: 'info',
-    pretty: 'always',
     when: 'The lake of a job is up to date.',
     fields: ['job', 'command', 'ms', 'bytes', 'reason'],
     sentence: ({ reason }) => reason ?? '',
   },
   'lake.failed': {
     level: 'error',
-    pretty: 'always',
     when: 'The lake of a job could not be updated. The run is then recorded as failed.',
     fields: ['job', 'command', 'code', 'reason', 'hint'],
     sentence: ({ job, reason, hint }) => `${job}: lake: ${reason}${hint ? ` ${hint}` : ''}`,
   },
   'notify.failed': {
     level: 'warn',
-    pretty: 'always',
     when: 'A notification could not be delivered.',
     fields: ['job', 'reason'],
     sentence: ({ job, reason }) => `${job}: ${reason}`,
@@ -213,21 +198,18 @@ export const EVENTS = {
   },
   'download.failed': {
     level: 'warn',
-    pretty: 'always',
     when: 'An archive file could not be downloaded.',
     fields: ['url', 'code', 'reason'],
     sentence: ({ url, reason }) => `${url}: ${reason}`,
   },
   'command.failed': {
     level: 'error',
-    pretty: 'always',
     when: 'The command failed.',
     fields: ['code', 'reason', 'hint'],
     sentence: ({ reason, hint }) => [reason, ...(hint ? [hint] : [])].join(' → '),
   },
   note: {
     level: 'info',
-    pretty: 'always',
     when: 'A message without fields; it can have another level.',
     fields: [],
     sentence: ({ reason }) => reason ?? '',
@@ -278,5 +260,5 @@ export const describeEvent = (event: SyncEvent): string => (EVENTS[event.event] 
 export function isLogged(name: EventName, { isPretty, level }: { isPretty: boolean; level: string }): boolean {
   const declared: EventDeclaration = EVENTS[name]
   if (declared.selfHealing && level === 'warn') return false
-  return !isPretty || level === 'debug' || declared.pretty === 'always'
+  return !isPretty || level === 'debug' || declared.pretty === undefined
 }

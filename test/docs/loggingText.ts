@@ -37,7 +37,7 @@ export function loggingText(): string {
   const events = Object.entries(EVENTS).map(([name, kind]) => {
     const shown = [
       kind.level,
-      ...(kind.pretty === 'always' ? [] : ['verbose']),
+      ...('pretty' in kind ? ['verbose'] : []),
       ...('selfHealing' in kind ? ['not with `--quiet`'] : []),
     ]
     const fields = fieldsText(kind.fields)
