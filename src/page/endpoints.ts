@@ -43,9 +43,15 @@ export const valuesCsv: Responder = async (request) => {
   // An earlier period and a difference have values only beside the rows of the table.
   const isTable = by !== undefined || all.some(({ path }) => path === null)
   const others = isTable ? all : all.filter(({ path }) => path !== null)
-  const file = [path, geoId, ...toWords(dataset.name), from.slice(0, 10), to.slice(0, 10), ...(by ? [by] : [])].join(
-    '-',
-  )
+  const file = [
+    path,
+    geoId,
+    ...toWords(dataset.name),
+    from.slice(0, 10),
+    to.slice(0, 10),
+    ...(by ? [by] : []),
+    ...(then ? ['as-of', ...toWords(then.moment)] : []),
+  ].join('-')
   const firstOfUnit = all.findIndex((other) => other.unit === unit)
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
   const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''

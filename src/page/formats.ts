@@ -1,6 +1,5 @@
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
-import { shellWord } from '../util/text.ts'
 import { floorToSecond, type Instant } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
 import { writtenLocale } from './client/format.ts'
@@ -20,10 +19,6 @@ export const groupingText = ({ words: { common } }: PageRequest, ...parts: reado
 /** The class that gives the outcome of a run its sign. */
 export const outcomeStyle = (outcome: RecordedOutcome): string =>
   ({ done: 'good', running: 'running', partial: 'warn', stopped: 'warn', failed: 'bad' })[outcome]
-
-/** The file of a job for a command; a guess if the job was never run from a file. */
-export const jobFile = (files: Readonly<Record<string, string>>, job: string): string =>
-  shellWord(files[job] ?? `jobs/${job}.yaml`)
 
 /** A number with at most three decimals; empty for null. */
 export const numberText = (value: number | null | undefined, locale: string, minimumFractionDigits = 0): string =>

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
-import { readJobFiles } from '../db/queries/jobRuns.ts'
+import { jobFile, readJobFiles } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
@@ -72,6 +72,12 @@ async function readNextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, str
   )
 }
 
+/** The command that requests a gap at once, of which `part` is the job, the indicator and the days; null if it needs a job. */
+export function gapCommand({ reason }: Pick<ListedGap, 'reason'>, part: string | null): string | null {
+  if (reason === 'failed' || reason === 'unverified') return 'retry'
+  return part && `${reason === 'never requested' ? 'backfill' : 'restate'} ${part}`
+}
+
 /** Adds local times and the next run that fetches each gap. */
 async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[]> {
   if (rows.length === 0) return []
@@ -85,13 +91,10 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
     return at === null ? run : `${run}, from ${at} on`
   }
   const command = (row: GapRow): string | null => {
-    const { job, reason, indicator_id, time_zone, from_at, to_at } = row
-    if (reason === 'failed' || reason === 'unverified') return 'indicator-sync retry'
-    if (job === null) return null
-    const file = shellWord(files[job] ?? `jobs/${job}.yaml`)
+    const { job, indicator_id, time_zone, from_at, to_at } = row
     const [from, to] = [localDate(time_zone, from_at), localDate(time_zone, ceilTo(time_zone, to_at, 'day'))]
-    const name = reason === 'never requested' ? 'backfill' : 'restate'
-    return `indicator-sync ${name} ${file} --only ${indicator_id} --from ${from} --to ${to}`
+    const words = gapCommand(row, job && `${jobFile(files, job)} --only ${indicator_id} --from ${from} --to ${to}`)
+    return words && `indicator-sync ${words}`
   }
   return rows.map((row) => {
     const { series_id, kind, indicator_id, time_trunc, geo_agg, geo_id, time_zone, from_at, step_s } = row

@@ -50,6 +50,16 @@ test('a copied link opens the view on another computer, with the token', async (
   await page.getByRole('button', { name: 'Copy link to this view' }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   const link = (await page.evaluate('navigator.clipboard.readText()')) as string
+  // Another computer has no clipboard over HTTP.
+  await page.evaluate('navigator.clipboard.writeText("")')
+  await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+  await page.reload()
+  await page.locator('#saved summary').click()
+  await page.getByRole('button', { name: 'Copy link to this view' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await page.locator('[name=q]').first().focus()
+  await page.keyboard.press('Control+V')
+  expect(await page.locator('[name=q]').first().inputValue()).toBe(link)
   const other = await window()
   await other.goto(link)
   expect(new URL(other.url()).search).toBe('?geo=3')

@@ -205,7 +205,7 @@ describe('the overview', () => {
     const budget = 'pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n'
     await market.run(store, `${budget}${job}`, '2025-11-04T12:00:00Z')
     expect(await health()).toMatch(
-      /Needs attention[\s\S]*: 48 h not requested yet, 1\s?–\s?2 Oct[\s\S]*sync test\.yaml/,
+      /Needs attention[\s\S]*sync test\.yaml[\s\S]*: 48 h not requested yet, 1\s?–\s?2 Oct/,
     )
     expect(await health()).toMatch(
       /The last run of test did not finish\.[\s\S]*budget of 1 call a day is spent until 2025-11-05 13:00/,
@@ -215,7 +215,9 @@ describe('the overview', () => {
     await expect(runJob(store, market, job, failing)).rejects.toThrow('Disk full.')
     expect(await health()).toMatch(/Needs attention[\s\S]*The last run of test failed\./)
     await market.run(store, job, '2025-11-06T13:00:00Z')
-    expect(await health()).toMatch(/Up to date[\s\S]*Of the ranges that jobs request, no data is missing or late\./)
+    expect(await health()).toMatch(
+      /Up to date[\s\S]*Of the ranges that jobs request, no final data is missing or late;/,
+    )
     const wrongGeo = job.replace('indicators: [1, 2]', 'indicators: [1], geoIds: [3, 99]')
     await market.run(store, `name: other\n${wrongGeo}`, '2025-11-06T14:00:00Z')
     expect(await health()).toMatch(

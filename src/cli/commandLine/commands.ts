@@ -6,7 +6,7 @@ const group =
   (about: string, load: () => Promise<CommandModule>): Command => ({ group, about, load })
 const start = group('Start')
 const fetch = group('Fetch')
-const query = group('Query and export')
+const query = group('Read and publish')
 const maintain = group('Maintain')
 
 /** Every command, in the order of the help. A module is loaded when its command runs, or when its flags are shown. */

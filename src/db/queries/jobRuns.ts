@@ -1,4 +1,5 @@
 import type { ExpressionBuilder } from 'kysely'
+import { shellWord } from '../../util/text.ts'
 import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 
@@ -32,3 +33,7 @@ export async function readJobFiles({ kysely }: Pick<Reader, 'kysely'>): Promise<
     .execute()
   return Object.fromEntries(rows.map(({ job, job_file }) => [job, job_file!]))
 }
+
+/** The file of a job for a command; a guess if the job was never run from a file. */
+export const jobFile = (files: Readonly<Record<string, string>>, job: string): string =>
+  shellWord(files[job] ?? `jobs/${job}.yaml`)

@@ -4,6 +4,16 @@
 const copyStatus = document.querySelector<HTMLElement>('#status')
 const { copy = '', copied = '' } = copyStatus?.dataset ?? {}
 
+/** Copies a text. Browsers have a clipboard only on HTTPS and on this computer; elsewhere a selected text can be copied. */
+export async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const field = Object.assign(document.createElement('textarea'), { value: text })
+  document.body.append(field)
+  field.select()
+  document.execCommand('copy')
+  field.remove()
+}
+
 /** Adds a button to each command that has none. */
 function addButtons(): void {
   for (const code of document.querySelectorAll<HTMLElement>('code[data-copy]:not(:has(+ button))')) {
@@ -12,7 +22,7 @@ function addButtons(): void {
     button.textContent = copy
     button.ariaLabel = `${copy}: ${code.textContent}`
     button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(code.textContent ?? '')
+      await copyText(code.textContent ?? '')
       button.textContent = copied
       if (copyStatus) copyStatus.textContent = copied
     })

@@ -78,6 +78,7 @@ function showConnection(isConnected: boolean): void {
   const isLost = missed >= MISSED_POLLS
   if (!status || status.classList.contains('lost') === isLost) return
   status.className = isLost ? 'lost' : 'quiet'
+  document.title = isLost ? `⚠ ${document.title}` : document.title.replace(/^⚠ /, '')
   const time = new Date(answeredAt).toLocaleTimeString(status.dataset.locale)
   status.textContent = isLost ? (status.dataset.lost ?? '').replace('{}', time) : ''
 }

@@ -1,5 +1,7 @@
 /** Addresses that the user keeps under names: a list in the browser, which can be exported and imported as JSON. */
 
+import { copyText } from './basics.ts'
+
 interface SavedView {
   readonly name: string
   /** Path and query. */
@@ -55,7 +57,7 @@ if (box) {
   copyLink.addEventListener('click', async () => {
     const link = new URL(location.href)
     if (box.dataset.token) link.searchParams.set('token', box.dataset.token)
-    await navigator.clipboard.writeText(link.href)
+    await copyText(link.href)
     copyLink.textContent = copyLink.dataset.copied ?? ''
   })
   const name = box.querySelector<HTMLInputElement>('[name=name]')!
@@ -71,5 +73,3 @@ if (box) {
     if (json) add(viewsIn(json))
   })
 }
-
-export {}

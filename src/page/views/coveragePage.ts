@@ -1,13 +1,14 @@
-import { readJobFiles } from '../../db/queries/jobRuns.ts'
+import { jobFile, readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { Reader } from '../../db/store.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { gapCommand } from '../../reports/findGaps.ts'
 import { parseNumbers } from '../../util/json.ts'
 import { subtract } from '../../util/time/interval.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate, padTwo, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
 import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
 import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
-import { groupingText, jobFile, kindText, localText } from '../formats.ts'
+import { groupingText, kindText, localText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
 import {
@@ -300,14 +301,11 @@ function remedy(
   request: PageRequest,
 ): Html {
   const { coverage } = request.words
-  const job = jobFile(data.jobFiles, name ?? 'nightly')
-  const range = `${job} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`
-  const command = {
-    failed: 'retry',
-    unverified: 'retry',
-    absent: `restate ${range}`,
-    'never requested': `backfill ${range}`,
-  }[reason!]
+  const file = jobFile(data.jobFiles, name ?? 'nightly')
+  const command = gapCommand(
+    { reason: reason! },
+    `${file} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`,
+  )!
   const waits =
     reason === 'failed'
       ? coverage.alone

@@ -1,10 +1,11 @@
+import { jobFile } from '../../db/queries/jobRuns.ts'
 import type { IncompleteRun } from '../../reports/lastRuns.ts'
 import { oneLine, visible } from '../../util/text.ts'
 import { DAY, formatUtc } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
 import { type Column, commandLine, KEY_COMMAND, messageText, numberedPager, serviceText, table } from '../elements.ts'
-import { daysText, groupingText, jobFile, kindText, localText, roughLength } from '../formats.ts'
+import { daysText, groupingText, kindText, localText, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
 import { type Overview, readOverview, type SeriesLine, STRIP_DAYS } from '../queries/overviewData.ts'
@@ -44,6 +45,7 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
         ? sync(job)
         : part.replace(/^\w+/, (name) => `${name} ${jobFile(jobFiles, job)}`),
   })
+  const spentJobs = new Set(health.unfinishedRuns.flatMap(({ code, job }) => (code === 'budget' ? job : [])))
   const gapProblem = (gap: Overview['health']['gaps'][number]): Problem => ({
     // The average of the geos, because each may lack the same days.
     text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId}${gap.name !== null && html` ${serviceText(gap.name)}`}</a>: ${home.gap[
@@ -54,7 +56,8 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
       // Invalid rows may be the reason.
       unverified: health.quarantined > 0 ? QUARANTINE : 'retry',
       absent: 'gaps',
-      'never requested': gap.job ? sync(gap.job) : 'gaps',
+      // No command helps before a budget is free.
+      'never requested': gap.job === null ? 'gaps' : spentJobs.has(gap.job) ? null : sync(gap.job),
     }[gap.reason],
   })
   const isListed = request.live && failures.filter(({ next_at }) => next_at === null).length === health.failures
@@ -117,7 +120,7 @@ function healthSection(data: Overview, request: PageRequest): Html {
   )}</section>`
 }
 
-/** How far the values reach, and how far they usually do; after two months, a date. */
+/** How far the values reach; if late, also how far they usually do; after two months, a date. */
 function age({ behindS, usualS, late, lastLocal, gaps }: SeriesLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
@@ -127,9 +130,8 @@ function age({ behindS, usualS, late, lastLocal, gaps }: SeriesLine, request: Pa
     const text = roughLength(request, seconds)
     return seconds < 0 ? common.ahead(text) : common.ago(text)
   }
-  return html`${late ? html`<strong class="bad">${length(behindS)} (${home.isLate})</strong>` : length(behindS)}${
-    usualS !== null && html` <span class="soft">${home.usual} ${length(usualS)}</span>`
-  }`
+  if (!late) return length(behindS)
+  return html`<strong class="bad">${length(behindS)} (${home.isLate})</strong>${usualS !== null && html` <span class="soft">${home.usual} ${length(usualS)}</span>`}`
 }
 
 /** The means of the last days as a small picture. */

@@ -2,7 +2,7 @@ import { isFailure, NO_FAILURE } from '../../db/queries/fetchOutcomes.ts'
 import { readQueues } from '../../db/queries/queues.ts'
 import type { Reader } from '../../db/store.ts'
 import { withDeadRuns } from '../../reports/lastRuns.ts'
-import { oneLine } from '../../util/text.ts'
+import { oneLine, shellWord } from '../../util/text.ts'
 import {
   type Column,
   command,
@@ -239,7 +239,7 @@ export const runView = view({
 ${run.rows_rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${labels.quarantine}</a></p>${command(request.command('quarantine list'))}`}
 ${
   failed.length > 0 &&
-  html`<h2>${labels.failures}</h2>${failed.some(({ outcome }) => outcome === 'key') ? command(request.command(KEY_COMMAND)) : html`<p>${labels.failuresHint}</p>${command(request.command('retry'))}`}
+  html`<h2>${labels.failures}</h2>${failed.some(({ outcome }) => outcome === 'key') && command(request.command(KEY_COMMAND))}<p>${labels.failuresHint}</p>${command(request.command(run.outcome === 'failed' && run.job_file !== null ? `sync ${shellWord(run.job_file)}` : 'retry'))}
 ${requestsTable(labels.failures, failed, request)}`
 }
 ${requests.length > 0 && html`<h2>${labels.all}</h2>${requestsTable(labels.all, requests, request)}`}

@@ -314,7 +314,13 @@ function keyFigures(
             'main',
           ],
         ] as const)
-      : ([[labels.asOf, momentText(zone, asOf.moment), 'main']] as const)),
+      : ([
+          [
+            labels.asOf,
+            html`${momentText(zone, asOf.moment)} <span class="soft">${asOf.fetchedAt && labels.fetchedAt(momentText(zone, asOf.fetchedAt))}</span>`,
+            'main',
+          ],
+        ] as const)),
     // Energies of periods that may differ have no mean.
     measure === 'energy' ? [labels.sum, value(sum, days)] : [labels.mean, value(mean, days)],
     [labels.low, value(low?.value, low && timeText(zone, low.at))],

@@ -82,12 +82,14 @@ const instantIn = (text: string): Instant => parseInstant(withPlus(text))
 export async function findAsOf({ kysely }: Reader, seriesId: number, moment: string) {
   const last = await kysely
     .selectFrom('_fetch')
-    .select(({ fn }) => fn.max('id').as('id'))
+    .select(['id', 'finished_at'])
     .where('series_id', '=', seriesId)
     .where('outcome', 'in', GOOD_OUTCOMES)
     .where('finished_at', '<=', moment)
+    .orderBy('id', 'desc')
+    .limit(1)
     .executeTakeFirst()
-  return { moment, fetchId: last?.id ?? 0 }
+  return { moment, fetchId: last?.id ?? 0, fetchedAt: last?.finished_at ?? null }
 }
 
 /** The calendar spans of the navigation. */
