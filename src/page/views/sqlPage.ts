@@ -7,12 +7,14 @@ import { shellWord, visible } from '../../util/text.ts'
 import { type Column, command, messageText, programText, table } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
+import { namedGeos } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
 
 /** The longest statement, in letters. */
 const LONGEST_SQL = 20_000
 /** The beginning of the names of fields for parameters. */
 const PARAMETER_PREFIX = 'p.'
+const MAX_OFFERED_GEOS = 200
 /** The most letters that a page shows of all cells, and of one cell; the file has all. */
 const [SHOWN_LETTERS, SHOWN_CELL_LETTERS] = [16_000, 200]
 
@@ -62,11 +64,22 @@ async function runStatement<Result>(
   }
 }
 
+/** Reads the geos to offer for a parameter `geo`: those with values. */
+async function readGeoChoices(request: PageRequest, parameters: RequestedStatement['parameters']) {
+  if (!parameters.some(({ name }) => name === 'geo')) return []
+  const geos = request.store.kysely.selectFrom('series_geo').select('geo_id').distinct().orderBy('geo_id')
+  const rows = await geos.limit(MAX_OFFERED_GEOS).execute()
+  return namedGeos(
+    request,
+    rows.map(({ geo_id }) => geo_id),
+  )
+}
+
 /** Runs the statement of an address. Its mistakes are part of the data. */
 async function readSqlQuery(request: PageRequest) {
   const { foreign } = request
   const statement = readStatement(request)
-  const shown = { ...statement, foreign }
+  const shown = { ...statement, foreign, geos: await readGeoChoices(request, statement.parameters) }
   if (foreign) return { ...shown, result: null, refused: null }
   try {
     return { ...shown, result: await runStatement(request, statement, runner.run), refused: null }
@@ -141,8 +154,8 @@ ${
   sqlQuery.parameters.length > 0 &&
   html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${sqlQuery.parameters.map(
     ({ name, value }) =>
-      html`<label><code>${name}</code> <input name="${PARAMETER_PREFIX}${name}" value="${value}" size="14" autocomplete="off"${recipe && isNeeded(recipe, name) && html` required`}></label> `,
-  )}</fieldset>`
+      html`<label><code>${name}</code> <input name="${PARAMETER_PREFIX}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${recipe && isNeeded(recipe, name) && html` required`}></label> `,
+  )}${sqlQuery.geos.length > 0 && html`<datalist id="geos">${sqlQuery.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
 }
 <button>${labels.run}</button></form>`
 }
