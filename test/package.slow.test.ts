@@ -105,7 +105,7 @@ describe('the installed package', () => {
       expect(stderr, `${args[0]} needs nothing of the page`).not.toMatch(/\/page-[\w-]+\.js/)
     }
     const others = globSync('dist/program/{sync,job,load,emulator}-*.js', { cwd: app })
-    expect(others.length).toBeGreaterThan(3)
+    expect(others.length).toBeGreaterThan(0)
     for (const file of others)
       expect(read(join(app, file)), `${file} needs nothing of the page`).not.toMatch(/from ?"\.\/page-/)
     // Scripts for the browser are JavaScript with the names of their imports.
