@@ -18,21 +18,7 @@ const readFailed = ({ kysely }: Reader) =>
     .selectAll('s')
     .select(['r.job', 'f.run_id as runId'])
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
-    .select(({ exists, selectFrom }) =>
-      exists(selectFrom('_job_range as w').select('w.job').whereRef('w.series_id', '=', 'f.series_id')).as(
-        'isSelected',
-      ),
-    )
-    .select([
-      'f.status',
-      'f.to_at',
-      'f.outcome',
-      'f.complete',
-      'f.finished_at as failed_at',
-      'f.message',
-      'f.hint',
-      'f.code',
-    ])
+    .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
     .$narrowType<{ outcome: FailureOutcome }>()
     .execute()
 
@@ -49,7 +35,7 @@ const toRecorded = (row: FailedRow): RequestRecord => ({
   geoIds: parseNumbers(row.requested),
 })
 
-/** Reads which geos of which series a job selects, whenever; `series geo`, with geo 0 for all. */
+/** Reads the jobs' selections, and returns whether any job selects a geo of a series, in any range. */
 async function readSelected({ kysely }: Reader): Promise<(seriesId: number, geoId: number) => boolean> {
   const rows = await kysely.selectFrom('_job_range').select(['series_id', 'geo_ids']).distinct().execute()
   const selected = new Set(

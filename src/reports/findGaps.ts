@@ -39,7 +39,7 @@ export interface Gap extends NamedSeries {
   readonly job: string | null
   /** The next run that fetches it, for people: the job's schedule, or the command that runs it; null if none will. */
   readonly next: string | null
-  /** The command that requests it at once; null if no job selects it. */
+  /** The command that requests it at once; null if that needs a job and none selects it. */
   readonly command: string | null
 }
 
@@ -72,7 +72,7 @@ async function readNextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, str
   )
 }
 
-/** The command that requests a gap at once, of which `part` is the job, the indicator and the days; null if it needs a job. */
+/** The command that requests a gap at once. `part`: the flags for its job, indicator and days; without them, null if they are needed. */
 export function gapCommand({ reason }: Pick<ListedGap, 'reason'>, part: string | null): string | null {
   if (reason === 'failed' || reason === 'unverified') return 'retry'
   return part && `${reason === 'never requested' ? 'backfill' : 'restate'} ${part}`
@@ -122,8 +122,8 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
 }
 
 /**
- * Whether a row of the view `gaps` is missing data. A series or geo that no job selects any more is not, and neither is a range between
- * a backfill and the windows of the jobs, which was never requested.
+ * Whether a row of the view `gaps` is missing data: some job selects its series and geo. A range that was never requested is missing
+ * only if a job selects the range, too.
  */
 export const isMissed = (eb: ExpressionBuilder<Database & { gaps: Database['gaps'] }, 'gaps'>) =>
   eb.and([

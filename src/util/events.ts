@@ -5,7 +5,7 @@ import { quantity } from './text.ts'
 /** The declaration of an event: its level, where it is shown, its fields and its sentence. */
 interface EventDeclaration {
   readonly level: 'info' | 'warn' | 'error'
-  /** Whether the pretty log shows it only with `--verbose`, because the summary or the progress line has it. */
+  /** `verbose`: people see it only with `--verbose`, because the summary or the progress line says the same. */
   readonly pretty?: 'verbose'
   /** Whether the run recovers from it, so that `--quiet` omits it. */
   readonly selfHealing?: true

@@ -16,7 +16,7 @@ export function isInside(address: string | URL): boolean {
   )
 }
 
-/** Whether a process of this machine is running. */
+/** Whether a process with this id runs on this machine. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -67,7 +67,7 @@ export function addressText(offsets: Offsets, at: number): string {
   return clock.endsWith('T00:00:00') ? clock.slice(0, 10) : `${clock}${offsetText(offsetAt(offsets, at))}`
 }
 
-/** Whether the clocks change on the local day of an instant: then some hour may come twice. */
+/** Whether the clocks change on the local day of an instant, so that an hour of it may be repeated. */
 const isOddDay = (offsets: Offsets, at: number): boolean =>
   offsets.slice(1).some(([change]) => clockAt(offsets, change).slice(0, 10) === clockAt(offsets, at).slice(0, 10))
 

@@ -142,7 +142,7 @@ export type SeriesLine = Awaited<ReturnType<typeof readLines>>[number]
 
 const LOOPBACK = /^(localhost|127\.|\[::1\])/
 
-/** Whether all data was requested from this computer. */
+/** Whether every service that was called runs on this computer, such as the emulator. */
 async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolean> {
   const sources = await kysely.selectFrom('_source').select('host').execute()
   return sources.length > 0 && sources.every(({ host }) => LOOPBACK.test(host))
@@ -203,7 +203,7 @@ export async function readOverview(request: PageRequest) {
       nextAt !== null && now <= missedFrom ? { job, at: formatUtc(nextAt), isDue: nextAt <= now } : [],
     ),
     jobFiles: await readJobFiles(store),
-    /** Whether all data comes from a server on this computer, such as the emulator. */
+    /** Whether the data is for practice: no service elsewhere was called. */
     isPractice: await hasLocalSources(store),
     failures: listed.map((failure) => {
       const { target, outcome, message, hint, code, next_at, job } = failure

@@ -28,8 +28,8 @@ function commandIn(hint: string | null, job: string | null, files: Overview['job
 
 interface Problem {
   readonly text: HtmlPart
-  /** The commands that fix it, one a line; null if the next scheduled run does, or a change of the job. */
-  readonly command: string | null
+  /** The commands that fix it, in order; none if the next scheduled run does, or a change of the job. */
+  readonly commands: readonly string[]
 }
 
 /** Lists problems, the worst first. */
@@ -39,11 +39,13 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
   const sync = (job: string): string => `sync ${jobFile(jobFiles, job)}`
   const runProblem = ({ run, job, command, part, message, code }: IncompleteRun, text: string): Problem => ({
     text: html`<a href="${link(`/runs/${run}`)}">${text}</a>${request.live && messageText(message, request, code)}`,
-    command: !JOB_COMMANDS.includes(command)
-      ? command
-      : part === null
-        ? sync(job)
-        : part.replace(/^\w+/, (name) => `${name} ${jobFile(jobFiles, job)}`),
+    commands: [
+      !JOB_COMMANDS.includes(command)
+        ? command
+        : part === null
+          ? sync(job)
+          : part.replace(/^\w+/, (name) => `${name} ${jobFile(jobFiles, job)}`),
+    ],
   })
   const spentJobs = new Set(health.unfinishedRuns.flatMap(({ code, job }) => (code === 'budget' ? job : [])))
   const gapProblem = (gap: Overview['health']['gaps'][number]): Problem => ({
@@ -51,49 +53,49 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
     text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId}${gap.name !== null && html` ${serviceText(gap.name)}`}</a>: ${home.gap[
       gap.reason
     ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
-    command: {
-      failed: 'retry',
+    commands: {
+      failed: ['retry'],
       // Invalid rows may be the reason.
-      unverified: health.quarantined > 0 ? QUARANTINE : 'retry',
-      absent: 'gaps',
+      unverified: [health.quarantined > 0 ? QUARANTINE : 'retry'],
+      absent: ['gaps'],
       // No command helps before a budget is free.
-      'never requested': gap.job === null ? 'gaps' : spentJobs.has(gap.job) ? null : sync(gap.job),
+      'never requested': gap.job === null ? ['gaps'] : spentJobs.has(gap.job) ? [] : [sync(gap.job)],
     }[gap.reason],
   })
   const isListed = request.live && failures.filter(({ next_at }) => next_at === null).length === health.failures
   const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
-    count > 0 ? [{ text: text(count), command }] : []
+    count > 0 ? [{ text: text(count), commands: [command] }] : []
   return [
     ...health.failedRuns.map((run) => {
       const problem = runProblem(run, home.failedRun(run.job))
-      return run.key ? { ...problem, command: `${KEY_COMMAND}\n${problem.command}` } : problem
+      return run.key ? { ...problem, commands: [KEY_COMMAND, ...problem.commands] } : problem
     }),
     ...health.unfinishedRuns.map((run) => {
       const problem = runProblem(run, home.unfinishedRun(run.job))
       const later = next.find(({ job }) => job === run.job)
       if (run.code !== 'budget' || !later) return problem
-      return { text: html`${problem.text} ${home.continues(localText(request, later.at))}`, command: null }
+      return { text: html`${problem.text} ${home.continues(localText(request, later.at))}`, commands: [] }
     }),
     ...counted(health.failures, home.failures, 'retry'),
     // A published page has no requests and messages of the service.
     ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job, code }) => ({
       text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
-      command: outcome === 'key' ? KEY_COMMAND : commandIn(hint, job, jobFiles),
+      commands: [outcome === 'key' ? KEY_COMMAND : commandIn(hint, job, jobFiles)],
     })),
     // A listed failure names its gap.
     ...health.gaps.filter(({ reason }) => reason !== 'failed' || !isListed).map(gapProblem),
     ...counted(health.moreGaps, home.moreGaps, 'gaps'),
     ...health.missed.map(({ job, lastAt, usualS }) => ({
       text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),
-      command: sync(job),
+      commands: [sync(job)],
     })),
     ...health.lackingGeos.slice(0, MAX_LACKING).map(({ indicatorId, geoIds, stored, job }) => {
       const id = String(indicatorId)
       const file = jobFile(jobFiles, job)
-      if (geoIds.length === 0) return { text: home.lackingValues(id, file), command: null }
+      if (geoIds.length === 0) return { text: home.lackingValues(id, file), commands: [] }
       const geos = stored.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
       const others = geos.length > 0 && html` ${home.otherGeos(geos.join(', '))}`
-      return { text: html`${home.lackingGeos(id, geoIds.join(', '), file)}${others}`, command: null }
+      return { text: html`${home.lackingGeos(id, geoIds.join(', '), file)}${others}`, commands: [] }
     }),
     ...counted(health.late, home.late, 'check'),
     ...counted(
@@ -104,7 +106,7 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
   ]
 }
 
-/** The problems by command. */
+/** The problems by commands. */
 function healthSection(data: Overview, request: PageRequest): Html {
   const { home } = request.words
   const { series, fetchingRun } = data.health
@@ -113,10 +115,10 @@ function healthSection(data: Overview, request: PageRequest): Html {
     return html`<section class="health"><p class="running"><a href="${request.link(`/runs/${fetchingRun}`)}">${home.fetching}</a></p></section>`
   if (listed.length === 0)
     return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? home.whole : home.noSeries}</p></section>`
-  const groups = [...Map.groupBy(listed, ({ command }) => command)]
+  const groups = [...Map.groupBy(listed, ({ commands }) => commands.join('\n')).values()]
   return html`<section class="health problems" aria-label="${home.todo}">${groups.map(
-    ([command, group]) =>
-      html`<div><ul>${group.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && command?.split('\n').map((line) => commandLine(request.command(line)))}</div>`,
+    (group) =>
+      html`<div><ul>${group.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && group[0]!.commands.map((line) => commandLine(request.command(line)))}</div>`,
   )}</section>`
 }
 

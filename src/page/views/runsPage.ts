@@ -33,20 +33,8 @@ async function readRuns({ store, query }: PageRequest) {
   const before = wholeNumber(query.get('before'))
   const rows = await store.kysely
     .selectFrom('_run')
-    .select([
-      'id',
-      'command',
-      'job',
-      'started_at',
-      'finished_at',
-      'outcome',
-      'requests',
-      'failed',
-      'bytes',
-      'message',
-      'code',
-    ])
-    .select(['rows_new', 'rows_unchanged', 'rows_revised', 'rows_withdrawn', 'rows_rejected'])
+    .select(['id', 'command', 'job', 'started_at', 'finished_at', 'outcome', 'message', 'code', 'requests', 'failed'])
+    .select(['bytes', 'rows_new', 'rows_unchanged', 'rows_revised', 'rows_withdrawn', 'rows_rejected'])
     .$if(before !== null, (eb) => eb.where('id', '<', before!))
     .orderBy('id', 'desc')
     .limit(RUNS_A_PAGE + 1)

@@ -52,13 +52,20 @@ const HOURS = [...Array(24).keys()]
 /** The longest range of which all values are read at once, and the most values in it: two months, every two minutes. */
 const [MAX_EXAMINED, MAX_VALUES] = [62 * DAY, 45_000]
 
-/** Computes the mean, the sum and the extremes of a range; if it is long, of its whole local days. */
-async function readFigures(db: Reader, dataset: GeoSeries, range: Interval, fetchId: number | null) {
+/** Computes the totals of a range, or of its whole local days if it is long, and the share of it with values. */
+async function readTotals(db: Reader, dataset: GeoSeries, range: Interval, fetchId: number | null) {
   const days =
     range.to - range.from > MAX_EXAMINED
       ? await readDays(db, dataset, range, fetchId)
       : (await db.engine.extremes(dataset, [range.from, range.to], fetchId)).map((whole) => [range, whole] as const)
-  const { mean, sum, min, max, seconds } = days.map(([, extremes]) => extremes).reduce(joinExtremes)
+  const totals = days.map(([, extremes]) => extremes).reduce(joinExtremes)
+  const share = totals.seconds / days.reduce((sum, [{ from, to }]) => sum + to - from, 0)
+  return { ...totals, days, share }
+}
+
+/** Reads the totals of a range, and when its extremes first occur. */
+async function readFigures(db: Reader, dataset: GeoSeries, range: Interval, fetchId: number | null) {
+  const { mean, sum, min, max, days, share } = await readTotals(db, dataset, range, fetchId)
   /** The value with the instant of its first period. */
   const find = async (key: 'min' | 'max', value: number | null) => {
     const near = days.find(([, extremes]) => extremes[key] === value)?.[0]
@@ -66,18 +73,16 @@ async function readFigures(db: Reader, dataset: GeoSeries, range: Interval, fetc
     const values = await readKnownValues(db.kysely, { ...dataset, from: near.from, to: near.to }, fetchId, MAX_VALUES)
     return { value, at: values.find((known) => known.value === value)?.at ?? near.from }
   }
-  /** The share of the range with values. */
-  const share = seconds / days.reduce((sum, [{ from, to }]) => sum + to - from, 0)
   return { mean, sum, share, low: await find('min', min), high: await find('max', max) }
 }
 
 /** The mean or sum of a compared line in the range, and the share of it with values; null for a difference. */
 async function readMainFigure(db: Reader, line: ComparedLine['line'], { from, to }: Interval) {
   if (line === null) return null
-  const { shift, zone, fetchId } = line
+  const { shift, zone, fetchId, measure } = line
   const range = shift ? { from: moveByShift(zone, from, shift), to: moveByShift(zone, to, shift) } : { from, to }
-  const { mean, sum, share } = await readFigures(db, line, range, fetchId)
-  return { value: line.measure === 'energy' ? sum : mean, share }
+  const { mean, sum, share } = await readTotals(db, line, range, fetchId)
+  return { value: measure === 'energy' ? sum : mean, share }
 }
 
 /** Describes a mistake in the form, with the series that a name may mean; throws any other error. */

@@ -152,7 +152,7 @@ export const subtract = (value: number | null | undefined, other: number | null 
   // Without the digits that doubles do not have.
   typeof value === 'number' && typeof other === 'number' ? Number((value - other).toFixed(9)) + 0 : null
 
-/** What was revised since a past moment. Means have no difference if they cover other hours, as on a partly known day. */
+/** The change of a mean since a past moment; null if the two means cover different hours. */
 export const revisedBy = ({ mean, before, seconds, secondsBefore }: ChartTableRow): number | null =>
   seconds === secondsBefore ? subtract(mean, before) : null
 
@@ -167,6 +167,7 @@ const MAX_SINGLE = 100
 /** A series; if it measures power or energy, its summaries have the energy. */
 type MeasuredSeries = GeoSeries & { readonly measure?: Measure | null }
 /** The longest interval of each step of the table, in days. */
+// Weeks are shown only on request.
 const LONGEST = { hour: 3, day: 62, week: 0, month: 5 * 366, year: Number.POSITIVE_INFINITY }
 
 /** The number that stands for a period: the sum of energies, whose periods may differ; else the mean. */

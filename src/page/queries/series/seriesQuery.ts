@@ -241,13 +241,13 @@ export const periodAt = (zone: string, at: Instant, unit: ChartUnit): Interval =
   return { from, to: addUnits(zone, from, 'hour', 1) }
 }
 
-/** The views of summaries, each with its column of the period. Weeks and years have none of their own. */
+/** The views of summaries, each with its column of the period. Weeks have the days, and years the months. */
 const SUMMARIES = {
   hour: ['observations_hourly', 'at_local'],
   day: ['observations_daily', 'local_date'],
   week: ['observations_daily', 'local_date'],
-  year: ['observations_monthly', 'local_month'],
   month: ['observations_monthly', 'local_month'],
+  year: ['observations_monthly', 'local_month'],
 } as const
 
 /** The SQL statement for the values of all lines of a chart, or for their summaries; past ones have only values. */
