@@ -10,84 +10,92 @@ export type RequestSource = Iterable<PlannedRequest> | AsyncIterable<PlannedRequ
 /** A request, or the parts into which it was split, which are processed one after the other. */
 interface Task {
   readonly pending: PlannedRequest[]
-  /** The key of the series whose other requests wait for this task; null if they need not. */
-  readonly firstOfSeries: string | null
+  /** The key of the series whose other requests wait for this task; null if none do. */
+  readonly firstOf: string | null
+  /** Whether earlier outcomes have made it useless. */
+  readonly isUseless: boolean
 }
 
 /**
- * Executes requests, several at once, and yields their outcomes. The first request of a series runs before its others, because its
- * reply shows the resolution and the possible window size. Starts no more requests after an abort or an error that ends the run.
+ * Executes requests, several at once, and yields their outcomes. Starts no more requests after an abort or an error that ends the run.
  * Throws that error when all requests in progress have ended.
  */
 export async function* execute(context: RequestContext, source: RequestSource): AsyncGenerator<RequestOutcome, void> {
-  const requests = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
-  const filter = createFilter()
-  const finishedSeries = new Set<string>()
-  /** Requests that wait for the first one of their series. */
-  const waiting = new Map<string, PlannedRequest[]>()
-  const ready: PlannedRequest[] = []
-  /** Requests that earlier outcomes have made useless. */
-  const useless: PlannedRequest[] = []
-  const inProgress = new Map<
-    Task,
-    Promise<{ readonly task: Task; readonly outcome?: RequestOutcome; readonly error?: unknown }>
-  >()
+  const queue = createQueue(source)
+  const inProgress = new Map<Task, Promise<{ task: Task; outcome?: RequestOutcome; error?: unknown }>>()
   let firstError: { readonly error: unknown } | null = null
   const isEnding = (): boolean => firstError !== null || context.signal.aborted
-
-  const startNext = (task: Task): void => {
+  const start = (task: Task): void => {
     const result = processRequest(context, task.pending.shift()!).then(
       (outcome) => ({ task, outcome }),
       (error: unknown) => ({ task, error }),
     )
     inProgress.set(task, result)
   }
-  const takeTask = async (): Promise<Task | null> => {
-    for (;;) {
-      const planned = ready.shift() ?? (await requests.next()).value
-      if (!planned) return null
-      const key = planned.series && planned.window ? seriesKey(planned.series) : null
-      const waitingRequests = key === null ? undefined : waiting.get(key)
-      if (waitingRequests) waitingRequests.push(planned)
-      else if (!filter.admits(planned)) useless.push(planned)
-      else {
-        const isFirst = key !== null && !finishedSeries.has(key)
-        if (isFirst) waiting.set(key, [])
-        return { pending: [planned], firstOfSeries: isFirst ? key : null }
-      }
-    }
-  }
-  const finish = ({ firstOfSeries }: Task): void => {
-    if (firstOfSeries === null) return
-    finishedSeries.add(firstOfSeries)
-    ready.unshift(...waiting.get(firstOfSeries)!)
-    waiting.delete(firstOfSeries)
-  }
-
   try {
     for (;;) {
       while (!isEnding() && inProgress.size < context.concurrency) {
-        const task = await takeTask()
+        const task = await queue.take()
         if (!task) break
-        startNext(task)
+        if (task.isUseless) yield { kind: 'postponed', planned: task.pending[0]! }
+        else start(task)
       }
-      for (const planned of useless.splice(0)) yield { kind: 'postponed', planned }
       if (inProgress.size === 0) break
       const { task, outcome, error } = await Promise.race(inProgress.values())
       inProgress.delete(task)
       // Later errors are consequences of the first one.
       if (error !== undefined) firstError ??= { error }
+      if (outcome) queue.note(outcome)
       if (outcome?.kind === 'split') task.pending.unshift(...outcome.parts)
-      if (outcome) filter.note(outcome)
-      if (task.pending.length > 0 && !isEnding()) startNext(task)
-      else finish(task)
+      if (task.pending.length > 0 && !isEnding()) start(task)
+      else queue.end(task)
       if (outcome) yield outcome
     }
   } finally {
     await Promise.all(inProgress.values())
-    await requests.return?.()
+    await queue.close()
   }
   if (firstError) throw firstError.error
+}
+
+/**
+ * Decides which request may start next. The first request of a series runs before its others, because its reply shows the resolution
+ * and the possible window size.
+ */
+function createQueue(source: RequestSource) {
+  const requests = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
+  const { admits, note } = createFilter()
+  const ready: PlannedRequest[] = []
+  /** By series, the requests that wait for the first one; null if it has ended. */
+  const waiting = new Map<string, PlannedRequest[] | null>()
+  return {
+    note,
+    /** The next task; null if there is none, or all others wait. */
+    async take(): Promise<Task | null> {
+      for (;;) {
+        const planned = ready.shift() ?? (await requests.next()).value
+        if (!planned) return null
+        const key = planned.series && planned.window ? seriesKey(planned.series) : null
+        const others = key === null ? null : waiting.get(key)
+        if (others) others.push(planned)
+        else if (!admits(planned)) return { pending: [planned], firstOf: null, isUseless: true }
+        else {
+          const firstOf = others === undefined ? key : null
+          if (firstOf !== null) waiting.set(firstOf, [])
+          return { pending: [planned], firstOf, isUseless: false }
+        }
+      }
+    },
+    /** Releases the requests that waited for a task. */
+    end({ firstOf }: Task): void {
+      if (firstOf === null) return
+      ready.unshift(...(waiting.get(firstOf) ?? []))
+      waiting.set(firstOf, null)
+    },
+    async close(): Promise<void> {
+      await requests.return?.()
+    },
+  }
 }
 
 /** Drops planned requests that the outcomes of earlier ones have made useless. */

@@ -22,9 +22,10 @@ export interface Batch {
   readonly isLocal?: boolean
 }
 
-/** The plan of a run. Its batches are planned while the run executes them, which fills the other fields. */
+/** The plan of a run. */
 export interface RunPlan {
-  readonly batches: AsyncIterable<Batch>
+  /** Plans the batches while the run executes them, and notes below what that shows. */
+  readonly batches: () => AsyncGenerator<Batch, void>
   /** The range of the user, if any. */
   readonly range?: UserRange
   /** The items that are skipped because the service does not know them, by route and id. */
@@ -35,9 +36,9 @@ export interface RunPlan {
 
 /** A plan of requests that are known already. */
 export const createFixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
-  batches: (async function* () {
+  async *batches() {
     yield { requests, total: null }
-  })(),
+  },
   skipped: new Map(),
   resolvedJob: null,
 })
@@ -50,11 +51,15 @@ type PlanRequest = Pick<PlanContext, 'job' | 'options' | 'requested' | 'onSkippe
  * everything else.
  */
 export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkipped'>): RunPlan {
-  const skipped: RunPlan['skipped'] = new Map()
-  const onSkipped = (item: SkippedItem): void => void skipped.set(`${item.route} ${item.id}`, item)
   const { range } = request.options
-  const filled: Omit<RunPlan, 'batches'> = { skipped, resolvedJob: null, ...(range && { range }) }
-  return Object.assign(filled, { batches: planBatches(context, { ...request, onSkipped }, filled) })
+  const plan: RunPlan = {
+    batches: () => planBatches(context, { ...request, onSkipped }, plan),
+    skipped: new Map(),
+    resolvedJob: null,
+    ...(range && { range }),
+  }
+  const onSkipped = (item: SkippedItem): void => void plan.skipped.set(`${item.route} ${item.id}`, item)
+  return plan
 }
 
 /** Reads the current state of the database for the planner. */
@@ -63,31 +68,26 @@ async function readPlanning({ store, service, nowMs }: SyncContext, request: Pla
   return { ...request, service, now, plannerState: await readPlannerState(store, now) }
 }
 
-async function* planBatches(
-  context: SyncContext,
-  request: PlanRequest,
-  plan: Omit<RunPlan, 'batches'>,
-): AsyncGenerator<Batch, void> {
+async function* planBatches(context: SyncContext, request: PlanRequest, plan: RunPlan): AsyncGenerator<Batch, void> {
   const { store, signal, later = [] } = context
   const { job, requested } = request
   const jobs = namesGeos(job) ? [job, ...later.map((next) => next.job)] : [job]
-  const readListed = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
+  const readSelectable = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
   let planning = await readPlanning(context, request)
-  const planCatalogue = (state: PlanContext): PlannedRequest[] =>
-    jobs.flatMap((selecting) => [...planSelection({ ...state, job: selecting })])
+  let catalogue = await readSelectable()
   // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
-  const isListed = (await readListed()).length > 0
-  const missing = planCatalogue(isListed ? planning : { ...planning, requested: createRegister() })
+  const planned = catalogue.length > 0 ? planning : { ...planning, requested: createRegister() }
+  const missing = jobs.flatMap((selecting) => [...planSelection({ ...planned, job: selecting })])
   if (missing.length > 0) {
     await rememberSelected(context, planning, [])
     yield { requests: missing, total: missing.length, isLocal: true }
     planning = await readPlanning(context, request)
-  }
-  const catalogue = await readListed()
-  if (missing.length > 0 && needsCatalogue(job) && catalogue.length === 0) {
-    // Failed requests are still due, and reported. An empty catalogue is a valid reply that selects nothing.
-    const stillDue = [...planSelection({ ...planning, requested: createRegister() })]
-    if (stillDue.length > 0) return
+    catalogue = await readSelectable()
+    if (needsCatalogue(job) && catalogue.length === 0) {
+      // Failed requests are still due, and reported. An empty catalogue is a valid reply that selects nothing.
+      const stillDue = [...planSelection({ ...planning, requested: createRegister() })]
+      if (stillDue.length > 0) return
+    }
   }
   const resolvedJob = resolveSelectors(job, catalogue)
   plan.resolvedJob = resolvedJob

@@ -45,7 +45,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const { store, nowMs, signal } = context
   const began = nowMs()
   await context.shared?.clearQueue?.()
-  const batches = plan.batches[Symbol.asyncIterator]()
+  const batches = plan.batches()
   // Planning the first batch reports mistakes in the job, before a run is recorded.
   const first = await batches.next()
   const record = await openRun(context, command, job, began)
@@ -86,7 +86,7 @@ async function executeBatches(
   job: Job,
   record: RunRecord,
   first: IteratorResult<Batch>,
-  later: AsyncIterator<Batch>,
+  later: AsyncGenerator<Batch, void>,
 ): Promise<BatchesResult> {
   const distribute = context.shared?.distribute
   const progress = trackProgress(context, job, record)
@@ -116,7 +116,7 @@ async function executeBatches(
     earlyEnd = error
   } finally {
     await requestContext?.client.close()
-    await later.return?.()
+    await later.return()
   }
   return { failures: progress.failures, earlyEnd, isIdle }
 }

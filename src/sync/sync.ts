@@ -35,7 +35,12 @@ export async function sync(
   options: PlanOptions = {},
 ): Promise<Summary> {
   refuseExposed(context)
-  const { store, service, requested = createRegister(), partCommand = describePart(job, command, options) } = context
+  const {
+    store,
+    service,
+    requested = createRegister(),
+    partCommand = describeSelection(job, command, options),
+  } = context
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
   const plan = planRun(context, { job, options, requested })
@@ -56,7 +61,7 @@ function findWindowHints(job: Job, { range }: PlanOptions, now: Instant): string
 }
 
 /** The selected part of a job; undefined if it is the whole job. */
-function describePart(job: Job, command: string, { range }: PlanOptions): string | undefined {
+function describeSelection(job: Job, command: string, { range }: PlanOptions): string | undefined {
   if (range) return `${command} ${formatUtc(range.interval.from)} to ${formatUtc(range.interval.to)}`
   return job.fullJob && `${command} of ${job.series.flatMap(({ indicators }) => indicators).join(', ')}`
 }

@@ -194,8 +194,8 @@ function describePart({ command, from, to, only }: RunOptions): string | undefin
 }
 
 /** The range of `--from` and `--to` in the zone of a job. */
-const rangeOfJob = (job: Job, options: RunOptions): Interval | undefined =>
-  resolveRange(options, job.timeZone, Math.floor(Date.now() / 1000))
+const rangeOfJob = (job: Job, { nowMs = Date.now, ...options }: RunOptions): Interval | undefined =>
+  resolveRange(options, job.timeZone, Math.floor(nowMs() / 1000))
 
 const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
   job,
