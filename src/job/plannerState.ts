@@ -28,6 +28,8 @@ export interface SeriesState {
   readonly lookbackS: number | null
   /** One stored period, where it is longer than an hour; the others follow from it. */
   readonly period?: Period | undefined
+  /** The id of its last request; 0 before the first. */
+  readonly lastFetchId: number
   /** Absences that are to be requested again. */
   readonly absences: readonly Absence[]
 }
@@ -89,6 +91,7 @@ export const UNKNOWN_SERIES: SeriesState = {
   changes: [],
   windowS: null,
   lookbackS: null,
+  lastFetchId: 0,
   absences: [],
 }
 

@@ -59,8 +59,15 @@ function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<Pla
   }
 }
 
+/** Plans the series in the order of the job; if a budget may end the run, those first that were not requested for the longest time. */
 function* planAllSeries(planning: PlanContext, missingLater: MissingLater): Generator<SeriesRequests> {
-  for (const entry of planning.job.series) yield* planSeries(planning, entry, missingLater)
+  const { series, pace } = planning.job
+  const selected = series.flatMap((entry) => [...listEntrySeries(planning, entry)])
+  if (pace.callsPerHour ?? pace.callsPerDay) selected.sort((a, b) => a.state.lastFetchId - b.state.lastFetchId)
+  for (const one of selected) {
+    const planned = planSeries(planning, one, missingLater)
+    if (planned) yield planned
+  }
 }
 
 /**

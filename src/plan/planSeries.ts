@@ -1,5 +1,4 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import type { SeriesEntry } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import { announcedChanges } from '../service/resolutions.ts'
@@ -8,7 +7,7 @@ import type { Size } from '../service/windowSizes.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
-import { type EntrySeries, listEntrySeries, sentGeos, toParams } from './entries.ts'
+import { type EntrySeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped, settledBefore } from './freshness.ts'
 import { groupMissing, type MissingLater } from './missing.ts'
 import { type PlanContext, planRequest } from './planning.ts'
@@ -21,38 +20,36 @@ export interface SeriesRequests {
   readonly requests: Iterable<PlannedRequest>
 }
 
-/** Plans an entry with a window: cuts the missing data of each series into windows. */
-export function* planSeries(
+/** Plans a series: cuts its missing data into windows. Null if nothing is missing. */
+export function planSeries(
   planning: PlanContext,
-  entry: SeriesEntry,
+  selected: EntrySeries,
   missingLater: MissingLater,
-): Generator<SeriesRequests> {
+): SeriesRequests | null {
   const { job, service, options, requested } = planning
-  for (const selected of listEntrySeries(planning, entry)) {
-    const { series, key, state } = selected
-    const groups = groupMissing(planning, selected, missingLater)
-    if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
-    const { settledBefore, cut, request } = createWindows(planning, selected)
-    const windowGroups = groups.map(({ geoIds, holes }) => {
-      const isCovered = state.coverage.some(({ geo }) => geo === ALL_GEOS || geoIds.includes(geo))
-      const windows = cut(holes, chooseSize(service, entry, state, geoIds))
-      requested.add(key, geoIds, holes, windows.length)
-      return { geoIds, isCovered, windows }
-    })
-    const [firstGroup] = windowGroups
-    const groupByWindow =
-      windowGroups.length > 1
-        ? new Map(windowGroups.flatMap((group) => group.windows.map((window) => [window, group])))
-        : null
-    const windows = groupByWindow ? [...groupByWindow.keys()].sort((a, b) => a.from - b.from) : firstGroup!.windows
-    const ordered = job.newestFirst ? windows.toReversed() : windows
-    const requests = ordered.values().map((window) => {
-      const { geoIds, isCovered } = groupByWindow?.get(window) ?? firstGroup!
-      const reason = isCovered ? findReason(window, state, settledBefore) : 'missing'
-      return request(window, { geoIds, reason: options.restate ? 'restate' : reason })
-    })
-    yield { windows: ordered, requests }
-  }
+  const { entry, series, key, state } = selected
+  const groups = groupMissing(planning, selected, missingLater)
+  if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) return null
+  const { settledBefore, cut, request } = createWindows(planning, selected)
+  const windowGroups = groups.map(({ geoIds, holes }) => {
+    const isCovered = state.coverage.some(({ geo }) => geo === ALL_GEOS || geoIds.includes(geo))
+    const windows = cut(holes, chooseSize(service, entry, state, geoIds))
+    requested.add(key, geoIds, holes, windows.length)
+    return { geoIds, isCovered, windows }
+  })
+  const [firstGroup] = windowGroups
+  const groupByWindow =
+    windowGroups.length > 1
+      ? new Map(windowGroups.flatMap((group) => group.windows.map((window) => [window, group])))
+      : null
+  const windows = groupByWindow ? [...groupByWindow.keys()].sort((a, b) => a.from - b.from) : firstGroup!.windows
+  const ordered = job.newestFirst ? windows.toReversed() : windows
+  const requests = ordered.values().map((window) => {
+    const { geoIds, isCovered } = groupByWindow?.get(window) ?? firstGroup!
+    const reason = isCovered ? findReason(window, state, settledBefore) : 'missing'
+    return request(window, { geoIds, reason: options.restate ? 'restate' : reason })
+  })
+  return { windows: ordered, requests }
 }
 
 /** Why a window of a series with coverage is requested. `refresh` takes precedence over `unverified`. */

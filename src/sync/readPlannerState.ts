@@ -9,7 +9,7 @@ import { readCatalogue } from './readCatalogue.ts'
 const groupBySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
 
-/** Every series with its number of geos, and the last period of its first geo. */
+/** Every series with its number of geos, its last request, and the last period of its first geo. */
 const seriesWithGeos = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
@@ -40,6 +40,13 @@ const seriesWithGeos = ({ kysely }: Reader) =>
     )
     .selectAll('s')
     .select(['f.geos', 'p.at as period_at', 'p.step_s as period_s'])
+    .select((eb) =>
+      eb
+        .selectFrom('_fetch as r')
+        .select(({ fn }) => fn.max('r.id').as('id'))
+        .whereRef('r.series_id', '=', 's.id')
+        .as('last_fetch_id'),
+    )
     .execute()
 
 /**
@@ -113,6 +120,7 @@ export async function readPlannerState(
         changes: (changesBySeries.get(row.id) ?? []).map(({ from_at }) => from_at),
         windowS: row.window_s,
         lookbackS: row.lookback_s,
+        lastFetchId: row.last_fetch_id ?? 0,
         period: row.period_at === null || row.period_s === null ? undefined : { at: row.period_at, step: row.period_s },
         absences: absencesBySeries.get(row.id) ?? [],
       },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emulate, json, ms, ON_SERVER, runJob, serve, tempStore } from '../kit.ts'
+import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { openStore, type Store } from '../store.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -96,4 +96,33 @@ test.each([
   expect(counts).toEqual(told)
   expect(counts.requests).toBeGreaterThan(0)
   expect(counts.rows_new).toBeGreaterThan(100)
+})
+
+test('a budget below the need of a night reaches all series in turn', async () => {
+  const server = await serve((request, response) => {
+    const { from, end } = askedWindow(request)
+    const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])
+    const values = []
+    for (let at = from; at <= end; at += 3600) values.push(valueAt(at))
+    json(response, { indicator: { id, tiempo: [{ id: 4 }], values } })
+  })
+  const job =
+    'pace: { perSecond: 50, callsPerDay: 2 }\nseries:\n  - { indicators: [1, 2, 3, 4, 5], window: { from: -3d, to: now }, lookback: 2d, refresh: 1h }'
+  const store = await tempStore()
+  const nights: number[][] = []
+  for (let night = 0; night < 5; night++) {
+    const before = store.get('select coalesce(max(id), 0) from _fetch') as number
+    await runJob(store, server, job, { now: ms('2025-11-04T03:00:00Z') + night * 86_460_000 })
+    const rows = store.all(
+      `select s.indicator_id as id from _fetch as f join series as s on s.id = f.series_id where f.id > ${before} order by f.id`,
+    ) as { id: number }[]
+    nights.push(rows.map(({ id }) => id).sort())
+  }
+  expect(nights).toEqual([
+    [1, 2],
+    [3, 4],
+    [1, 5],
+    [2, 3],
+    [4, 5],
+  ])
 })
