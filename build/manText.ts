@@ -12,6 +12,7 @@ export const VARIABLES = [
   ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file with the key'],
   ['INDICATOR_SYNC_ALLOW_HTTP', '', '1: send the key unencrypted (http) to another machine'],
   ['INDICATOR_SYNC_DATABASE', '--database', `database; default ${DEFAULT_DATABASE}`],
+  ['INDICATOR_SYNC_PAGE_TOKEN', '', 'token of the page for other computers; default a new one at each start of serve'],
   ['INDICATOR_SYNC_NOTIFY', '--notify', 'webhook URL that is notified of each run'],
 ] as const
 

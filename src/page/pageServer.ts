@@ -8,7 +8,7 @@ import { compress } from 'hono/compress'
 import { setCookie } from 'hono/cookie'
 import { parseAccept } from 'hono/utils/accept'
 import type { StatusCode } from 'hono/utils/http-status'
-import { isDecodable, type ListeningServer, listen } from '../util/listen.ts'
+import { isDecodable, listen } from '../util/listen.ts'
 import { assets } from './assets.ts'
 import { type PageCall, respond, type SentResponse, type Site } from './pageResponse.ts'
 import { ENDPOINTS, PAGES } from './pages.ts'
@@ -158,13 +158,6 @@ function buildPageServer(site: Site) {
   return guardedServer(listener, site)
 }
 
-/** A running server. */
-export interface RunningServer extends ListeningServer {
-  /** The token that every request needs; null if only this machine can connect. */
-  readonly token: string | null
-}
-
 /** Serves the pages of a database. Port 0 is any free one. */
-export async function startServer(site: Site, where: { readonly host: string; readonly port: number }) {
-  return { ...(await listen(buildPageServer(site), where)), token: site.door.token }
-}
+export const startServer = (site: Site, where: { readonly host: string; readonly port: number }) =>
+  listen(buildPageServer(site), where)

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { RunningServer } from '../../src/page/pageServer.ts'
+import type { ListeningServer } from '../../src/util/listen.ts'
 import { fileFolder } from '../kit.ts'
 import { accessibilityFaults, window } from './browser.ts'
 import { fillNights, NIGHTS, serveNights } from './nights.ts'
 
-let server: RunningServer
+let server: ListeningServer
 const folder = fileFolder()
 beforeAll(async () => {
   server = await serveNights(folder)
@@ -298,9 +298,24 @@ test('a range can be chosen by days, as the last week, or one year earlier', asy
   await page.click('form.choose button')
   await page.waitForURL(/from=2025-10-24/)
   await page.getByRole('link', { name: 'Last 7 days' }).click()
-  await page.waitForURL(/from=2025-10-23&to=2025-10-30/)
+  await page.waitForURL(/last=7/)
+  const [from, to] = [page.locator('[name=from]'), page.locator('[name=to]')]
   const current = page.locator('.spans [aria-current]')
-  expect(await current.allInnerTexts()).toEqual(['Last 7 days'])
+  const isLastWeek = async () => {
+    expect(await current.allInnerTexts()).toEqual(['Last 7 days'])
+    expect([await from.inputValue(), await to.inputValue()]).toEqual(['2025-10-23', '2025-10-30'])
+    expect(new URL(page.url()).search).toMatch(/^(?!.*(from|to)=).*last=7/)
+  }
+  await isLastWeek()
+  // Other choices leave the range relative; a date ends that.
+  await page.selectOption('[name=shift]', 'week')
+  await page.click('form.choose button')
+  await page.waitForURL(/shift=week/)
+  await isLastWeek()
+  await from.fill('2025-10-22')
+  await page.click('form.choose button')
+  await page.waitForURL(/from=2025-10-22&to=2025-10-30/)
+  expect(page.url()).not.toContain('last=')
   const lastYear = page.getByRole('link', { name: 'Same period last year' })
   expect(await lastYear.count(), 'before the first value').toBe(0)
   await page.goto(`${new URL(page.url()).origin}/series/600?from=2026-04-01&to=2026-04-05&lang=en`)
@@ -393,6 +408,10 @@ test('the heat map has a colour scale with its limits and a date axis', async ()
   expect(await page.locator('.scale span').count()).toBe(10)
   expect(await page.innerText('.scale')).toMatch(/^[\d.-]+\s+[\d.]+ €\/MWh$/)
   expect(await page.locator('.days-axis span').first().innerText()).toBe('24 Oct')
+  // A link to the page opens it too.
+  expect(page.url()).toMatch(/#carpet$/)
+  await page.reload()
+  await page.waitForSelector('#carpet[open] canvas[data-days]')
 })
 
 test('an open chart shows new values while a sync writes', async () => {

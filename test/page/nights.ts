@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
-import type { RunningServer } from '../../src/page/pageServer.ts'
+import type { ListeningServer } from '../../src/util/listen.ts'
 import { ms, runJob } from '../kit.ts'
 import { copyPrepared } from '../prepared.ts'
 import { openReader, openStore, type Reader, type Store } from '../store.ts'
@@ -58,7 +58,7 @@ async function nightsFile(folder: string): Promise<string> {
 export const nightsReader = async (folder: string): Promise<Reader> => openReader(await nightsFile(folder))
 
 /** Serves the page of such a database, some hours after the last night. */
-export async function serveNights(folder: string): Promise<RunningServer & { readonly file: string }> {
+export async function serveNights(folder: string): Promise<ListeningServer & { readonly file: string }> {
   const file = await nightsFile(folder)
   const now = ms(NIGHTS.at(-1)!) / 1000 + 6 * 3_600
   return { ...(await startPage(file, { now: () => now })), file }

@@ -2,14 +2,14 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { assets } from '../../src/page/assets.ts'
 import { differing } from '../../src/page/client/segments.ts'
-import type { RunningServer } from '../../src/page/pageServer.ts'
+import type { ListeningServer } from '../../src/util/listen.ts'
 import { localClock } from '../../src/util/time/zone.ts'
 import { fileFolder, ms } from '../kit.ts'
 import { openReader, openStore, type Reader } from '../store.ts'
 import { NIGHTS, serveNights } from './nights.ts'
 import { scansOf } from './plans.ts'
 
-let server: RunningServer & { readonly file: string }
+let server: ListeningServer & { readonly file: string }
 let reader: Reader
 const folder = fileFolder()
 beforeAll(async () => {
@@ -69,6 +69,22 @@ describe('the range of a series', () => {
     expect(table.rows).toHaveLength(count)
   })
 
+  test('the last days end today, although prices reach to tomorrow, in the page, its links and its CSV', async () => {
+    const at = (local: string): number => Date.parse(local) / 1000
+    const { chart, days, dataset } = await data('/series/600.json?geo=3&last=7')
+    const end = Math.min(dataset.last, ms(NIGHTS.at(-1)!) / 1000 + 6 * 3_600)
+    expect([days, chart.to - chart.from]).toEqual([
+      7,
+      7 * 86_400 + (chart.from < at('2025-10-26T00:00+02:00') ? 3600 : 0),
+    ])
+    expect(chart.to - end).toBeGreaterThan(0)
+    expect(chart.to - end).toBeLessThanOrEqual(86_400)
+    const page = await text('/series/600?geo=3&last=7&shift=week')
+    expect(page).toContain('/api/csv/600/3?geo=3&amp;shift=week&amp;last=7"')
+    const [from, to] = [chart.from, chart.to].map((border) => new Date(border * 1000).toISOString())
+    expect(await text('/api/csv/600/3?last=7')).toBe(await text(`/api/csv/600/3?from=${from}&to=${to}`))
+  })
+
   test('the table of a power series contains energy as mean × hours, even on a day of 25 hours', async () => {
     const { table } = await data('/series/1293.json?from=2025-10-20&to=2025-10-30')
     expect(table.level).toBe('day')
@@ -100,6 +116,8 @@ describe('the range of a series', () => {
     ['from=2025-02-30', 'from=\\"2025-02-30\\" is not a valid time.'],
     ['from=2025-10-02&to=2025-10-01', 'The range ends before it starts.'],
     ['from=1900-01-01', 'longer than a century'],
+    ['last=week', 'last=\\"week\\" is not a number of days.'],
+    ['last=0', 'last=\\"0\\" is not a number of days.'],
     ['asof=tomorrow', 'asof=\\"tomorrow\\" is not a valid time.'],
     ['asof=2025-02-30T00:00:00Z', 'is not a valid time.'],
   ])('an invalid range is refused with the legal values: %s', async (query, says) => {

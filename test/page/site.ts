@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
-import { type RunningServer, type Site, startServer } from '../../src/page/pageServer.ts'
+import { type Site, startServer } from '../../src/page/pageServer.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import type { ListeningServer } from '../../src/util/listen.ts'
 import { ms, runJob, tempFolder } from '../kit.ts'
 import { copyPrepared } from '../prepared.ts'
 import { openStore, type Store } from '../store.ts'
@@ -65,7 +66,7 @@ export const startPage = (
   more: Partial<Site> = {},
   host = '127.0.0.1',
   port = 0,
-): Promise<RunningServer> =>
+): Promise<ListeningServer> =>
   startServer(
     {
       file,
@@ -83,7 +84,7 @@ export const startPage = (
   )
 
 /** Starts the page and stops it at the end of the test. */
-export async function servePage(...asked: Parameters<typeof startPage>): Promise<RunningServer> {
+export async function servePage(...asked: Parameters<typeof startPage>): Promise<ListeningServer> {
   const running = await startPage(...asked)
   onTestFinished(() => running.close())
   return running

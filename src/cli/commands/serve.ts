@@ -6,13 +6,14 @@ import { hostname } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { readLanguage, useStoredZones } from '../../db/queries/referenceTables.ts'
 import { startServer } from '../../page/pageServer.ts'
+import { InputError } from '../../util/errors.ts'
 import { isHere } from '../../util/host.ts'
 import { version } from '../../util/package.ts'
 import { shellWord } from '../../util/text.ts'
 import { type Args, programName } from '../command.ts'
 import { DATABASE_FLAG, DEFAULT_DATABASE } from '../flags.ts'
 import { checkPort, listenError } from '../listening.ts'
-import { readPublicSettings } from '../settings/config.ts'
+import { environment, readPublicSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { describeError, EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -50,6 +51,18 @@ function isPrivate(host: string): boolean {
   return url !== null && isHere(url)
 }
 
+/** The token of a server that other computers can reach: a stored one keeps copied links valid after a restart. */
+function readToken(): { readonly token: string; readonly isStored: boolean } {
+  const stored = environment().get('INDICATOR_SYNC_PAGE_TOKEN')
+  if (stored === undefined) return { token: randomBytes(24).toString('base64url'), isStored: false }
+  if (!/^[\w-]{16,200}$/.test(stored.value))
+    throw new InputError(`The page token (from ${stored.from}) is not a token.`, {
+      hint: 'Use 16 to 200 letters, digits, - or _, such as those printed by `openssl rand -hex 24`.',
+      code: 'bad-page-token',
+    })
+  return { token: stored.value, isStored: true }
+}
+
 /** Serves the page until a signal. Never reads the key. */
 export async function handler({ database, host, port, open, quiet }: Args<typeof flags>): Promise<number> {
   for (const flag of LESS_MEMORY) setFlagsFromString(flag)
@@ -63,6 +76,7 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
   })
   const signals = watchSignals()
   const isOpen = !isPrivate(host)
+  const access = isOpen ? readToken() : null
   const databaseFlag = file === DEFAULT_DATABASE ? '' : ` --database ${shellWord(file)}`
   const site = {
     file,
@@ -71,7 +85,7 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
     language,
     door: {
       names: [host.toLowerCase(), ...(isOpen ? [hostname().toLowerCase()] : [])],
-      token: isOpen ? randomBytes(24).toString('base64url') : null,
+      token: access?.token ?? null,
     },
     now: () => Math.floor(Date.now() / 1000),
     command: (words: string) => `${programName()} ${words}${databaseFlag}`,
@@ -85,11 +99,13 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
     .catch((error) => {
       throw listenError(error, host, port ?? PORT)
     })
-  const token = server.token === null ? '' : `?token=${server.token}`
+  const token = access === null ? '' : `?token=${access.token}`
   const url = `${server.url}/${token}`
   print(`Serving ${file} on ${url} until Ctrl-C.`)
-  if (token !== '' && !quiet)
-    process.stderr.write('Anyone with this URL can read the whole database. The connection is not encrypted.\n')
+  if (access !== null && !quiet)
+    process.stderr.write(
+      `Anyone with this URL can read the whole database. The connection is not encrypted.\n${access.isStored ? '' : 'Set INDICATOR_SYNC_PAGE_TOKEN to keep copied links valid after a restart.\n'}`,
+    )
   if (open) openBrowser(url)
   if (!signals.signal.aborted) await once(signals.signal, 'abort')
   await server.close()

@@ -116,5 +116,10 @@ async function showCarpet(): Promise<void> {
   nameAxes(details, carpet, [valueText(low, locale), `${valueText(high, locale)} ${chart.unit ?? ''}`], locale)
 }
 
-details?.addEventListener('toggle', () => void showCarpet())
+// A link to the page opens it too.
+if (details && location.hash === `#${details.id}`) details.open = true
+details?.addEventListener('toggle', () => {
+  history.replaceState(null, '', `${location.pathname}${location.search}${details.open ? `#${details.id}` : ''}`)
+  void showCarpet()
+})
 document.addEventListener('page:changed', () => void showCarpet())

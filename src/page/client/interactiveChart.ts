@@ -87,8 +87,10 @@ function beginChart(): void {
     loading = new AbortController()
     const { signal } = loading
     const address = new URL(location.href)
-    const range = { from: addressText(chart.offsets, from), to: addressText(chart.offsets, to) }
-    for (const [name, value] of Object.entries({ ...range, asof: asOf }))
+    const range = { from: addressText(chart.offsets, from), to: addressText(chart.offsets, to), last: null }
+    // The last days stay relative until the range changes.
+    const isRelative = address.searchParams.has('last') && from === chart.from && to === chart.to
+    for (const [name, value] of Object.entries({ ...(isRelative ? {} : range), asof: asOf }))
       if (value === null) address.searchParams.delete(name)
       else address.searchParams.set(name, value)
     // The history has only finished choices.
@@ -220,6 +222,15 @@ function beginChart(): void {
     void load(chart.from, chart.to, chart.asOf, false)
   })
 }
+
+/** Keeps the last days in the address of the form, unless one of its dates was changed. */
+const form = document.querySelector<HTMLFormElement>('form.choose')
+form?.addEventListener('formdata', ({ formData }) => {
+  if (!formData.has('last')) return
+  const dates = [...form.querySelectorAll<HTMLInputElement>('[name=from], [name=to]')]
+  const isChanged = dates.some(({ value, defaultValue }) => value !== defaultValue)
+  for (const name of isChanged ? ['last'] : ['from', 'to']) formData.delete(name)
+})
 
 beginChart()
 // The address determines the whole page.

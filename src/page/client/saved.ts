@@ -4,7 +4,7 @@ import { copyText } from './basics.ts'
 
 interface SavedView {
   readonly name: string
-  /** Path and query. */
+  /** Path, query and fragment. */
   readonly address: string
 }
 
@@ -66,7 +66,7 @@ if (box) {
   })
   box.querySelector('form')!.addEventListener('submit', (event) => {
     event.preventDefault()
-    add([{ name: name.value, address: `${location.pathname}${location.search}` }])
+    add([{ name: name.value, address: location.href.slice(location.origin.length) }])
   })
   box.querySelector<HTMLInputElement>('[type=file]')!.addEventListener('change', async ({ target }) => {
     const json = await (target as HTMLInputElement).files?.[0]?.text()

@@ -27,6 +27,7 @@ import {
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import {
   CHART_UNITS,
+  lastDays,
   latestValue,
   moveByShift,
   type NamedGeoSeries,
@@ -35,6 +36,7 @@ import {
   readChoices,
   readNamedGeoSeries,
   readRangeAndMoment,
+  requestedDays,
   SHIFTS,
   type Shift,
   SPANS,
@@ -142,6 +144,8 @@ async function readSeriesPage(request: PageRequest) {
     /** The value now, or the last one before. */
     latest,
     range,
+    /** The number of days of a range that ends today. */
+    days: problem === null ? requestedDays(query) : null,
     asOf,
     neighbours: rangeLinks(dataset.zone, range, Math.min(dataset.last ?? now, now)),
     changes: await readChanges(store, dataset, range),
@@ -163,8 +167,8 @@ type SeriesData = Awaited<ReturnType<typeof readSeriesPage>>
 
 const seriesTitle = ({ indicator, name }: NamedGeoSeries): string => `${indicator} ${name}`
 
-/** Creates addresses of this page with changed parameters. */
-function linker({ dataset }: SeriesData, { link, query, path }: PageRequest) {
+/** Creates addresses of this page with changed parameters. The range of the page stays relative if it is. */
+function linker({ dataset, range: shown, days }: SeriesData, { link, query, path }: PageRequest) {
   const kept: Query = {
     geo: dataset.geoId,
     asof: query.get('asof') ?? undefined,
@@ -172,7 +176,7 @@ function linker({ dataset }: SeriesData, { link, query, path }: PageRequest) {
     ...readChoices(query),
   }
   return (range: Interval, changed: Query = {}, to = path): string =>
-    link(to, { ...kept, ...rangeQuery(dataset.zone, range), ...changed })
+    link(to, { ...kept, ...(range === shown && days ? { last: days } : rangeQuery(dataset.zone, range)), ...changed })
 }
 
 type Here = ReturnType<typeof linker>
@@ -181,15 +185,15 @@ type Here = ReturnType<typeof linker>
 function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, now }: PageRequest): Html {
   const { series: labels, common } = words
   const { zone, first, last, path, geoId } = dataset
-  const show = (shown: Interval, label: string): Html =>
-    html`<a href="${here(shown)}"${shown.from === range.from && shown.to === range.to && html` aria-current="true"`}>${label}</a>\n`
-  const lastOnes = (days: number): Interval => ({ from: addUnits(zone, end, 'day', -days), to: end })
-  const endOf = (at: number): number => addUnits(zone, floorTo(zone, at, 'day'), 'day', 1)
-  // Prices reach to tomorrow, which is not one of the last days.
-  const end = endOf(Math.min(last ?? now, now))
+  const show = (shown: Interval, label: string, query?: Query): Html =>
+    html`<a href="${here(shown, query)}"${shown.from === range.from && shown.to === range.to && html` aria-current="true"`}>${label}</a>\n`
+  // The address stays the same tomorrow.
+  const showLast = (days: number, label: string): Html =>
+    show(lastDays(dataset, now, days), label, { from: undefined, to: undefined, last: days })
+  const end = addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
   return html`<nav class="spans" data-part="spans" aria-label="${labels.range}">
-${show(lastOnes(7), labels.lastWeek)}${show(lastOnes(30), labels.lastMonth)}${SPANS.map((span) => show(neighbours.spans[span], labels.spans[span]))}${first !== null && show({ from: floorTo(zone, first, 'day'), to: endOf(last ?? now) }, labels.all)}
+${showLast(7, labels.lastWeek)}${showLast(30, labels.lastMonth)}${SPANS.map((span) => show(neighbours.spans[span], labels.spans[span]))}${first !== null && show({ from: floorTo(zone, first, 'day'), to: end }, labels.all)}
 <a rel="prev" href="${here(neighbours.previous)}">‹ <span>${common.previous}</span></a>
 <a rel="next" href="${here(neighbours.next)}"><span>${common.next}</span> ›</a>
 ${first !== null && lastYear.to > first && show(lastYear, labels.lastYear)}
@@ -208,7 +212,7 @@ const changeMoments = ({ changes, dataset }: SeriesData, { words: { series: labe
 function chooser(data: SeriesData, request: PageRequest): Html {
   const { query, path, words } = request
   const { series: labels, common } = words
-  const { dataset, range, asOf, problem, chart } = data
+  const { dataset, range, days, asOf, problem, chart } = data
   const { zone } = dataset
   const moments = changeMoments(data, request)
   // A moment between two changes is listed too.
@@ -233,7 +237,7 @@ function chooser(data: SeriesData, request: PageRequest): Html {
   return html`<form class="choose" method="get" action="${path}">
 <label>${common.geo} <select name="geo">${options(geos, dataset.geoId)}</select></label>
 ${border('from', labels.from)}
-${border('to', labels.to)}
+${border('to', labels.to)}${days !== null && html`<input type="hidden" name="last" value="${days}">`}
 <label>${labels.asOf} <select name="asof" id="asof">${options([...choices, ['', labels.now]], asOf?.moment ?? '')}</select></label>
 ${names.map((name) => problem === null && html`<input type="hidden" name="with" value="${name}">`)}
 <label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${problem !== null && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>

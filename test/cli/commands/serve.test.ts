@@ -101,6 +101,22 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     expect(err).toMatch(/can read the whole database/)
   })
 
+  test('serve uses the token of the settings, so that links survive a restart', async () => {
+    const folder = await folderWithDatabase()
+    const args = [...ANY, '--host', '0.0.0.0']
+    const { out, err } = await serving(folder, args, async () => undefined, {
+      INDICATOR_SYNC_PAGE_TOKEN: 'a-token_of-16-xx',
+    })
+    expect(out).toContain('?token=a-token_of-16-xx ')
+    expect(err).not.toContain('INDICATOR_SYNC_PAGE_TOKEN')
+    const random = await serving(folder, args, async () => undefined)
+    expect(random.err).toContain('Set INDICATOR_SYNC_PAGE_TOKEN to keep copied links valid')
+    const refused = await runCli(folder, ['serve', ...args], { INDICATOR_SYNC_PAGE_TOKEN: 'too short' })
+    expect(refused.code).toBe(2)
+    expect(refused.err).toMatch(/The page token \(from variable INDICATOR_SYNC_PAGE_TOKEN\) is not a token/)
+    expect(refused.err).not.toContain('too short')
+  })
+
   test('serve never reveals the API key in a page or an error', async () => {
     const folder = await folderWithDatabase()
     writeFileSync(join(folder, '.env'), `INDICATOR_SYNC_API_KEY=${KEY}\nINDICATOR_SYNC_DATABASE=data/other.db\n`)

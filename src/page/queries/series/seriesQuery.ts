@@ -8,7 +8,7 @@ import { parseNumbers } from '../../../util/json.ts'
 import { formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addLocal, addUnits, atLocal, floorTo, formatLocal, localDate, type Unit } from '../../../util/time/zone.ts'
-import { badTime, NotFound, type PageRequest } from '../../page.ts'
+import { badTime, NotFound, type PageRequest, wholeNumber } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
 
@@ -99,7 +99,7 @@ type RangeSpan = (typeof SPANS)[number]
 /** The local days that are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30
 /** The longest range: a century. */
-const LONGEST_RANGE = 100 * 366 * 86_400
+const [LONGEST_RANGE, MOST_DAYS] = [100 * 366 * 86_400, 36_600]
 
 const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
 
@@ -134,15 +134,35 @@ export const rangeQuery = (zone: string, { from, to }: Interval) => ({
   to: borderText(zone, to),
 })
 
-/** Reads the range of an address, or its local `day`; `last` is the last instant with a value. */
-function requestedRange(zone: string, query: URLSearchParams, last: Instant): Interval {
-  const [first, end, day] = [query.get('from'), query.get('to'), query.get('day')]
+/** The number of days of an address that shows the last ones, such as `last=7`; null if it names a range. */
+export function requestedDays(query: URLSearchParams): number | null {
+  const text = query.get('last')
+  if (!text || query.get('from') || query.get('to')) return null
+  const days = wholeNumber(text)
+  if (days !== null && days >= 1 && days <= MOST_DAYS) return days
+  throw new InputError(`last=${JSON.stringify(text)} is not a number of days.`, {
+    hint: `Use a whole number from 1 to ${MOST_DAYS}.`,
+    code: 'bad-range',
+  })
+}
+
+/** The last local days up to one with a value. Prices reach to tomorrow, which is not one of them. */
+export function lastDays({ zone, last }: Pick<NamedGeoSeries, 'zone' | 'last'>, now: Instant, days: number): Interval {
+  const to = addUnits(zone, floorTo(zone, Math.min(last ?? now, now), 'day'), 'day', 1)
+  return { from: addUnits(zone, to, 'day', -days), to }
+}
+
+/** Reads the range of an address: its borders, its local `day`, or its `last` days. */
+function requestedRange(dataset: NamedGeoSeries, query: URLSearchParams, now: Instant): Interval {
+  const { zone, last } = dataset
+  const [first, end, day, days] = [query.get('from'), query.get('to'), query.get('day'), requestedDays(query)]
+  if (days !== null) return lastDays(dataset, now, days)
   if (day && !first && !end) return spanAt(zone, parseBorder(zone, 'day', day), 'day')
   const to = end
     ? parseBorder(zone, 'to', end)
     : first
       ? addUnits(zone, floorTo(zone, parseBorder(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
-      : addUnits(zone, floorTo(zone, last, 'day'), 'day', 1)
+      : addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
   const from = first ? parseBorder(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
   if (from >= to)
     throw new InputError('The range ends before it starts.', {
@@ -196,7 +216,7 @@ export interface ChartQuery {
 /** Reads the range and the moment of an address. */
 export async function readRangeAndMoment(request: PageRequest, dataset: NamedGeoSeries): Promise<ChartQuery> {
   const { store, query, now } = request
-  const range = requestedRange(dataset.zone, query, dataset.last ?? now)
+  const range = requestedRange(dataset, query, now)
   const moment = readMoment(dataset.zone, query)
   return { dataset, range, asOf: moment === null ? null : await findAsOf(store, dataset.seriesId, moment) }
 }
