@@ -29,12 +29,24 @@ const FLOORS = {
   cli: 89,
 }
 
+// A zone whose clock changes at other times than that of the service: the zone of the machine must not matter.
+process.env.TZ ??= 'Pacific/Chatham'
+
 /** How many processes wait for each core: on a busy machine tests may take longer. */
 const busy = Math.max(1, loadavg()[0]! / availableParallelism())
+// On a busy machine, Chromium rarely stops to answer; a test that fails twice has found a fault.
+const PATIENT = { testTimeout: 120_000 * busy, retry: 1 }
 
 const DEPENDENCIES = '**/node_modules/**'
 /** Folders that need PostgreSQL or Chromium, or kill processes; elsewhere the name of the file says so. */
 const SLOW = ['test/{cluster,crash,model,postgres}/**/*.test.ts', 'test/**/*.slow.test.ts']
+/** Slow files that only `npm run test:nightly` starts: many attacks, and workers that wait for timeouts. */
+const NIGHTLY = [
+  'test/cluster/{connections,frozen}.test.ts',
+  'test/db/hostile.slow.test.ts',
+  'test/fetch/attacker.slow.test.ts',
+  'test/transform/floods.slow.test.ts',
+]
 /** Folders that start the program. */
 const PROCESS = ['test/{cli,docs}/**/*.test.ts', 'test/**/*.process.test.ts']
 
@@ -50,12 +62,9 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'process', include: PROCESS, exclude: [DEPENDENCIES, ...SLOW] } },
-      {
-        extends: true,
-        // On a busy machine, Chromium rarely stops to answer; a test that fails twice has found a fault.
-        test: { name: 'slow', include: SLOW, exclude: [DEPENDENCIES], testTimeout: 120_000 * busy, retry: 1 },
-      },
+      { extends: true, test: { name: 'process', include: PROCESS, exclude: [DEPENDENCIES, ...SLOW], isolate: false } },
+      { extends: true, test: { name: 'slow', include: SLOW, exclude: [DEPENDENCIES, ...NIGHTLY], ...PATIENT } },
+      { extends: true, test: { name: 'nightly', include: NIGHTLY, exclude: [DEPENDENCIES], ...PATIENT } },
     ],
     setupFiles: ['test/setup.ts'],
     globalSetup: ['test/postgres/setup.ts', 'test/shared.ts', 'test/program.ts'],

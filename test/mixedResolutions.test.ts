@@ -124,7 +124,7 @@ describe('random mixtures of resolutions', () => {
           expect(stored(store)).toEqual(meant(truth))
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 10 },
     )
   })
 })

@@ -6,7 +6,7 @@ const extending = readFileSync('docs/extending.md', 'utf8')
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
 /** Scripts that only other scripts run. */
-const PARTS = ['test:time', 'test:zones']
+const PARTS = ['test:time']
 
 test('every file named in CONTRIBUTING.md and docs/extending.md exists', () => {
   const named = [

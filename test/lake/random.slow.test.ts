@@ -214,6 +214,6 @@ test('a sync makes the lake equal to the database after random changes', async (
     fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 9 }), async (actions) => {
       expect(await attack(template, actions)).toEqual([])
     }),
-    { numRuns: Number(process.env.LAKE_RUNS ?? 10) },
+    { numRuns: Number(process.env.LAKE_RUNS ?? 4) },
   )
 })

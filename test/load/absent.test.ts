@@ -16,7 +16,8 @@ describe('absent values', () => {
     market.state.has = (instant) => !hole(instant)
     const nights: number[] = []
     const distances = new Set<string | null>()
-    for (let n = 0; n < 400; n += n < 20 ? 1 : n < 127 ? 107 : n < 255 ? 1 : 20) {
+    const dueDates = [127, 128, 190, 254, 255, 256, 300, 350, 399]
+    for (const n of [...Array(21).keys(), ...dueDates]) {
       const requested = await market.run(store, FIXED, night(n))
       if (requested.length > 0) nights.push(n)
       for (const { next_at } of await findGaps(store)) distances.add(next_at)

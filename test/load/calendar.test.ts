@@ -182,7 +182,7 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
         await store.close()
       }),
       {
-        numRuns: 12,
+        numRuns: 6,
         examples: [
           [
             {

@@ -62,7 +62,7 @@ const histories = fc.array(replies, { minLength: 1, maxLength: 8 }).map((all): S
 const check = (property: (replies: readonly Said[], memory: Memory) => void): void =>
   fc.assert(
     fc.property(histories, (all) => property(all, all.reduce(hear, EMPTY))),
-    { numRuns: 300 },
+    { numRuns: 120 },
   )
 
 const isDisjoint = (rows: readonly Interval[]): boolean =>

@@ -377,7 +377,7 @@ describe('independence of the order of replies', () => {
       fc.asyncProperty(fc.shuffledSubarray(steps, { minLength: steps.length }), async (order) => {
         expect(await result(order)).toEqual(expected)
       }),
-      { numRuns: 6 },
+      { numRuns: 4 },
     )
   })
 })

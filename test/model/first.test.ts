@@ -1,3 +1,3 @@
 import { modelTest } from './suite.ts'
 
-modelTest(1001, 30)
+modelTest(1001, 15)

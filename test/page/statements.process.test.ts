@@ -85,7 +85,7 @@ describe('statements from users', () => {
     ).rejects.toThrow()
     const large = `with recursive n (i) as (select 1 union all select i + 1 from n where i < 400) select group_concat(hex(zeroblob(1000000))) as x from n`
     await expect(query(large)).rejects.toMatchObject({ code: expect.stringMatching(/value-too-large|no-memory/) })
-    for (const one of ['hex(zeroblob(200000000))', 'zeroblob(300000000)', `printf('%400000000d', 1)`])
+    for (const one of ['hex(zeroblob(200000000))', `printf('%400000000d', 1)`])
       await expect(query(`select ${one}`), one).rejects.toMatchObject({ code: 'no-memory' })
     expect((await query('select 1 as one')).rows).toEqual([[1]])
   })

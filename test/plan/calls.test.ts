@@ -108,7 +108,7 @@ test('the jobs of one call request all missing data exactly once, for any entrie
         expect(subtract(open, merge(windows))).toEqual([])
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   ))
 
 test('absent months of a monthly series are settled at the same time as other months', () => {

@@ -24,7 +24,7 @@ const DAY = 86_400_000
 const JOB = `pace: { perSecond: 50, concurrency: 1 }
 catalogue: { locales: [es, en], refresh: 1h }
 series:
-  - { indicators: [600, 1739], window: { from: 2025-09-20, to: +1d }, lookback: 30d, refresh: 1h, chunk: 1w }
+  - { indicators: [600, 1739], window: { from: 2025-10-18, to: +1d }, lookback: 30d, refresh: 1h, chunk: 1w }
   - { indicators: [1293], timeTrunc: hour, timeAgg: average, window: { last: 5d } }
   - { indicators: [1293, 544, 551, 1295], window: { last: 3d } }
   - { indicators: [460], geoIds: [8741], geoAgg: sum, window: { last: 3d } }
@@ -37,7 +37,7 @@ widgets: { list: true, names: [potencia], window: { last: 1d } }
 /** The values are fetched before the catalogue, which describes them. */
 const VALUES = `pace: { perSecond: 50, concurrency: 1 }
 series:
-  - { indicators: [600, 1739], window: { from: 2025-09-20, to: 2025-09-27 } }`
+  - { indicators: [600, 1739], window: { from: 2025-10-18, to: 2025-10-25 } }`
 
 /** Runs several nights with revisions, refusals, repetitions and unreadable rows. */
 async function nights(store: Store): Promise<void> {
@@ -166,7 +166,7 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
 
   // The lakes of all three have the same files, byte for byte.
   const [lake, ...others] = await Promise.all([file, server, copied].map(lakeOf))
-  expect(lake!.size).toBeGreaterThan(10)
+  expect(lake!.size).toBeGreaterThan(5)
   for (const other of others) expect(other).toEqual(lake)
   // Another physical order of rows is no change, but an extreme value is.
   const alter = (text: string) => withClient(copy, (client) => client.query(text))

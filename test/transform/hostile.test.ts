@@ -156,7 +156,7 @@ describe('invalid replies', () => {
         await runJob(store, server, JOB, { now: NOW, options: { restate: true } })
         expect(dump(await replayed(store, () => NOW))).toEqual(dump(store))
       }),
-      { numRuns: 5 },
+      { numRuns: 3 },
     )
   })
 

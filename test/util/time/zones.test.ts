@@ -50,7 +50,7 @@ const everyZone = (name: string, check: (zone: string, at: Instant) => void): vo
   test.each(ZONES)(`${name}: %s`, (zone) => {
     fc.assert(
       fc.property(instantsOf(zone), (at) => void check(zone, at)),
-      { numRuns: 150 },
+      { numRuns: 75 },
     )
   })
 
