@@ -36,7 +36,7 @@ import { OtherServiceError, type QueuedRequest, toPlannedRequest } from './queue
 import { createSharedPacer } from './sharedPacer.ts'
 
 /** The environment of a worker. Its signal ends waits; calls in progress finish. */
-export interface WorkerContext extends Omit<SyncContext, 'onProgress' | 'shared' | 'requested' | 'later'> {
+export interface WorkerContext extends Omit<SyncContext, 'onProgress' | 'shared' | 'requested'> {
   /** How a reply with rejects is handled. */
   readonly onReject: OnReject
 }

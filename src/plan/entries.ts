@@ -33,10 +33,6 @@ export const coversAllGeos = (entry: SeriesEntry): boolean => coveredGeos(entry)
 export const seriesKeys = (entry: SeriesEntry): string[] =>
   entry.indicators.map((id) => seriesKey(toIdentity(entry, id)))
 
-/** Whether a job requests some geos of a series, so that another job may request all. */
-export const namesGeos = (job: Job): boolean =>
-  job.series.some((entry) => entry.window !== null && !coversAllGeos(entry))
-
 /** The geos that a request of an entry has as parameter; empty for all. */
 export const sentGeos = ({ geoIds, geoAgg }: SeriesEntry, requested: readonly number[]): readonly number[] =>
   geoAgg === null ? requested.filter((geoId) => geoId !== ALL_GEOS) : geoIds

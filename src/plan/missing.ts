@@ -17,9 +17,6 @@ export interface GeoGroup {
   readonly holes: readonly Interval[]
 }
 
-/** The intervals of a series that later jobs of the same call need for all geos. */
-export type MissingLater = (series: string) => readonly Interval[]
-
 /** The intervals that need not be requested for a geo. Coverage of the geo takes precedence over coverage of all geos. */
 function findFresh(geoId: number, { coverage }: SeriesState, freshness: Freshness): Interval[] {
   const ofGeo: Coverage[] = []
@@ -36,33 +33,20 @@ function findFresh(geoId: number, { coverage }: SeriesState, freshness: Freshnes
 }
 
 /** The intervals that an entry has to request of one of its series for a geo. */
-export function findMissing(
-  { options }: PlanContext,
-  { state, selected, freshness }: EntrySeries,
-  geoId: number,
-): Interval[] {
+function findMissing({ options }: PlanContext, { state, selected, freshness }: EntrySeries, geoId: number): Interval[] {
   if (options.restate || state.coverage.length === 0) return merge([selected])
   return subtract([selected], findFresh(geoId, state, freshness))
 }
 
-/**
- * The intervals that an entry has to request of a series, each once: for all geos if a later job needs all, else for the geos that
- * lack them.
- */
-export function groupMissing(planning: PlanContext, series: EntrySeries, missingLater: MissingLater): GeoGroup[] {
+/** The intervals that an entry has to request of a series, each once, for the geos that lack them. */
+export function groupMissing(planning: PlanContext, series: EntrySeries): GeoGroup[] {
   const { key, geoIds } = series
-  const missing = geoIds.map((geoId) => ({
-    geoId,
-    holes: planning.requested.findRemaining(key, geoId, findMissing(planning, series, geoId)),
-  }))
-  const forAll = geoIds.includes(ALL_GEOS) ? [] : missingLater(key)
-  if (forAll.length === 0) return groupHoles(missing)
-  const common = intersect(
-    missing.flatMap(({ holes }) => holes),
-    forAll,
+  return groupHoles(
+    geoIds.map((geoId) => ({
+      geoId,
+      holes: planning.requested.findRemaining(key, geoId, findMissing(planning, series, geoId)),
+    })),
   )
-  const rest = missing.map(({ geoId, holes }) => ({ geoId, holes: subtract(holes, common) }))
-  return [...groupHoles([{ geoId: ALL_GEOS, holes: common }]), ...groupHoles(rest)]
 }
 
 /** Groups the holes of several geos. Each part of a hole is in one group, with all geos that lack it; geos keep their order. */

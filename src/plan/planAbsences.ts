@@ -10,7 +10,7 @@ import type { Periods } from '../util/time/periods.ts'
 import { addUnits } from '../util/time/zone.ts'
 import { type EntrySeries, listEntrySeries } from './entries.ts'
 import { isSkipped } from './freshness.ts'
-import { groupHoles, type MissingLater } from './missing.ts'
+import { groupHoles } from './missing.ts'
 import type { PlanContext } from './planning.ts'
 import { createWindows } from './planSeries.ts'
 import { chooseSize, smaller } from './sizes.ts'
@@ -27,16 +27,12 @@ interface Candidate {
 }
 
 /** Plans requests for absences that are due, those due longest first. `otherRequests`: their number in the run without these. */
-export function* planAbsences(
-  planning: PlanContext,
-  otherRequests: number,
-  missingLater: MissingLater,
-): Generator<PlannedRequest> {
+export function* planAbsences(planning: PlanContext, otherRequests: number): Generator<PlannedRequest> {
   const share = planning.options.restate ? 0 : calculateAbsentBudget(planning, otherRequests)
   if (share === 0) return
   // Other jobs may request the candidates beyond the share, so all are noted in a copy.
   const tentative = { ...planning, requested: planning.requested.copy() }
-  const candidates = planning.job.series.flatMap((entry) => [...listCandidates(tentative, entry, missingLater)])
+  const candidates = planning.job.series.flatMap((entry) => [...listCandidates(tentative, entry)])
   candidates.sort((a, b) => a.dueAt - b.dueAt)
   for (const { planned } of candidates.slice(0, share)) {
     planning.requested.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])
@@ -56,7 +52,7 @@ function calculateAbsentBudget({ job, plannerState, now }: PlanContext, otherReq
 }
 
 /** Lists windows of an entry in which absences are due, for the geos that have them. */
-function* listCandidates(planning: PlanContext, entry: SeriesEntry, missingLater: MissingLater): Generator<Candidate> {
+function* listCandidates(planning: PlanContext, entry: SeriesEntry): Generator<Candidate> {
   const { service, now, requested } = planning
   const zone = service.timeZone
   for (const selected of listEntrySeries(planning, entry)) {
@@ -71,9 +67,9 @@ function* listCandidates(planning: PlanContext, entry: SeriesEntry, missingLater
       [...due.values()].flat().map((absence) => widen(zone, absence, unit)),
       (at) => addUnits(zone, at, size.unit, size.count),
     )
-    // Intervals that a later job requests for all geos are not requested here.
-    const rest = subtract(intervals, missingLater(key))
-    const groups = groupHoles(geoIds.map((geoId) => ({ geoId, holes: requested.findUnrequested(key, geoId, rest) })))
+    const groups = groupHoles(
+      geoIds.map((geoId) => ({ geoId, holes: requested.findUnrequested(key, geoId, intervals) })),
+    )
     const { cut, request } = createWindows(planning, selected)
     for (const group of groups)
       for (const part of cut(group.holes, size)) {

@@ -1,11 +1,8 @@
-import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
-import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { type Interval, merge } from '../util/time/interval.ts'
+import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { coversAllGeos, listEntrySeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
-import { findMissing, type MissingLater } from './missing.ts'
 import { planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings } from './planListings.ts'
 import { isInRange, type PlanContext, planRequest } from './planning.ts'
@@ -22,13 +19,12 @@ export function* planJob(
   const job = { ...input.job, series: sortEntries(input.job.series) }
   const planning = { ...input, job, requested }
   const before = requested.count()
-  const missingLater = createMissingLater(planning)
   yield* planCatalogue(planning)
   for (const entry of job.series) yield* planInstants(planning, entry)
-  if (job.newestFirst) yield* sortLatestFirst(planAllSeries(planning, missingLater))
-  else for (const { requests } of planAllSeries(planning, missingLater)) yield* requests
+  if (job.newestFirst) yield* sortLatestFirst(planAllSeries(planning))
+  else for (const { requests } of planAllSeries(planning)) yield* requests
   yield* planListings(planning)
-  yield* planAbsences(planning, requested.count() - before, missingLater)
+  yield* planAbsences(planning, requested.count() - before)
 }
 
 /** Keeps the order of entries, but moves those for some geos after those for all geos of the same series, which cover them. */
@@ -60,12 +56,12 @@ function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<Pla
 }
 
 /** Plans the series in the order of the job; if a budget may end the run, those first that were not requested for the longest time. */
-function* planAllSeries(planning: PlanContext, missingLater: MissingLater): Generator<SeriesRequests> {
+function* planAllSeries(planning: PlanContext): Generator<SeriesRequests> {
   const { series, pace } = planning.job
   const selected = series.flatMap((entry) => [...listEntrySeries(planning, entry)])
   if (pace.callsPerHour ?? pace.callsPerDay) selected.sort((a, b) => a.state.lastFetchId - b.state.lastFetchId)
   for (const one of selected) {
-    const planned = planSeries(planning, one, missingLater)
+    const planned = planSeries(planning, one)
     if (planned) yield planned
   }
 }
@@ -90,30 +86,4 @@ export function* sortLatestFirst(series: Iterable<SeriesRequests>): Generator<Pl
       yield queue.requests.next().value!
     }
   }
-}
-
-/** Finds, on the first call, the intervals that later jobs need for all geos. If this job names some geos, all are requested at once. */
-function createMissingLater(planning: PlanContext): MissingLater {
-  let missing: ReturnType<typeof findMissingLater> | undefined
-  return (series) => {
-    missing ??= findMissingLater(planning)
-    return missing.get(series) ?? []
-  }
-}
-
-function findMissingLater(planning: PlanContext): ReadonlyMap<string, readonly Interval[]> {
-  const { job, later: laterJobs = [] } = planning
-  const missing = new Map<string, readonly Interval[]>()
-  const partial = new Set(job.series.filter((entry) => !coversAllGeos(entry)).flatMap(seriesKeys))
-  for (const later of partial.size === 0 ? [] : laterJobs)
-    for (const entry of later.job.series.filter(coversAllGeos)) {
-      const laterPlanning = { ...planning, ...later }
-      const shared = entry.indicators.filter((id) => partial.has(seriesKey(toIdentity(entry, id))))
-      for (const series of listEntrySeries(laterPlanning, entry, shared))
-        missing.set(
-          series.key,
-          merge([...(missing.get(series.key) ?? []), ...findMissing(laterPlanning, series, ALL_GEOS)]),
-        )
-    }
-  return missing
 }

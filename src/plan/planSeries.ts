@@ -9,7 +9,7 @@ import { type Interval, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
 import { type EntrySeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped, settledBefore } from './freshness.ts'
-import { groupMissing, type MissingLater } from './missing.ts'
+import { groupMissing } from './missing.ts'
 import { type PlanContext, planRequest } from './planning.ts'
 import { chooseSize } from './sizes.ts'
 import { cutCached } from './windows.ts'
@@ -21,14 +21,10 @@ export interface SeriesRequests {
 }
 
 /** Plans a series: cuts its missing data into windows. Null if nothing is missing. */
-export function planSeries(
-  planning: PlanContext,
-  selected: EntrySeries,
-  missingLater: MissingLater,
-): SeriesRequests | null {
+export function planSeries(planning: PlanContext, selected: EntrySeries): SeriesRequests | null {
   const { job, service, options, requested } = planning
   const { entry, series, key, state } = selected
-  const groups = groupMissing(planning, selected, missingLater)
+  const groups = groupMissing(planning, selected)
   if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) return null
   const { settledBefore, cut, request } = createWindows(planning, selected)
   const windowGroups = groups.map(({ geoIds, holes }) => {

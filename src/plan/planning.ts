@@ -33,8 +33,6 @@ export interface PlanContext extends JobWithOptions {
   readonly now: Instant
   /** The requests that the run has planned so far. */
   readonly requested: RequestRegister
-  /** Later jobs of the same command. */
-  readonly later?: readonly JobWithOptions[]
   /** Called for an item that is not requested now because the service does not know it. */
   readonly onSkipped?: (item: SkippedItem) => void
 }

@@ -4,7 +4,6 @@ import type { OpenPacer } from '../fetch/pacer.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
-import type { JobWithOptions } from '../plan/planning.ts'
 import type { RequestRegister } from '../plan/requestRegister.ts'
 import type { Service } from '../service/service.ts'
 import type { SyncError } from '../util/errors.ts'
@@ -36,8 +35,6 @@ export interface SyncContext
   readonly shared?: SharedResources | undefined
   /** Requests of earlier jobs of the same command, which are not sent again. */
   readonly requested?: RequestRegister
-  /** Later jobs of the same command: if one of them needs all geos of a series, all are requested at once. */
-  readonly later?: readonly JobWithOptions[]
   /** The command and flags that select a part of the job. Default: described by `sync` if it requests only a part. */
   readonly partCommand?: string | undefined
   /** Publishes the loaded data, such as to a lake, before the run is closed. Returns the error if that fails. */

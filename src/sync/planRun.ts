@@ -3,7 +3,7 @@ import type { Job, UserRange } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../job/select.ts'
-import { listSelectedRanges, namesGeos } from '../plan/entries.ts'
+import { listSelectedRanges } from '../plan/entries.ts'
 import { planJob } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
 import type { PlanContext } from '../plan/planning.ts'
@@ -69,15 +69,14 @@ async function readPlanning({ store, service, nowMs }: SyncContext, request: Pla
 }
 
 async function* planBatches(context: SyncContext, request: PlanRequest, plan: RunPlan): AsyncGenerator<Batch, void> {
-  const { store, signal, later = [] } = context
+  const { store, signal } = context
   const { job, requested } = request
-  const jobs = namesGeos(job) ? [job, ...later.map((next) => next.job)] : [job]
-  const readSelectable = async () => (jobs.some(needsCatalogue) ? await readCatalogue(store) : [])
+  const readSelectable = async () => (needsCatalogue(job) ? await readCatalogue(store) : [])
   let planning = await readPlanning(context, request)
   let catalogue = await readSelectable()
   // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
   const planned = catalogue.length > 0 ? planning : { ...planning, requested: createRegister() }
-  const missing = jobs.flatMap((selecting) => [...planSelection({ ...planned, job: selecting })])
+  const missing = [...planSelection(planned)]
   if (missing.length > 0) {
     await rememberSelected(context, planning, [])
     yield { requests: missing, total: missing.length, isLocal: true }
@@ -91,11 +90,7 @@ async function* planBatches(context: SyncContext, request: PlanRequest, plan: Ru
   }
   const resolvedJob = resolveSelectors(job, catalogue)
   plan.resolvedJob = resolvedJob
-  planning = {
-    ...planning,
-    job: resolvedJob,
-    later: later.map((next) => ({ ...next, job: applySelectors(next.job, catalogue) })),
-  }
+  planning = { ...planning, job: resolvedJob }
   await rememberSelected(context, planning, catalogue)
   // Planned twice, the first time to count: planning is quick, and the whole plan is never in memory.
   const total = await countRequests(planJob({ ...planning, requested: requested.copy() }), signal)

@@ -25,17 +25,24 @@ export type RequestOutcome =
   | { readonly kind: 'split'; readonly planned: PlannedRequest; readonly parts: readonly PlannedRequest[] }
 
 /**
- * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
- * may be sums over several resolutions. Throws errors that end the run.
+ * Processes one planned request. Splits its window if the service does not accept one of that size; of absent values, only the first
+ * part is requested. Throws errors that end the run.
  */
-export async function processRequest(context: RequestContext, selected: PlannedRequest): Promise<RequestOutcome> {
-  const { client, emit, sizes, keep } = context
-  const size = await sizes.get(selected)
-  const windows = splitWindow(selected, size)
-  const isWhole = windows.length < 2
-  if (!isWhole && selected.reason !== 'absent') return splitOrPostpone(selected, windows)
-  const planned = isWhole ? selected : await findFirstAbsentPart(context, selected, size)
-  if (!planned) return { kind: 'postponed', planned: selected }
+export async function processRequest(context: RequestContext, planned: PlannedRequest): Promise<RequestOutcome> {
+  const size = await context.sizes.get(planned)
+  const windows = splitWindow(planned, size)
+  if (windows.length < 2) return fetchAndLoad(context, planned)
+  if (planned.reason !== 'absent') return splitOrPostpone(planned, windows)
+  const part = await findFirstAbsentPart(context, planned, size)
+  return part ? fetchAndLoad(context, part) : { kind: 'postponed', planned }
+}
+
+/**
+ * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that proves too large, or if the
+ * values may be sums over several resolutions.
+ */
+async function fetchAndLoad(context: RequestContext, planned: PlannedRequest): Promise<RequestOutcome> {
+  const { client, emit, keep } = context
   const halves = halveWindow(planned)
   const reply = await client.get(planned.http, {
     // A window that is too large is split instead.

@@ -1,7 +1,7 @@
 import { openReader } from '../../db/open.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type SkippedItem } from '../../job/plannerState.ts'
-import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../../job/select.ts'
+import { type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../../job/select.ts'
 import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
 import { planJob } from '../../plan/planJob.ts'
 import { planSelection } from '../../plan/planListings.ts'
@@ -42,16 +42,12 @@ function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): PlanOptio
 }
 
 /** Plans the first of some jobs against what is stored. */
-function previewJob({ args, catalogue, ...context }: PreviewInputs, job: Job, laterJobs: readonly Job[]): PlannedJob {
+function previewJob({ args, catalogue, ...context }: PreviewInputs, job: Job): PlannedJob {
   const skipped = new Map<string, SkippedItem>()
   const common = {
     ...context,
     job,
     options: planOptions(args, job, context.now),
-    later: laterJobs.map((later) => ({
-      job: applySelectors(later, catalogue),
-      options: planOptions(args, later, context.now),
-    })),
     onSkipped: (item: SkippedItem) => skipped.set(`${item.route} ${item.id}`, item),
   }
   // Requests of earlier jobs are not repeated. A plan may be iterated several times.
@@ -105,7 +101,7 @@ export async function handler(args: PlanArgs): Promise<number> {
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
     const plannedJobs = jobs.map((job, i) => {
       const context = { args, service, now, ...stored, requested: requested.copy() }
-      const planned = previewJob(context, job, jobs.slice(i + 1))
+      const planned = previewJob(context, job)
       if (i < jobs.length - 1) registerAll(requested, planned.requests())
       return planned
     })

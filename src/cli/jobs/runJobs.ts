@@ -141,7 +141,6 @@ async function runJob(
   )
   const jobContext: SyncContext = {
     ...context,
-    later: later.map((laterJob) => withOptions(laterJob, options)),
     onEvent: (event) => {
       if (event.event === 'run.started') onStarted(job)
       emitLog?.(event)

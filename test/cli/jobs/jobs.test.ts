@@ -62,25 +62,15 @@ test('a job without series after --only reports this, and the missing data of ot
   expect(JSON.parse(result.out)).toMatchObject([{ selected: true }, { selected: false }])
 })
 
-test('windows that a later job needs for all geos are requested once for all geos', async () => {
-  const { planned, sent, url } = await two(
-    `series:
+test('of two jobs for the same series, one request for all geos covers what the other names', async () => {
+  const some = `series:
   - { indicators: [600], geoIds: [1, 3], window: { from: 2025-01-01, to: 2025-01-11 } }
   - { indicators: [1739], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-03 } }
-`,
-    'series:\n  - { indicators: [600], window: { from: 2025-01-04, to: 2025-01-21 } }\n',
-  )
-  expect(sent.map(windowOf)).toEqual(['600 0-3 1,3', '600 3-10', '1739 0-2 3', '600 10-20'])
+`
+  const all = 'series:\n  - { indicators: [600], window: { from: 2025-01-04, to: 2025-01-21 } }\n'
+  const { planned, sent, url } = await two(all, some)
+  expect(sent.map(windowOf)).toEqual(['600 3-20', '600 0-3 1,3', '1739 0-2 3'])
   expect(planned).toEqual(sent.map((target) => `${url}${target}`))
-})
-
-test('windows of a later catalogue match are requested once for all geos', async () => {
-  const { sent } = await two(
-    'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-11 } }\n',
-    'series:\n  - { indicators: { match: spot }, window: { from: 2025-01-04, to: 2025-01-21 } }\n',
-  )
-  const series = sent.filter((url) => url.includes('/600')).map(windowOf)
-  expect(series).toEqual(['600 0-3 3', '600 3-10', '600 10-20'])
 })
 
 test('an unavailable service exits with 8 and sends a failure, and the next job runs', async () => {
