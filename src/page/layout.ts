@@ -50,10 +50,10 @@ function runState({ lastRun: run }: ShownPage, request: PageRequest): HtmlPart {
 
 /** Saved views; a script fills the list. */
 const savedViews = ({ words: { common }, token }: PageRequest): Html =>
-  html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}" data-token="${token}">
+  html`<details class="saved" id="saved" hidden data-remove="${common.remove('{}')}" data-token="${token}" data-saved="${common.savedNow}" data-none="${common.noViews}">
 <summary><span>${common.saved}</span></summary><div>
-<button type="button" data-link data-copied="${common.copied}">${common.copyLink}</button>
-<form><label>${common.saveAs} <input name="name" required maxlength="80"></label> <button>${common.save}</button></form>
+<button type="button" data-link>${common.copyLink}</button>
+<form><label>${common.saveAs} <input name="name" required pattern=".*\\S.*" maxlength="80"></label> <button>${common.save}</button></form>
 <ul></ul>
 <a download="indicator-sync-views.json">${common.exportViews}</a> <label>${common.importViews} <input type="file" accept="application/json"></label>
 </div></details>`

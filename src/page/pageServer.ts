@@ -12,7 +12,7 @@ import { isDecodable, listen } from '../util/listen.ts'
 import { assets } from './assets.ts'
 import { type PageCall, respond, type SentResponse, type Site } from './pageResponse.ts'
 import { ENDPOINTS, PAGES } from './pages.ts'
-import { isForeign, type Refusal, readCookie, refusal, SECURITY_HEADERS, TOKEN_COOKIE } from './security.ts'
+import { isForeign, type Refusal, readCookie, refusal, SECURITY_HEADERS, tokenCookie } from './security.ts'
 import { isLocale, PAGE_LOCALES, type PageLocale } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
@@ -25,7 +25,8 @@ const LONGEST_HEADERS = 64 * 1024
 /** The name of the cookie that holds the language. */
 const LANGUAGE_COOKIE = 'indicator_sync_lang'
 /** A cookie that scripts cannot read and other sites cannot make the browser send. */
-const COOKIE = { path: '/', httpOnly: true, sameSite: 'Strict', maxAge: 31_536_000 } as const
+// Strict cookies are not sent after a click in another site, such as a chat.
+const COOKIE = { path: '/', httpOnly: true, sameSite: 'Lax', maxAge: 31_536_000 } as const
 
 type PageContext = Context<{ Bindings: HttpBindings }>
 
@@ -127,7 +128,7 @@ function buildPageServer(site: Site) {
     if (token === null || !address.searchParams.has('token')) return next()
     // The token moves from the address into a cookie.
     address.searchParams.delete('token')
-    setCookie(c, TOKEN_COOKIE, token, COOKIE)
+    setCookie(c, tokenCookie(token), token, COOKIE)
     return c.redirect(`${address.pathname}${address.search}`, 303)
   })
   for (const page of PAGES) app.on('GET', listPaths(page.path), (c) => handle(c, { page }))

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { isIP } from 'node:net'
 import { parse } from 'hono/utils/cookie'
+import { sha256 } from '../util/checksum.ts'
 import type { Words } from './words/words.ts'
 
 /** Who may send requests. */
 export interface Door {
-  /** Further host names by which the page may be reached. */
+  /** Further host names by which the page may be reached without a token. */
   readonly names: readonly string[]
   /** The token that every request needs; null if only this machine can connect. */
   readonly token: string | null
@@ -33,14 +33,13 @@ const HERE = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Whether a Host header names this server. The name of another site can lead to this machine (DNS rebinding), which would let it
- * read responses. An IP address cannot be redirected like that, so any is accepted with a token.
+ * read responses. With a token it could not, because the browser has none for that name.
  */
 function isOwnHost(host: string, { names, token }: Door): boolean {
   const [, written] = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.exec(host) ?? []
   const name = written?.toLowerCase().replace(/\.$/, '')
   if (name === undefined) return false
-  if (HERE.includes(name) || names.includes(name)) return true
-  return token !== null && isIP(name.replace(/^\[|\]$/g, '')) !== 0
+  return token !== null || HERE.includes(name) || names.includes(name)
 }
 
 /** Whether two texts are equal, in constant time. */
@@ -49,8 +48,8 @@ function isEqual(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** The name of the cookie that holds the token. */
-export const TOKEN_COOKIE = 'indicator_sync_token'
+/** The name of the cookie that holds a token; a browser sends it to all servers of a host. */
+export const tokenCookie = (token: string): string => `indicator_sync_${sha256(token).slice(0, 8)}`
 
 export const readCookie = ({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined =>
   parse(cookie, name)[name]
@@ -58,7 +57,11 @@ export const readCookie = ({ cookie = '' }: IncomingHttpHeaders, name: string): 
 /** Whether a request shows the token: in a cookie, as a bearer, or in its address. */
 function hasToken({ headers, url = '' }: IncomingMessage, token: string): boolean {
   const [, bearer] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
-  const shown = [readCookie(headers, TOKEN_COOKIE), bearer, URL.parse(url, 'http://here')?.searchParams.get('token')]
+  const shown = [
+    readCookie(headers, tokenCookie(token)),
+    bearer,
+    URL.parse(url, 'http://here')?.searchParams.get('token'),
+  ]
   return shown.some((text) => typeof text === 'string' && isEqual(text, token))
 }
 

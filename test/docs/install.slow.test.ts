@@ -94,7 +94,8 @@ describe('the systemd units', () => {
 
   test('units start existing commands and refer to existing units', () => {
     const service = read('docs/systemd/indicator-sync.service')
-    checkCommand(/^ExecStart=\S+ (.*)$/m.exec(service)![1]!.split(' '))
+    for (const unit of ['indicator-sync', 'indicator-sync-serve'])
+      checkCommand(/^ExecStart=\S+ (.*)$/m.exec(read(`docs/systemd/${unit}.service`))![1]!.split(' '))
     // An outage (exit code 8) is a failure that is notified; an exhausted budget (4) is not.
     expect(service).toMatch(/^SuccessExitStatus=4$/m)
     expect(service).toMatch(/^OnFailure=indicator-sync-failed@%n\.service$/m)
@@ -111,7 +112,12 @@ describe('the systemd units', () => {
           read(`docs/systemd/${file}`).replaceAll('/usr/local/bin/indicator-sync', '/bin/true'),
         )
       const env = { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` }
-      const files = ['indicator-sync.service', 'indicator-sync.timer', 'indicator-sync-failed@x.service']
+      const files = [
+        'indicator-sync.service',
+        'indicator-sync.timer',
+        'indicator-sync-serve.service',
+        'indicator-sync-failed@x.service',
+      ]
       const verified = spawnSync('systemd-analyze', ['verify', ...files.map((file) => join(folder, file))], {
         env,
         encoding: 'utf8',

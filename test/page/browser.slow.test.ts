@@ -60,10 +60,34 @@ test('a copied link opens the view on another computer, with the token', async (
   await page.locator('[name=q]').first().focus()
   await page.keyboard.press('Control+V')
   expect(await page.locator('[name=q]').first().inputValue()).toBe(link)
+  // A click in a chat or a mail comes from another site.
+  const chat = await serve((_request, response) => response.end(`<a href="${link}">a view</a>`))
   const other = await window()
-  await other.goto(link)
-  expect(new URL(other.url()).search).toBe('?geo=3')
-  expect(await other.title()).toContain('600')
+  for (const visit of ['first', 'second']) {
+    await other.goto(chat.url.replace('127.0.0.1', 'localhost'))
+    await other.click('a')
+    await other.waitForURL(/geo=3$/)
+    expect(await other.title(), visit).toContain('600')
+  }
+})
+
+test('a browser that forbids copying shows the link', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.addInitScript(
+    'navigator.clipboard.writeText = () => Promise.reject(new Error("denied")); document.execCommand = () => false',
+  )
+  await page.goto(`${url}/series/600?last=7`)
+  let shown = ''
+  page.on('dialog', (dialog) => {
+    shown = dialog.defaultValue()
+    void dialog.dismiss()
+  })
+  await page.locator('#saved summary').click()
+  await page.getByRole('button', { name: 'Copy link to this view' }).click()
+  expect(shown).toBe(`${url}/series/600?last=7`)
+  expect(await page.getByRole('button', { name: 'Copied' }).count()).toBe(0)
+  expect(page.wrong).toEqual([])
 })
 
 test('Ctrl+Enter runs a query', async () => {
@@ -205,6 +229,33 @@ test('a view can be saved by name, exported, removed and imported', async () => 
   await page.getByLabel('Import').setInputFiles(file)
   await page.getByRole('link', { name: 'A day' }).click()
   await page.waitForURL(/series\/600\?day=2025-10-02$/)
+  expect(page.wrong).toEqual([])
+})
+
+test('a saved view replaces no other one, and a file without views is refused', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  for (const range of ['last=7', 'last=30', 'last=7']) {
+    await page.goto(`${url}/series/600?${range}`)
+    await page.getByText('Saved views').click()
+    expect(await page.getByLabel('Name of this view').inputValue()).toMatch(/^600 .* · Last (7|30) days$/)
+    await page.getByLabel('Name of this view').fill(' Mine ')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Saved' }).waitFor()
+  }
+  expect(await page.locator('#saved li a').allInnerTexts()).toEqual(['Mine', 'Mine (2)'])
+  await page.getByLabel('Name of this view').fill('   ')
+  await page.getByRole('button', { name: 'Saved' }).click()
+  expect(await page.locator('#saved li').count()).toBe(2)
+  let said = ''
+  page.on('dialog', (dialog) => {
+    said = dialog.message()
+    void dialog.dismiss()
+  })
+  await page
+    .getByLabel('Import')
+    .setInputFiles({ name: 'views.json', mimeType: 'application/json', buffer: Buffer.from('not JSON') })
+  await expect.poll(() => said).toBe('This file has no saved views.')
   expect(page.wrong).toEqual([])
 })
 

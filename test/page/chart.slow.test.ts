@@ -409,7 +409,7 @@ test('the heat map has a colour scale with its limits and a date axis', async ()
   expect(await page.innerText('.scale')).toMatch(/^[\d.-]+\s+[\d.]+ €\/MWh$/)
   expect(await page.locator('.days-axis span').first().innerText()).toBe('24 Oct')
   // A link to the page opens it too.
-  expect(page.url()).toMatch(/#carpet$/)
+  expect(page.url()).toMatch(/#heat-map$/)
   await page.reload()
   await page.waitForSelector('#carpet[open] canvas[data-days]')
 })

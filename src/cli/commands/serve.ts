@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
-import { hostname } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { readLanguage, useStoredZones } from '../../db/queries/referenceTables.ts'
 import { startServer } from '../../page/pageServer.ts'
@@ -84,7 +83,7 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
     service: settings.service.value,
     language,
     door: {
-      names: [host.toLowerCase(), ...(isOpen ? [hostname().toLowerCase()] : [])],
+      names: [host.toLowerCase()],
       token: access?.token ?? null,
     },
     now: () => Math.floor(Date.now() / 1000),
@@ -93,7 +92,9 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
   }
   const server = await startServer(site, { host, port: port ?? PORT })
     .catch((error) => {
-      if (port === undefined && error.code === 'EADDRINUSE') return startServer(site, { host, port: 0 })
+      // Links with a stored token name the port.
+      if (port === undefined && !access?.isStored && error.code === 'EADDRINUSE')
+        return startServer(site, { host, port: 0 })
       throw error
     })
     .catch((error) => {

@@ -4,14 +4,36 @@
 const copyStatus = document.querySelector<HTMLElement>('#status')
 const { copy = '', copied = '' } = copyStatus?.dataset ?? {}
 
-/** Copies a text. Browsers have a clipboard only on HTTPS and on this computer; elsewhere a selected text can be copied. */
-export async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+/** Milliseconds for which a button confirms a copy. */
+const CONFIRMED_MS = 4_000
+
+/** Copies a text by a selection, for browsers without a clipboard: they have one only on HTTPS and on this computer. */
+function copySelected(text: string): boolean {
   const field = Object.assign(document.createElement('textarea'), { value: text })
   document.body.append(field)
   field.select()
-  document.execCommand('copy')
+  const isCopied = document.execCommand('copy')
   field.remove()
+  return isCopied
+}
+
+/** Copies a text and lets the button say so. If the browser forbids it, shows the text in a dialog. */
+export async function copyBy(button: HTMLButtonElement, text: string): Promise<void> {
+  const isCopied = await (navigator.clipboard?.writeText(text) ?? Promise.reject())
+    .then(() => true)
+    .catch(() => copySelected(text))
+  if (isCopied) confirmOn(button, copied)
+  else prompt(button.textContent ?? '', text)
+}
+
+/** Shows on a button for some seconds that its action is done. */
+export function confirmOn(button: HTMLButtonElement, done: string): void {
+  button.dataset.label ??= button.textContent ?? ''
+  button.textContent = done
+  if (copyStatus) copyStatus.textContent = done
+  setTimeout(() => {
+    button.textContent = button.dataset.label ?? ''
+  }, CONFIRMED_MS)
 }
 
 /** Adds a button to each command that has none. */
@@ -21,11 +43,7 @@ function addButtons(): void {
     button.type = 'button'
     button.textContent = copy
     button.ariaLabel = `${copy}: ${code.textContent}`
-    button.addEventListener('click', async () => {
-      await copyText(code.textContent ?? '')
-      button.textContent = copied
-      if (copyStatus) copyStatus.textContent = copied
-    })
+    button.addEventListener('click', () => void copyBy(button, code.textContent ?? ''))
     code.after(button)
   }
 }

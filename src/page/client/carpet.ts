@@ -116,10 +116,11 @@ async function showCarpet(): Promise<void> {
   nameAxes(details, carpet, [valueText(low, locale), `${valueText(high, locale)} ${chart.unit ?? ''}`], locale)
 }
 
-// A link to the page opens it too.
-if (details && location.hash === `#${details.id}`) details.open = true
+/** In addresses of pages with an open heat map. It is no id, so that the browser does not scroll there. */
+const OPEN = '#heat-map'
+if (details && location.hash === OPEN) details.open = true
 details?.addEventListener('toggle', () => {
-  history.replaceState(null, '', `${location.pathname}${location.search}${details.open ? `#${details.id}` : ''}`)
+  history.replaceState(null, '', `${location.pathname}${location.search}${details.open ? OPEN : ''}`)
   void showCarpet()
 })
 document.addEventListener('page:changed', () => void showCarpet())

@@ -223,9 +223,12 @@ function beginChart(): void {
   })
 }
 
-/** Keeps the last days in the address of the form, unless one of its dates was changed. */
+/** Leaves empty fields out of the address of the form, and dates that only show what the last days are. */
 const form = document.querySelector<HTMLFormElement>('form.choose')
 form?.addEventListener('formdata', ({ formData }) => {
+  const filled = [...formData].filter(([, value]) => value !== '')
+  for (const name of [...formData.keys()]) formData.delete(name)
+  for (const [name, value] of filled) formData.append(name, value)
   if (!formData.has('last')) return
   const dates = [...form.querySelectorAll<HTMLInputElement>('[name=from], [name=to]')]
   const isChanged = dates.some(({ value, defaultValue }) => value !== defaultValue)

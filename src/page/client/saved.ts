@@ -1,6 +1,6 @@
 /** Addresses that the user keeps under names: a list in the browser, which can be exported and imported as JSON. */
 
-import { copyText } from './basics.ts'
+import { confirmOn, copyBy } from './basics.ts'
 
 interface SavedView {
   readonly name: string
@@ -13,24 +13,28 @@ const box = document.querySelector<HTMLDetailsElement>('#saved')
 
 /** The views in some JSON: only names with addresses of this page. */
 function viewsIn(json: string): SavedView[] {
-  const all: unknown = JSON.parse(json)
-  return (Array.isArray(all) ? all : []).filter(
-    (one): one is SavedView => typeof one?.name === 'string' && /^\/(?![/\\])/.test(String(one.address)),
-  )
-}
-
-function read(): SavedView[] {
   try {
-    return viewsIn(localStorage.getItem(KEY) ?? '[]')
+    const all: unknown = JSON.parse(json)
+    return (Array.isArray(all) ? all : []).filter(
+      (one): one is SavedView => typeof one?.name === 'string' && /^\/(?![/\\])/.test(String(one.address)),
+    )
   } catch {
     return []
   }
 }
 
-/** Adds views to the list; a view of the same name is replaced. */
+const read = (): SavedView[] => viewsIn(localStorage.getItem(KEY) ?? '[]')
+
+/** Adds views to the list. A view with the name of another one gets a number. */
 function add(fresh: readonly SavedView[]): void {
-  const names = fresh.map(({ name }) => name)
-  write([...read().filter(({ name }) => !names.includes(name)), ...fresh])
+  const views = read()
+  for (const { name, address } of fresh) {
+    const isTaken = (text: string): boolean => views.some((one) => one.name === text && one.address !== address)
+    let [free, count] = [name, 1]
+    while (isTaken(free)) free = `${name} (${++count})`
+    if (!views.some((one) => one.name === free)) views.push({ name: free, address })
+  }
+  write(views)
 }
 
 function write(views: readonly SavedView[]): void {
@@ -54,22 +58,25 @@ if (box) {
   box.hidden = false
   write(read())
   const copyLink = box.querySelector<HTMLButtonElement>('[data-link]')!
-  copyLink.addEventListener('click', async () => {
+  copyLink.addEventListener('click', () => {
     const link = new URL(location.href)
     if (box.dataset.token) link.searchParams.set('token', box.dataset.token)
-    await copyText(link.href)
-    copyLink.textContent = copyLink.dataset.copied ?? ''
+    void copyBy(copyLink, link.href)
   })
   const name = box.querySelector<HTMLInputElement>('[name=name]')!
   box.addEventListener('toggle', () => {
-    name.value ||= document.querySelector('h1')?.textContent ?? ''
+    const range = document.querySelector('.spans [aria-current]')?.textContent
+    name.value ||= [document.querySelector('h1')?.textContent, range].filter(Boolean).join(' · ')
   })
   box.querySelector('form')!.addEventListener('submit', (event) => {
     event.preventDefault()
-    add([{ name: name.value, address: location.href.slice(location.origin.length) }])
+    add([{ name: name.value.trim(), address: location.href.slice(location.origin.length) }])
+    confirmOn(event.submitter as HTMLButtonElement, box.dataset.saved ?? '')
   })
   box.querySelector<HTMLInputElement>('[type=file]')!.addEventListener('change', async ({ target }) => {
     const json = await (target as HTMLInputElement).files?.[0]?.text()
-    if (json) add(viewsIn(json))
+    const views = viewsIn(json ?? '')
+    if (views.length > 0) add(views)
+    else alert(box.dataset.none)
   })
 }
