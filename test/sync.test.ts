@@ -9,6 +9,22 @@ const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
 
 describe('a job', () => {
+  test('its stored windows follow a sync, and stay where they are after a backfill or restate', async () => {
+    const store = await tempStore()
+    const emulator = await emulate({ now: SECONDS })
+    const job = 'series: [{ indicators: [1739], geoIds: [3], window: { last: 3d } }]'
+    const windows = () => store.all('select from_at, to_at from _job_range')
+    await runJob(store, emulator, job, { now: ms(NOW) })
+    const before = windows()
+    const interval = { from: SECONDS - 400 * 86_400, to: SECONDS - 399 * 86_400 }
+    const later = ms(NOW) + 2 * 86_400_000
+    await runJob(store, emulator, job, { now: later, options: { range: { interval, how: 'replace' } } })
+    await runJob(store, emulator, job, { now: later, options: { range: { interval, how: 'narrow' }, restate: true } })
+    expect(windows()).toEqual(before)
+    await runJob(store, emulator, job, { now: later })
+    expect(windows()).not.toEqual(before)
+  })
+
   test('the demo job fills every table, and the second run requests nothing', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })

@@ -438,9 +438,11 @@ test('a page says that the server is gone, and no longer when it is back', async
   const page = await watching(`${first.url}/`)
   await first.close()
   await page.getByText(/No connection to the server since \d/).waitFor()
+  expect(await page.title()).toMatch(/^⚠ /)
   const again = await servePage(file, {}, '127.0.0.1', Number(new URL(first.url).port))
   expect(again.url).toBe(first.url)
   await page.getByText('No connection').waitFor({ state: 'hidden' })
+  expect(await page.title()).not.toContain('⚠')
 })
 
 test('ten windows can load pages at the same time', async () => {

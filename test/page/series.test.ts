@@ -198,6 +198,14 @@ test('differences to a past state are revised or new values', () => {
   expect(segments.map(({ from }) => from)).toEqual([60, 120])
 })
 
+test('beside a past moment stands the time of the request whose values it shows', async () => {
+  const page = await text(`/series/1293?geo=8741&asof=${new Date(ms(NIGHTS[2]) + 3_600_000).toISOString()}`)
+  const fetched = reader.get(
+    `select max(finished_at) from _fetch where series_id = (select id from series where indicator_id = 1293) and finished_at <= '${new Date(ms(NIGHTS[2]) + 3_600_000).toISOString()}'`,
+  )
+  expect(page).toContain(`fetched ${localClock('Europe/Madrid', Date.parse(String(fetched)) / 1000).slice(0, 10)}`)
+})
+
 test('compared series are shown as known at the same moment, in the chart and the table', async () => {
   const query = `geo=8741&from=2025-10-26&to=2025-10-26T07:00:00%2B01:00&asof=${NIGHTS[1]}`
   const alone = await data(`/series/544.json?${query}`)
