@@ -130,9 +130,6 @@ export const seriesLinks = (
 export const outcomeMark = (outcome: RecordedOutcome, { words }: PageRequest): Html =>
   html`<span class="${outcomeStyle(outcome)}">${words.runs.outcomes[outcome]}</span>`
 
-/** The command after a refused key: it says what is wrong and how to set it. */
-export const KEY_COMMAND = 'doctor --online'
-
 /** A moment (UTC, ISO 8601) in the zone of the service, as an element; nothing for null. */
 export const timeElement = (request: Pick<PageRequest, 'service'>, moment: string | null | undefined): HtmlPart =>
   moment ? html`<time datetime="${moment}">${localText(request, moment)}</time>` : null

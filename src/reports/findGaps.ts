@@ -1,6 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
-import { jobFile, readJobFiles } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
@@ -11,8 +10,8 @@ import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
 import { findPendingRanges } from './pending.ts'
+import { readRemedies } from './remedies.ts'
 import { seriesName } from './seriesName.ts'
-import { readUnknown } from './unknownItems.ts'
 
 /** A gap in the range that was requested of a series or that a job selects. */
 export interface Gap extends NamedSeries {
@@ -39,7 +38,10 @@ export interface Gap extends NamedSeries {
   readonly job: string | null
   /** The next run that fetches it, for people: the job's schedule, or the command that runs it; null if none will. */
   readonly next: string | null
-  /** The command that requests it at once; null if that needs a job and none selects it. */
+  /**
+   * The command that requests it at once, or shows why it stays open. Null if that needs a job and none selects it, and if the
+   * service does not know its id or geo.
+   */
   readonly command: string | null
 }
 
@@ -72,16 +74,10 @@ async function readNextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, str
   )
 }
 
-/** The command that requests a gap at once. `part`: the flags for its job, indicator and days; without them, null if they are needed. */
-export function gapCommand({ reason }: Pick<ListedGap, 'reason'>, part: string | null): string | null {
-  if (reason === 'failed' || reason === 'unverified') return 'retry'
-  return part && `${reason === 'never requested' ? 'backfill' : 'restate'} ${part}`
-}
-
 /** Adds local times and the next run that fetches each gap. */
 async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[]> {
   if (rows.length === 0) return []
-  const [runs, unknown, files] = [await readNextRuns(db), await readUnknown(db), await readJobFiles(db)]
+  const [runs, { unknown, gapCommand }] = [await readNextRuns(db), await readRemedies(db)]
   const nextRun = ({ kind, indicator_id, job, reason, next_at }: GapRow): string | null => {
     const isLeft = next_at === null && (reason === 'absent' || reason === 'unverified')
     if (job === null || isLeft) return null
@@ -90,16 +86,12 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
     const run = runs.get(job) ?? `the next sync of ${job}`
     return at === null ? run : `${run}, from ${at} on`
   }
-  const command = (row: GapRow): string | null => {
-    const { job, indicator_id, time_zone, from_at, to_at } = row
-    const [from, to] = [localDate(time_zone, from_at), localDate(time_zone, ceilTo(time_zone, to_at, 'day'))]
-    const words = gapCommand(row, job && `${jobFile(files, job)} --only ${indicator_id} --from ${from} --to ${to}`)
-    return words && `indicator-sync ${words}`
-  }
   return rows.map((row) => {
     const { series_id, kind, indicator_id, time_trunc, geo_agg, geo_id, time_zone, from_at, step_s } = row
     const day = floorTo(time_zone, from_at, 'day')
     const length = addUnits(time_zone, day, 'day', 1) - day
+    const end = localDate(time_zone, ceilTo(time_zone, row.to_at, 'day'))
+    const command = gapCommand(row, [localDate(time_zone, from_at), end])
     return {
       series_id,
       kind,
@@ -116,7 +108,7 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
       next_at: row.next_at,
       job: row.job,
       next: nextRun(row),
-      command: command(row),
+      command: command && `indicator-sync ${command}`,
     }
   })
 }
@@ -215,14 +207,16 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
 
 /** Describes a gap, with the next run that fetches it. */
 export function gapText(gap: Gap): string {
-  const { geo_id, from, to, next, next_at, command } = gap
+  const { geo_id, from, to, job, next, next_at, command } = gap
   const geos = geo_id === ALL_GEOS ? 'all geos' : `geo ${geo_id}`
   const end =
     next !== null
-      ? `next: ${next}${next_at === null ? '' : `, or now with \`${command}\``}`
-      : command === null
-        ? 'no job selects it any more'
-        : `fetch it with \`${command}\``
+      ? `next: ${next}${next_at === null || command === null ? '' : `, or now with \`${command}\``}`
+      : command !== null
+        ? `next: \`${command}\``
+        : job === null
+          ? 'no job selects it any more'
+          : `check the id and the geo in ${job}`
   return `${seriesName(gap)}, ${geos}: ${from} to ${to}; ${end}`
 }
 

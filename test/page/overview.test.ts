@@ -4,6 +4,7 @@ import { readOverview } from '../../src/page/queries/overviewData.ts'
 import { readNamedGeoSeries } from '../../src/page/queries/series/seriesQuery.ts'
 import { readCoverage, readSeriesCoverage, seriesCoverageView } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
+import { findGaps } from '../../src/reports/findGaps.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 import { onlyInFile } from '../onServer.ts'
@@ -43,6 +44,24 @@ describe('the overview', () => {
     expect([...problems.matchAll(/<code data-copy>([^<]*)</g)].map(([, command]) => command)).toEqual([
       'npx indicator-sync discover',
     ])
+    const coverage = await get(`${url}/coverage/99999?lang=en`)
+    expect(coverage).toContain('The service does not know indicator 99999. Correct the id in the job test.yaml.')
+    expect(coverage).not.toMatch(/indicator-sync (?:retry|restate)/)
+    const reader = openReader(store.file)
+    onTestFinished(() => reader.close())
+    expect((await findGaps(reader)).map(({ indicator_id, command }) => [indicator_id, command])).toEqual([
+      [99999, null],
+    ])
+  })
+
+  test('the coverage of a geo without any value says what to correct, in place of a command', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3] })]
+    const job = 'series: [{ indicators: [1], geoIds: [3, 99], window: { from: 2025-10-01, to: 2025-10-03 } }]'
+    await market.run(store, job, '2025-11-04T12:00:00Z')
+    const { url } = await servePage(store.file)
+    const coverage = await get(`${url}/coverage/1?lang=en&geo=99`)
+    expect(coverage).toMatch(/no response has had a value for geo 99\. [\s\S]* the job test\.yaml\. Values exist for 3/)
+    expect(coverage).not.toMatch(/indicator-sync (?:retry|restate)/)
   })
 
   /** The problems of an overview: the text and the command of each. */
@@ -260,8 +279,10 @@ test('a chosen year lists the parts that were never requested, with the command 
   const unrequested = async (year: string) =>
     (await read(year)).holes
       .filter(({ reason }) => reason === 'never requested')
-      .map(({ fromDate, toDate }) => [fromDate, toDate])
-  expect(await unrequested('2020')).toEqual([['2020-01-01', '2021-01-01']])
+      .map(({ from, command }) => [from.slice(0, 10), command])
+  expect(await unrequested('2020')).toEqual([
+    ['2020-01-01', 'backfill test.yaml --only 600 --from 2020-01-01 --to 2021-01-01'],
+  ])
   const [[first] = [], ...later] = await unrequested('2025')
   expect([first, later.length]).toEqual(['2025-01-01', 0])
   expect(await unrequested('2090'), 'the future is not missing').toEqual([])
@@ -323,8 +344,8 @@ test.each([
       nextAt: '2025-01-01T00:00:00Z',
       from: `${day(i)}T00:00:00+01:00`,
       to: `${day(i)}T23:00:00+01:00`,
-      fromDate: day(i),
-      toDate: day(i + 1),
+      mistake: null,
+      command: `restate test.yaml --only 600 --from ${day(i)} --to ${day(i + 1)}`,
     })),
   }
   const text = htmlText(seriesCoverageView.show(data, request))

@@ -1,11 +1,9 @@
-import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { isMissed } from '../../reports/findGaps.ts'
-import { findLackingGeos, type LackingGeos, readNamedGeos } from '../../reports/lackingGeos.ts'
 import { findReaches, type Reach } from '../../reports/lag.ts'
 import { findFailedRuns, findRunningRun, findUnfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { readFailures } from '../../reports/readStatus.ts'
+import { type Remedies, readRemedies } from '../../reports/remedies.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
-import { readUnknown } from '../../reports/unknownItems.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, paginate } from '../page.ts'
@@ -25,14 +23,10 @@ const PROBLEMS_SHOWN = 8
 const TREND_DAYS = 30
 
 /**
- * Reads the gaps of each series by reason: their count, range and length, and one of the jobs that select them. Geos without any values
- * and items that the service does not know are listed as such, not as gaps.
+ * Reads the gaps of each series by reason: their count, range and length, and one of the jobs that select them. Mistakes of jobs are
+ * listed as such, not as gaps.
  */
-const gapsBySeries = async (
-  { store }: PageRequest,
-  lacking: readonly LackingGeos[],
-  unknown: ReadonlyMap<string, unknown>,
-) => {
+async function gapsBySeries({ store }: PageRequest, { findMistake, gapCommand }: Remedies) {
   const gaps = await store.kysely
     .selectFrom('gaps')
     .select(({ fn, eb }) => [
@@ -40,7 +34,7 @@ const gapsBySeries = async (
       'geo_id',
       'reason',
       fn.min('kind').as('kind'),
-      fn.min('indicator_id').as('indicator'),
+      fn.min('indicator_id').as('indicator_id'),
       fn.countAll<number>().as('count'),
       fn.min('from_at').as('from'),
       fn.max('to_at').as('to'),
@@ -50,17 +44,8 @@ const gapsBySeries = async (
     .select((eb) => isMissed(eb).as('isGap'))
     .groupBy(['series_id', 'geo_id', 'reason', 'isGap'])
     .execute()
-  const lackingKeys = new Set(
-    lacking.flatMap(({ kind, indicatorId, geoIds }) =>
-      (geoIds.length === 0 ? ['all'] : geoIds).map((geo) => `${kind} ${indicatorId} ${geo}`),
-    ),
-  )
-  const isLacking = ({ kind, indicator, geo_id, reason }: (typeof gaps)[number]): boolean =>
-    reason === 'absent' && ['all', geo_id].some((geo) => lackingKeys.has(`${kind} ${indicator} ${geo}`))
   // A condition on the view would make SQLite read whole tables.
-  const missed = gaps.filter(
-    (gap) => Boolean(gap.isGap) && !isLacking(gap) && !unknown.has(`${gap.kind} ${gap.indicator}`),
-  )
+  const missed = gaps.filter((gap) => Boolean(gap.isGap) && findMistake(gap) === null)
   return [...Map.groupBy(missed, ({ series_id, reason }) => `${series_id} ${reason}`).values()].map((group) => ({
     ...group[0]!,
     count: group.reduce((sum, { count }) => sum + Number(count), 0),
@@ -68,6 +53,7 @@ const gapsBySeries = async (
     to: Math.max(...group.map(({ to }) => to)),
     seconds: group.reduce((sum, { seconds }) => sum + Number(seconds), 0),
     geos: group.length,
+    command: gapCommand(group[0]!),
   }))
 }
 
@@ -152,9 +138,9 @@ async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolea
 export async function readOverview(request: PageRequest) {
   const { store, now, query } = request
   const reach = new Map((await findReaches(store, now)).map((series) => [series.seriesId, series]))
-  const lacking = await findLackingGeos(store, await readNamedGeos(store))
+  const remedies = await readRemedies(store)
   const stored = await allSeries(request)
-  const gaps = await gapsBySeries(request, lacking, await readUnknown(store))
+  const gaps = await gapsBySeries(request, remedies)
   const seriesGaps = Map.groupBy(gaps, ({ series_id }) => series_id)
   const isLate = (row: SeriesRow): boolean => Boolean(reach.get(row.id)?.late)
   // Series that need attention come first.
@@ -189,7 +175,7 @@ export async function readOverview(request: PageRequest) {
       missed: rhythms
         .filter(({ missedFrom }) => now > missedFrom)
         .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS })),
-      lackingGeos: lacking,
+      lackingGeos: remedies.lacking,
       /** `key`: the service refused the key. */
       failedRuns: runs.map((run) => ({ ...run, key: keyJobs.has(run.job) })),
       unfinishedRuns: await findUnfinishedRuns(store),
@@ -202,7 +188,7 @@ export async function readOverview(request: PageRequest) {
     next: rhythms.flatMap(({ job, nextAt, missedFrom }) =>
       nextAt !== null && now <= missedFrom ? { job, at: formatUtc(nextAt), isDue: nextAt <= now } : [],
     ),
-    jobFiles: await readJobFiles(store),
+    jobFiles: remedies.files,
     /** Whether the data is for practice: no service elsewhere was called. */
     isPractice: await hasLocalSources(store),
     failures: listed.map((failure) => {

@@ -1,7 +1,6 @@
-import { jobFile, readJobFiles } from '../../db/queries/jobRuns.ts'
-import type { Reader } from '../../db/store.ts'
+import { jobFile } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
-import { gapCommand } from '../../reports/findGaps.ts'
+import { readRemedies } from '../../reports/remedies.ts'
 import { parseNumbers } from '../../util/json.ts'
 import { subtract } from '../../util/time/interval.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate, padTwo, startOfDate } from '../../util/time/zone.ts'
@@ -25,6 +24,7 @@ import {
 } from '../queries/intervals.ts'
 import { namedGeos } from '../queries/names.ts'
 import { allSeries, findSeriesByPath, type SeriesHead, seriesHeads } from '../queries/seriesPaths.ts'
+import { lackingText } from './overviewPage.ts'
 
 /** Series on one page. */
 const SERIES_A_PAGE = 40
@@ -104,18 +104,6 @@ async function createJobFinder({ store }: PageRequest, seriesId: number): Promis
   }
 }
 
-/** Counts the rows of a series in the quarantine. */
-async function countRejected({ kysely }: Reader, seriesId: number): Promise<number> {
-  const { count } = await kysely
-    .selectFrom('_quarantine as q')
-    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('q.resolved_at', 'is', null)
-    .where('f.series_id', '=', seriesId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
 /** Reads the coverage of a series: its years by month, and one year by day with its missing data. */
 export async function readSeriesCoverage(request: PageRequest) {
   const row = await findSeriesByPath(request, request.params.id)
@@ -125,11 +113,12 @@ export async function readSeriesCoverage(request: PageRequest) {
   const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
   const geo = requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
+  const { files, findMistake, gapCommand, unreadRows } = await readRemedies(request.store)
   const head = {
     ...(await seriesHeads(request, [row]))(row),
-    jobFiles: await readJobFiles(request.store),
+    jobFiles: files,
     geo,
-    rejected: await countRejected(request.store, row.id),
+    rejected: unreadRows.get(row.id) ?? 0,
     geos: await namedGeos(request, [...geoLines.keys()]),
   }
   const { years, borders, begin, end } = listYears(zone, lines) ?? { years: [], borders: [], begin: 0, end: 0 }
@@ -169,16 +158,21 @@ export async function readSeriesCoverage(request: PageRequest) {
     year,
     years: years.map((year, i) => ({ year, months: computePeriods(lines, monthBorders(borders[i]!), geoIds) })),
     days: days.dates.map((date, i) => ({ date, ...dayPeriods[i]! })),
-    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => ({
-      ...hole,
-      geo: geoId,
-      job: findJob(geoId),
-      from: formatLocal(zone, from),
-      to: formatLocal(zone, to),
-      // Commands take whole local days.
-      fromDate: localDate(zone, from),
-      toDate: localDate(zone, ceilTo(zone, to, 'day')),
-    })),
+    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => {
+      const job = findJob(geoId)
+      const gap = { series_id: row.id, kind: row.kind, indicator_id: row.indicator_id, geo_id: geoId, job }
+      const closable = { ...gap, reason: hole.reason!, job: job ?? 'nightly' }
+      return {
+        ...hole,
+        geo: geoId,
+        job,
+        from: formatLocal(zone, from),
+        to: formatLocal(zone, to),
+        mistake: findMistake(closable),
+        // Commands take whole local days.
+        command: gapCommand(closable, [localDate(zone, from), localDate(zone, ceilTo(zone, to, 'day'))]),
+      }
+    }),
     more: Math.max(0, holes.length - MAX_HOLES),
   }
 }
@@ -294,25 +288,20 @@ function dayTable(data: SeriesCoverage, year: number, request: PageRequest): Htm
 ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request)}`
 }
 
-/** The command that closes a gap, and the next request. */
-function remedy(
-  { job: name, reason, fromDate, toDate, nextAt }: SeriesCoverage['holes'][number],
-  data: SeriesCoverage,
-  request: PageRequest,
-): Html {
+/** How to close a gap: a command, with the next request; or what to correct in the job. */
+function remedy(hole: SeriesCoverage['holes'][number], data: SeriesCoverage, request: PageRequest): HtmlPart {
+  const { reason, nextAt, mistake, command } = hole
   const { coverage } = request.words
-  const file = jobFile(data.jobFiles, name ?? 'nightly')
-  const command = gapCommand(
-    { reason: reason! },
-    `${file} --only ${data.indicatorId} --from ${fromDate} --to ${toDate}`,
-  )!
+  if (mistake === 'unknown id')
+    return coverage.unknownId(String(data.indicatorId), jobFile(data.jobFiles, hole.job ?? 'nightly'))
+  if (mistake !== null) return lackingText(mistake, data.jobFiles, request)
   const waits =
     reason === 'failed'
       ? coverage.alone
       : nextAt !== null
         ? coverage.again(localText(request, nextAt))
         : reason === 'absent' && coverage.never
-  return html`${waits && html`<span>${waits}</span> `}${commandLine(request.command(command))}`
+  return html`${waits && html`<span>${waits}</span> `}${commandLine(request.command(command!))}`
 }
 
 function holeTable(data: SeriesCoverage, year: number, request: PageRequest): Html {

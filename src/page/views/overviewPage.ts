@@ -1,10 +1,12 @@
 import { jobFile } from '../../db/queries/jobRuns.ts'
+import type { LackingGeos } from '../../reports/lackingGeos.ts'
 import type { IncompleteRun } from '../../reports/lastRuns.ts'
+import { failureCommand, KEY_COMMAND, QUARANTINE_COMMAND } from '../../reports/remedies.ts'
 import { oneLine, visible } from '../../util/text.ts'
 import { DAY, formatUtc } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
-import { type Column, commandLine, KEY_COMMAND, messageText, numberedPager, serviceText, table } from '../elements.ts'
+import { type Column, commandLine, messageText, numberedPager, serviceText, table } from '../elements.ts'
 import { daysText, groupingText, kindText, localText, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
@@ -13,23 +15,25 @@ import { runsTable } from './runsPage.ts'
 
 /** The most indicators without values that are listed. */
 const MAX_LACKING = 8
-const QUARANTINE = 'quarantine list'
 /** Commands that take a job. */
-const JOB_COMMANDS = ['plan', 'sync', 'validate', 'backfill', 'restate']
-
-/** The command in a hint, with its job; `retry` without one. */
-function commandIn(hint: string | null, job: string | null, files: Overview['jobFiles']): string {
-  const [, command] = /(?<![\w-])indicator-sync ((?:[a-z]+)(?: --?[\w-]+)*)/.exec(hint ?? '') ?? []
-  if (command === undefined) return 'retry'
-  const [name = ''] = command.split(' ')
-  if (!JOB_COMMANDS.includes(name)) return command
-  return `${name} ${jobFile(files, job ?? 'nightly')}${command.slice(name.length)}`
-}
+const JOB_COMMANDS = ['sync', 'backfill', 'restate']
 
 interface Problem {
   readonly text: HtmlPart
   /** The commands that fix it, in order; none if the next scheduled run does, or a change of the job. */
   readonly commands: readonly string[]
+}
+
+/** Describes geos without any value, and what to correct in the job. */
+export function lackingText(
+  { indicatorId, geoIds, stored, job }: LackingGeos,
+  jobFiles: Overview['jobFiles'],
+  { words: { home } }: PageRequest,
+): Html {
+  const [id, file] = [String(indicatorId), jobFile(jobFiles, job)]
+  if (geoIds.length === 0) return html`${home.lackingValues(id, file)}`
+  const geos = stored.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
+  return html`${home.lackingGeos(id, geoIds.join(', '), file)}${geos.length > 0 && ` ${home.otherGeos(geos.join(', '))}`}`
 }
 
 /** Lists problems, the worst first. */
@@ -53,14 +57,8 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
     text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId}${gap.name !== null && html` ${serviceText(gap.name)}`}</a>: ${home.gap[
       gap.reason
     ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
-    commands: {
-      failed: ['retry'],
-      // Invalid rows may be the reason.
-      unverified: [health.quarantined > 0 ? QUARANTINE : 'retry'],
-      absent: ['gaps'],
-      // No command helps before a budget is free.
-      'never requested': gap.job === null ? ['gaps'] : spentJobs.has(gap.job) ? [] : [sync(gap.job)],
-    }[gap.reason],
+    // No command helps before a budget is free.
+    commands: gap.reason === 'never requested' && spentJobs.has(gap.job ?? '') ? [] : [gap.command!],
   })
   const isListed = request.live && failures.filter(({ next_at }) => next_at === null).length === health.failures
   const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
@@ -80,7 +78,7 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
     // A published page has no requests and messages of the service.
     ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job, code }) => ({
       text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
-      commands: [outcome === 'key' ? KEY_COMMAND : commandIn(hint, job, jobFiles)],
+      commands: [failureCommand({ outcome, code }, jobFile(jobFiles, job ?? 'nightly'))],
     })),
     // A listed failure names its gap.
     ...health.gaps.filter(({ reason }) => reason !== 'failed' || !isListed).map(gapProblem),
@@ -89,19 +87,14 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
       text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),
       commands: [sync(job)],
     })),
-    ...health.lackingGeos.slice(0, MAX_LACKING).map(({ indicatorId, geoIds, stored, job }) => {
-      const id = String(indicatorId)
-      const file = jobFile(jobFiles, job)
-      if (geoIds.length === 0) return { text: home.lackingValues(id, file), commands: [] }
-      const geos = stored.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
-      const others = geos.length > 0 && html` ${home.otherGeos(geos.join(', '))}`
-      return { text: html`${home.lackingGeos(id, geoIds.join(', '), file)}${others}`, commands: [] }
-    }),
+    ...health.lackingGeos
+      .slice(0, MAX_LACKING)
+      .map((lacking) => ({ text: lackingText(lacking, jobFiles, request), commands: [] })),
     ...counted(health.late, home.late, 'check'),
     ...counted(
       health.quarantined,
       (count) => html`<a href="${link('/quarantine')}">${home.quarantined(count)}</a>`,
-      QUARANTINE,
+      QUARANTINE_COMMAND,
     ),
   ]
 }

@@ -2,12 +2,12 @@ import { isFailure, NO_FAILURE } from '../../db/queries/fetchOutcomes.ts'
 import { readQueues } from '../../db/queries/queues.ts'
 import type { Reader } from '../../db/store.ts'
 import { withDeadRuns } from '../../reports/lastRuns.ts'
+import { KEY_COMMAND, QUARANTINE_COMMAND } from '../../reports/remedies.ts'
 import { oneLine, shellWord } from '../../util/text.ts'
 import {
   type Column,
   command,
   facts,
-  KEY_COMMAND,
   messageText,
   olderPager,
   outcomeMark,
@@ -224,7 +224,7 @@ export const runView = view({
       [labels.version, serviceText(run.version)],
       [labels.message, messageText(run.message, request, run.code)],
     ])}
-${run.rows_rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${labels.quarantine}</a></p>${command(request.command('quarantine list'))}`}
+${run.rows_rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${labels.quarantine}</a></p>${command(request.command(QUARANTINE_COMMAND))}`}
 ${
   failed.length > 0 &&
   html`<h2>${labels.failures}</h2>${failed.some(({ outcome }) => outcome === 'key') && command(request.command(KEY_COMMAND))}<p>${labels.failuresHint}</p>${command(request.command(run.outcome === 'failed' && run.job_file !== null ? `sync ${shellWord(run.job_file)}` : 'retry'))}

@@ -1,0 +1,75 @@
+import type { NamedSeries } from '../db/engine.ts'
+import { jobFile, readJobFiles } from '../db/queries/jobRuns.ts'
+import type { Reader } from '../db/store.ts'
+import type { FailureOutcome, GapReason } from '../db/tables/codes.ts'
+import type { LocalDate } from '../util/time/zone.ts'
+import { findLackingGeos, type LackingGeos, readNamedGeos } from './lackingGeos.ts'
+import { readUnknown } from './unknownItems.ts'
+
+/* Commands, without the name of the program, that repair what failed or is missing. */
+
+/** The command after a refused key: it says what is wrong and how to set it. */
+export const KEY_COMMAND = 'doctor --online'
+/** The command that lists rows that could not be read. */
+export const QUARANTINE_COMMAND = 'quarantine list'
+
+/** The command that repairs a failed request, or explains the failure. `file`: that of its job. */
+export function failureCommand(
+  { outcome, code }: { readonly outcome: FailureOutcome; readonly code: string | null },
+  file: string,
+): string {
+  if (outcome === 'key') return KEY_COMMAND
+  if (code === 'bad-request') return `plan ${file} --verbose`
+  return code === 'not-found' ? 'discover' : 'retry'
+}
+
+/** A gap of a series and geo. */
+interface SeriesGap extends Pick<NamedSeries, 'series_id' | 'kind' | 'indicator_id'> {
+  readonly geo_id: number
+  readonly reason: GapReason | 'provisional'
+  readonly job: string | null
+}
+
+/** Reads what decides how gaps are closed. */
+export async function readRemedies(db: Reader) {
+  const [files, unknown] = [await readJobFiles(db), await readUnknown(db)]
+  const lacking = await findLackingGeos(db, await readNamedGeos(db))
+  const rejects = await db.kysely
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(({ fn }) => ['f.series_id', fn.countAll<number>().as('count')])
+    .where('q.resolved_at', 'is', null)
+    .groupBy('f.series_id')
+    .execute()
+  const unreadRows = new Map(rejects.map(({ series_id, count }) => [series_id, Number(count)]))
+
+  /** The mistake of a job that causes a gap, if any: an id that the service does not know, or geos without any value. */
+  function findMistake({ kind, indicator_id, geo_id, reason }: SeriesGap): 'unknown id' | LackingGeos | null {
+    if (unknown.has(`${kind} ${indicator_id}`)) return 'unknown id'
+    if (reason !== 'absent') return null
+    const ofIndicator = lacking.find((geos) => geos.kind === kind && geos.indicatorId === indicator_id)
+    const { geoIds = [] } = ofIndicator ?? {}
+    return ofIndicator && (geoIds.length === 0 || geoIds.includes(geo_id)) ? ofIndicator : null
+  }
+
+  /**
+   * The command that closes a gap, or shows why it stays open. Without `days`, it is for all gaps of the series for that reason. Null
+   * for a mistake of the job, and if it needs a job and none selects the gap.
+   */
+  function gapCommand(gap: SeriesGap, days?: readonly [from: LocalDate, to: LocalDate]): string | null {
+    const { series_id, indicator_id, reason, job } = gap
+    if (findMistake(gap) !== null) return null
+    if (reason === 'failed') return 'retry'
+    if (reason === 'unverified') return unreadRows.has(series_id) ? QUARANTINE_COMMAND : 'retry'
+    const isNew = reason === 'never requested'
+    if (!days) return isNew && job !== null ? `sync ${jobFile(files, job)}` : 'gaps'
+    const [from, to] = days
+    return (
+      job && `${isNew ? 'backfill' : 'restate'} ${jobFile(files, job)} --only ${indicator_id} --from ${from} --to ${to}`
+    )
+  }
+
+  return { files, unknown, lacking, unreadRows, findMistake, gapCommand }
+}
+
+export type Remedies = Awaited<ReturnType<typeof readRemedies>>
