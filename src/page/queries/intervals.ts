@@ -5,6 +5,7 @@ import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import { addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import type { PageRequest } from '../page.ts'
+import { periodBorders } from './periods.ts'
 
 /** The states of an interval of a series: never requested, then from the best to the worst. */
 export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'unverified', 'failed'] as const
@@ -220,8 +221,7 @@ export interface Days {
 
 /** The local days of a zone from one instant to before another. */
 export function daysBetween(zone: string, from: Instant, to: Instant): Days {
-  const borders = [floorTo(zone, from, 'day')]
-  while (borders.at(-1)! < to) borders.push(addUnits(zone, borders.at(-1)!, 'day', 1))
+  const borders = periodBorders(zone, { from, to }, 'day')
   return { dates: borders.slice(0, -1).map((at) => localDate(zone, at)), borders }
 }
 

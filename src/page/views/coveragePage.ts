@@ -2,8 +2,8 @@ import { jobFile } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { readRemedies } from '../../reports/remedies.ts'
 import { parseNumbers } from '../../util/json.ts'
-import { subtract } from '../../util/time/interval.ts'
-import { addUnits, ceilTo, floorTo, formatLocal, localDate, padTwo, startOfDate } from '../../util/time/zone.ts'
+import { type Interval, subtract } from '../../util/time/interval.ts'
+import { ceilTo, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
 import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
 import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
@@ -23,6 +23,7 @@ import {
   worstState,
 } from '../queries/intervals.ts'
 import { namedGeos } from '../queries/names.ts'
+import { periodAt, periodBorders } from '../queries/periods.ts'
 import { allSeries, findSeriesByPath, type SeriesHead, seriesHeads } from '../queries/seriesPaths.ts'
 import { lackingText } from './overviewPage.ts'
 
@@ -32,16 +33,11 @@ const MAX_HOLES = 25
 
 const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
-/** The local years of timelines with their borders, the first instant and the end; undefined if there are none. */
-function listYears(zone: string, lines: Timelines) {
+/** The reach of timelines; undefined if there are none. */
+function findReach(lines: Timelines): Interval | undefined {
   const intervals = [...lines.values()].flat()
   if (intervals.length === 0) return undefined
-  const begin = Math.min(...intervals.map(({ from }) => from))
-  const end = Math.max(...intervals.map(({ to }) => to))
-  const [first, last] = [localYear(zone, begin), localYear(zone, end - 1)]
-  const years = Array.from({ length: last - first + 1 }, (_, i) => first + i)
-  const borders = [...years, last + 1].map((year) => startOfDate(zone, `${String(year).padStart(4, '0')}-01-01`)!)
-  return { years, borders, begin, end }
+  return { from: Math.min(...intervals.map(({ from }) => from)), to: Math.max(...intervals.map(({ to }) => to)) }
 }
 
 /** Up to this number of years are divided into months. */
@@ -56,33 +52,28 @@ export async function readCoverage(request: PageRequest) {
   const geos = await geosBySeries(request, ids)
   const listed = shown.map((row) => {
     const lines = timelines(intervals.get(row.id)!)
-    return { row, lines, ...(listYears(row.time_zone, lines) ?? { years: [], borders: [] }) }
+    return { row, lines, reach: findReach(lines) }
   })
-  const years = listed.flatMap((series) => series.years)
-  const first = Math.min(...years)
-  const span = years.length === 0 ? [] : Array.from({ length: Math.max(...years) - first + 1 }, (_, i) => first + i)
-  const unit = span.length <= MAX_MONTH_YEARS ? ('month' as const) : ('year' as const)
-  const series = listed.map(({ row, lines, years, borders }) => {
-    const names = periodNames(years, unit)
-    const starts = names.map((name) => startOfDate(row.time_zone, unit === 'year' ? `${name}-01-01` : `${name}-01`)!)
-    const periods = computePeriods(lines, [...starts, ...borders.slice(-1)], geos.get(row.id) ?? [])
+  const years = listed.flatMap(({ row, reach }) =>
+    reach ? [localYear(row.time_zone, reach.from), localYear(row.time_zone, reach.to - 1)] : [],
+  )
+  const unit = Math.max(...years) - Math.min(...years) < MAX_MONTH_YEARS ? ('month' as const) : ('year' as const)
+  const series = listed.map(({ row, lines, reach }) => {
+    const borders = reach ? periodBorders(row.time_zone, reach, unit) : []
+    const periods = computePeriods(lines, borders, geos.get(row.id) ?? [])
     const isRequested = ({ shares }: Period): boolean => Object.keys(shares).some((state) => state !== 'none')
-    const named = periods.map((period, i) => ({ name: names[i]!, ...period }))
+    const name = (at: number): string => localDate(row.time_zone, at).slice(0, unit === 'year' ? 4 : 7)
+    const named = periods.map((period, i) => ({ name: name(borders[i]!), ...period }))
     return { ...head(row), periods: named.slice(named.findIndex(isRequested), named.findLastIndex(isRequested) + 1) }
   })
   const used = [...new Set(series.flatMap(({ periods }) => periods.map(({ name }) => name)))].sort()
-  const places = used.map((name) => periodNames(span, unit).indexOf(name))
+  const places = used
+    .map((name) => name.split('-').map(Number))
+    .map(([year, month]) => (month ? year! * 12 + month : year!))
   /** The columns; null stands for periods that no series has. */
   const names = used.flatMap((name, i) => (i > 0 && places[i]! > places[i - 1]! + 1 ? [null, name] : [name]))
   return { series, unit, names, page, pages }
 }
-
-/** The names of years, `YYYY`, or of all their months, `YYYY-MM`. */
-const periodNames = (years: readonly number[], unit: 'year' | 'month'): string[] =>
-  years.flatMap((year) => {
-    const name = String(year).padStart(4, '0')
-    return unit === 'year' ? name : Array.from({ length: 12 }, (_, month) => `${name}-${padTwo(month + 1)}`)
-  })
 
 /** The requested geo: null for all together, and for a geo that was only requested with all others. */
 function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly number[]): number | null {
@@ -121,11 +112,11 @@ export async function readSeriesCoverage(request: PageRequest) {
     rejected: unreadRows.get(row.id) ?? 0,
     geos: await namedGeos(request, [...geoLines.keys()]),
   }
-  const { years, borders, begin, end } = listYears(zone, lines) ?? { years: [], borders: [], begin: 0, end: 0 }
-  if (years.length === 0) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
+  const reach = findReach(lines)
+  if (!reach) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
   const chosen = wholeNumber(request.query.get('year'))
   const isYear = chosen !== null && chosen >= 1970 && chosen < 2100
-  const year = isYear ? chosen : localYear(zone, Math.max(begin, Math.min(request.now, end - 1)))
+  const year = isYear ? chosen : localYear(zone, Math.max(reach.from, Math.min(request.now, reach.to - 1)))
   const [from, to] = [year, year + 1].map((january) => startOfDate(zone, `${january}-01-01`)!) as [number, number]
   const unrequested = {
     geoId: geo ?? ALL_GEOS,
@@ -135,7 +126,7 @@ export async function readSeriesCoverage(request: PageRequest) {
     nextAt: null,
   } as const
   // A year that somebody chose may lie outside of what was ever requested.
-  const outside = chosen === year ? subtract([{ from, to: Math.min(to, request.now) }], [{ from: begin, to: end }]) : []
+  const outside = chosen === year ? subtract([{ from, to: Math.min(to, request.now) }], [reach]) : []
   // A geo that was only requested with all others lacks the same.
   const isRepeated = ({ geoId, reason, from, to }: CoverageInterval): boolean =>
     geoId !== ALL_GEOS &&
@@ -147,16 +138,20 @@ export async function readSeriesCoverage(request: PageRequest) {
     .concat(outside.filter((part) => part.from < part.to).map((part) => ({ ...unrequested, ...part })))
     .sort((a, b) => a.from - b.from || a.to - b.to)
   const findJob = await createJobFinder(request, row.id)
-  const monthBorders = (january: number): number[] =>
-    Array.from({ length: 13 }, (_, month) => addUnits(zone, january, 'month', month))
+  const years = periodBorders(zone, reach, 'year').slice(0, -1)
+  const months = (january: number) =>
+    computePeriods(lines, periodBorders(zone, periodAt(zone, january, 'year'), 'month'), geoIds)
   // Whole months from the first to the last one with data or a gap.
-  const [first, last] = [Math.max(from, floorTo(zone, begin, 'month')), Math.min(to, ceilTo(zone, end, 'month'))]
+  const [first, last] = [
+    Math.max(from, floorTo(zone, reach.from, 'month')),
+    Math.min(to, ceilTo(zone, reach.to, 'month')),
+  ]
   const days = daysBetween(zone, Math.min(first, last), last)
   const dayPeriods = computePeriods(lines, days.borders, geoIds)
   return {
     ...head,
     year,
-    years: years.map((year, i) => ({ year, months: computePeriods(lines, monthBorders(borders[i]!), geoIds) })),
+    years: years.map((january) => ({ year: localYear(zone, january), months: months(january) })),
     days: days.dates.map((date, i) => ({ date, ...dayPeriods[i]! })),
     holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => {
       const job = findJob(geoId)

@@ -12,6 +12,7 @@ import { countText, daysText, groupingText, momentText, numberText, timeText } f
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
+import { PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
 import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
 import {
   type ChartData,
@@ -26,7 +27,6 @@ import {
 } from '../queries/series/chartData.ts'
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import {
-  CHART_UNITS,
   lastDays,
   latestValue,
   moveByShift,
@@ -39,12 +39,11 @@ import {
   requestedDays,
   SHIFTS,
   type Shift,
-  SPANS,
   selectStatement,
   showCommand,
   versionsStatement,
 } from '../queries/series/seriesQuery.ts'
-import { type GeoSeries, joinExtremes, readDays } from '../queries/series/window.ts'
+import { type GeoSeries, joinExtremes, summarize } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 const MAX_LISTED_INTERVALS = 20
@@ -56,10 +55,9 @@ const [MAX_EXAMINED, MAX_VALUES] = [62 * DAY, 45_000]
 
 /** Computes the totals of a range, or of its whole local days if it is long, and the share of it with values. */
 async function readTotals(db: Reader, dataset: GeoSeries, range: Interval, fetchId: number | null) {
-  const days =
-    range.to - range.from > MAX_EXAMINED
-      ? await readDays(db, dataset, range, fetchId)
-      : (await db.engine.extremes(dataset, [range.from, range.to], fetchId)).map((whole) => [range, whole] as const)
+  const isLong = range.to - range.from > MAX_EXAMINED
+  const borders = isLong ? periodBorders(dataset.zone, range, 'day') : [range.from, range.to]
+  const days = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
   const totals = days.map(([, extremes]) => extremes).reduce(joinExtremes)
   const share = totals.seconds / days.reduce((sum, [{ from, to }]) => sum + to - from, 0)
   return { ...totals, days, share }
@@ -193,7 +191,7 @@ function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, 
   const end = addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
   return html`<nav class="spans" data-part="spans" aria-label="${labels.range}">
-${showLast(7, labels.lastWeek)}${showLast(30, labels.lastMonth)}${SPANS.map((span) => show(neighbours.spans[span], labels.spans[span]))}${first !== null && show({ from: floorTo(zone, first, 'day'), to: end }, labels.all)}
+${showLast(7, labels.lastWeek)}${showLast(30, labels.lastMonth)}${neighbours.spans.map(([name, span]) => show(span, labels.spans[name]))}${first !== null && show({ from: floorTo(zone, first, 'day'), to: end }, labels.all)}
 <a rel="prev" href="${here(neighbours.previous)}">‹ <span>${common.previous}</span></a>
 <a rel="next" href="${here(neighbours.next)}"><span>${common.next}</span> ›</a>
 ${first !== null && lastYear.to > first && show(lastYear, labels.lastYear)}
@@ -232,7 +230,7 @@ function chooser(data: SeriesData, request: PageRequest): Html {
   const names = comparedNames(query)
   const { shift, by, difference } = readChoices(query)
   const shifts = (Object.keys(SHIFTS) as Shift[]).map((name) => [name, labels.shifts[name]] as const)
-  const units = CHART_UNITS.map((unit) => [unit, labels.levels[unit]] as const)
+  const units = PERIOD_UNITS.map((unit) => [unit, labels.levels[unit]] as const)
   const geos = dataset.geos.map(({ id, name }) => [id, name ?? id] as const)
   return html`<form class="choose" method="get" action="${path}">
 <label>${common.geo} <select name="geo">${options(geos, dataset.geoId)}</select></label>

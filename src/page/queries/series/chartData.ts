@@ -4,23 +4,15 @@ import type { Reader } from '../../../db/store.ts'
 import type { Measure } from '../../../db/tables/sql/expressions.ts'
 import { DAY, HOUR } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { addUnits, localClock, localDate, offsetAt, transitions } from '../../../util/time/zone.ts'
+import { localClock, localDate, offsetAt, transitions } from '../../../util/time/zone.ts'
 import { lengthText } from '../../client/format.ts'
 import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
-import {
-  CHART_UNITS,
-  type ChartLine,
-  type ChartQuery,
-  type ChartUnit,
-  moveByShift,
-  periodAt,
-  readChoices,
-  type Shift,
-} from './seriesQuery.ts'
-import { type GeoSeries, joinBands, joinExtremes, localDays, readDays, readWindow, sixDigits } from './window.ts'
+import { PERIOD_UNITS, type PeriodUnit, periodBorders } from '../periods.ts'
+import { type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
+import { type GeoSeries, joinBands, localDays, readWindow, type Summary, sixDigits, summarize } from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
 const [USUAL_COLUMNS, STATIC_COLUMNS] = [300, 720]
@@ -85,7 +77,7 @@ function drawRows(rows: readonly ChartTableRow[], measure: Measure | null = null
 function bucketText(
   { words: { series: labels } }: PageRequest,
   now: Drawn,
-  by: ChartUnit | undefined,
+  by: PeriodUnit | undefined,
   measure: Measure | null,
 ) {
   const [summary] = now.kind === 'extremes' ? now.segments : []
@@ -174,33 +166,18 @@ const LONGEST = { hour: 3, day: 62, week: 0, month: 5 * 366, year: Number.POSITI
 const mainNumber = ({ mean, sum }: Extremes, measure: Measure | null = null): number | null =>
   measure === 'energy' ? sum : mean
 
-function summaryRow({ from, to }: Interval, extremes: Extremes, measure: Measure | null): ChartTableRow {
+function summaryRow([{ from, to }, extremes]: Summary, measure: Measure | null = null): ChartTableRow {
   const { count, seconds, min, max } = extremes
   const row = { from, to, count, seconds, min, max, mean: mainNumber(extremes, measure) }
   if (measure !== 'power') return row
   return { ...row, energy: row.mean === null ? null : (row.mean * seconds) / 3600 }
 }
 
-/** Summarizes a range by local steps: current, or as known after a fetch. */
-async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: ChartUnit, fetchId: number | null) {
-  const { zone, measure = null } = line
-  const whole = { from: periodAt(zone, range.from, unit).from, to: periodAt(zone, range.to - 1, unit).to }
-  if (unit === 'hour') {
-    const borders = [whole.from]
-    while (borders.at(-1)! < whole.to) borders.push(addUnits(zone, borders.at(-1)!, unit, 1))
-    const hours = await db.engine.extremes(line, borders, fetchId)
-    return hours.map((extremes, i) => summaryRow({ from: borders[i]!, to: borders[i + 1]! }, extremes, measure))
-  }
-  const days = Map.groupBy(
-    await readDays(db, line, whole, fetchId),
-    ([{ day, month }]) =>
-      // Day 0 was a Thursday; weeks begin on Monday.
-      ({ day, week: Math.floor((day + 3) / 7), month, year: Math.floor(month / 12) })[unit],
-  )
-  return [...days.values()].map((group) => {
-    const period = { from: group[0]![0].from, to: group.at(-1)![0].to }
-    return summaryRow(period, group.map(([, extremes]) => extremes).reduce(joinExtremes), measure)
-  })
+/** Summarizes a range by local periods: current, or as known after a fetch. */
+async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: PeriodUnit, fetchId: number | null) {
+  const borders = periodBorders(line.zone, range, unit)
+  const summaries = await summarize(db, line, borders, fetchId, unit === 'hour' ? 'values' : 'days')
+  return summaries.map((summary) => summaryRow(summary, line.measure))
 }
 
 /** Reads single values: current, or as known after a fetch; undefined if there are too many. */
@@ -220,12 +197,12 @@ export async function readRows(
   range: Interval,
   fetchId: number | null,
   others: readonly NonNullable<ComparedLine['line']>[] = [],
-  by?: ChartUnit,
+  by?: PeriodUnit,
 ) {
   const few = by ? undefined : await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
   const days = (range.to - range.from) / 86_400
-  const unit = by ?? CHART_UNITS.find((name) => days <= LONGEST[name])!
+  const unit = by ?? PERIOD_UNITS.find((name) => days <= LONGEST[name])!
   const isSingle = few !== undefined && fewThen !== undefined
   const now = isSingle ? few : await byUnit(db, line, range, unit, null)
   const then = isSingle ? fewThen : fetchId === null ? [] : await byUnit(db, line, range, unit, fetchId)
@@ -242,9 +219,7 @@ export async function readRows(
     const periods = now.flatMap(({ from, to }) => [moved(from), moved(from) + to - from])
     const borders = [...new Set(periods)].sort((a, b) => a - b)
     const theirs = isSingle
-      ? (await db.engine.extremes(other, borders, other.fetchId)).map((extremes, i) =>
-          summaryRow({ from: borders[i]!, to: borders[i + 1]! }, extremes, other.measure),
-        )
+      ? (await summarize(db, other, borders, other.fetchId, 'values')).map((each) => summaryRow(each, other.measure))
       : await byUnit(db, other, { from: moved(range.from), to: moved(range.to) }, unit, other.fetchId)
     const byFrom = new Map(theirs.map((row) => [row.from, row]))
     // As in the chart, nothing stands beside a time that clocks skipped or repeated.

@@ -5,11 +5,12 @@ import type { Reader } from '../../../db/store.ts'
 import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
 import { parseNumbers } from '../../../util/json.ts'
-import { formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
+import { DAY, formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { addLocal, addUnits, atLocal, floorTo, formatLocal, localDate, type Unit } from '../../../util/time/zone.ts'
+import { addLocal, addUnits, atLocal, floorTo, formatLocal } from '../../../util/time/zone.ts'
 import { badTime, NotFound, type PageRequest, wholeNumber } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
+import { PERIOD_UNITS, type PeriodUnit, periodAt, SPANS } from '../periods.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
 
 /** Reads the geos that jobs select by their ids. They may have no values. */
@@ -92,10 +93,6 @@ export async function findAsOf({ kysely }: Reader, seriesId: number, moment: str
   return { moment, fetchId: last?.id ?? 0, fetchedAt: last?.finished_at ?? null }
 }
 
-/** The calendar spans of the navigation. */
-export const SPANS = ['day', 'week', 'month', 'year'] as const
-type RangeSpan = (typeof SPANS)[number]
-
 /** The local days that are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30
 /** The longest range: a century. */
@@ -157,7 +154,7 @@ function requestedRange(dataset: NamedGeoSeries, query: URLSearchParams, now: In
   const { zone, last } = dataset
   const [first, end, day, days] = [query.get('from'), query.get('to'), query.get('day'), requestedDays(query)]
   if (days !== null) return lastDays(dataset, now, days)
-  if (day && !first && !end) return spanAt(zone, parseBorder(zone, 'day', day), 'day')
+  if (day && !first && !end) return periodAt(zone, parseBorder(zone, 'day', day), 'day')
   const to = end
     ? parseBorder(zone, 'to', end)
     : first
@@ -174,35 +171,25 @@ function requestedRange(dataset: NamedGeoSeries, query: URLSearchParams, now: In
   return { from, to }
 }
 
-/** The calendar span that contains an instant, moved by a number of spans. Weeks begin on Monday. */
-function spanAt(zone: string, at: Instant, span: RangeSpan, moved = 0): Interval {
-  const [unit, count]: [Unit, number] = span === 'week' ? ['day', 7] : [span, 1]
-  const floor = floorTo(zone, at, unit)
-  const weekday = (new Date(localDate(zone, floor)).getUTCDay() + 6) % 7
-  const start = span === 'week' ? addUnits(zone, floor, 'day', -weekday) : floor
-  const from = addUnits(zone, start, unit, count * moved)
-  return { from, to: addUnits(zone, from, unit, count) }
-}
-
 /** The previous and the next range: calendar spans, or as many local days, or as long a time; and the spans around its middle. */
 export function rangeLinks(zone: string, range: Interval, last: Instant) {
   const { from, to } = range
-  const span =
-    SPANS.find((name) => {
-      const whole = spanAt(zone, from, name)
-      return whole.from === from && whole.to === to
-    }) ?? null
   const middle = from <= last && last < to ? last : Math.floor((from + to) / 2)
-  const spans = Object.fromEntries(SPANS.map((name) => [name, spanAt(zone, middle, name)])) as Record<
-    RangeSpan,
-    Interval
-  >
-  if (span) return { span, previous: spanAt(zone, from, span, -1), next: spanAt(zone, from, span, 1), spans }
-  const whole = [from, to].every((at) => floorTo(zone, at, 'day') === at)
-  const days = Math.round((to - from) / 86_400)
+  const span = SPANS.find((name) => {
+    const whole = periodAt(zone, from, name)
+    return whole.from === from && whole.to === to
+  })
+  const isDays = [from, to].every((at) => floorTo(zone, at, 'day') === at)
+  const days = Math.round((to - from) / DAY)
   const move = (at: Instant, by: number): Instant =>
-    whole ? addUnits(zone, at, 'day', by * days) : at + by * (to - from)
-  return { span, previous: { from: move(from, -1), to: from }, next: { from: to, to: move(to, 1) }, spans }
+    isDays ? addUnits(zone, at, 'day', by * days) : at + by * (to - from)
+  const moved = (by: 1 | -1): Interval =>
+    span ? periodAt(zone, from, span, by) : { from: move(from, by), to: move(to, by) }
+  return {
+    previous: moved(-1),
+    next: moved(1),
+    spans: SPANS.map((name) => [name, periodAt(zone, middle, name)] as const),
+  }
 }
 
 /** A request for a range of a series, current or as of a moment. */
@@ -231,15 +218,11 @@ export async function readChartQuery(request: PageRequest): Promise<ChartQuery> 
 export const SHIFTS = { day: ['day', 1], week: ['day', 7], weeks: ['day', 364], year: ['year', 1] } as const
 export type Shift = keyof typeof SHIFTS
 
-/** Units by whose means a chart is drawn on request. */
-export const CHART_UNITS = ['hour', 'day', 'week', 'month', 'year'] as const
-export type ChartUnit = (typeof CHART_UNITS)[number]
-
 /** The choices of an address about the lines of a chart. */
 export const readChoices = (query: URLSearchParams) => ({
   shift: (Object.keys(SHIFTS) as Shift[]).find((name) => name === query.get('shift')),
   difference: query.get('difference') === '1' ? 1 : undefined,
-  by: CHART_UNITS.find((name) => name === query.get('by')),
+  by: PERIOD_UNITS.find((name) => name === query.get('by')),
 })
 
 /** An instant moved back in local time, or forth with a `sign` of 1. */
@@ -254,13 +237,6 @@ export type ChartLine = Pick<
   'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure'
 >
 
-/** The period of a chart that contains an instant. */
-export const periodAt = (zone: string, at: Instant, unit: ChartUnit): Interval => {
-  if (unit !== 'hour') return spanAt(zone, at, unit)
-  const from = floorTo(zone, at, 'hour')
-  return { from, to: addUnits(zone, from, 'hour', 1) }
-}
-
 /** The views of summaries, each with its column of the period. Weeks have the days, and years the months. */
 const SUMMARIES = {
   hour: ['observations_hourly', 'at_local'],
@@ -274,7 +250,7 @@ const SUMMARIES = {
 export function selectStatement(
   { range, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>,
   lines: readonly ChartLine[],
-  by?: ChartUnit,
+  by?: PeriodUnit,
 ): string {
   const summary = by === undefined || then ? null : SUMMARIES[by]
   const { to } = range

@@ -6,6 +6,7 @@ import { DAY, HOUR, type Instant } from '../../../util/time/instant.ts'
 import { type Interval, intersect, merge } from '../../../util/time/interval.ts'
 import { dayIntervalAt, type LocalDay, localDay } from '../../../util/time/localDay.ts'
 import type { Drawn, Segment } from '../../client/segments.ts'
+import { periodBorders } from '../periods.ts'
 
 /** A series of one geo, with the zone in which its days are counted. */
 export interface GeoSeries {
@@ -177,28 +178,44 @@ export function readDays(db: Reader, line: GeoSeries, range: Interval, fetchId: 
   return totals
 }
 
-/** Summarizes an interval by groups of local days, one for each column of a picture. */
-async function byDays(db: Reader, line: GeoSeries, range: Interval, columns: number, fetchId: number | null) {
-  const days = await readDays(db, line, range, fetchId)
-  const size = Math.ceil(days.length / columns)
-  const intervals: [Interval, Extremes][] = []
-  for (let i = 0; i < days.length; i += size) {
-    const group = days.slice(i, i + size)
-    const whole = { from: group[0]![0].from, to: group.at(-1)![0].to }
-    intervals.push([whole, group.map(([, extremes]) => extremes).reduce(joinExtremes)])
+/** A period with the summary of its values. */
+export type Summary = readonly [Interval, Extremes]
+
+/** Summarizes the periods between borders: current, or as known after a fetch. Borders of local days need only totals of days. */
+export async function summarize(
+  db: Reader,
+  line: GeoSeries,
+  borders: readonly Instant[],
+  fetchId: number | null,
+  by: 'days' | 'values',
+): Promise<Summary[]> {
+  const periods = borders.slice(1).map((to, i) => ({ from: borders[i]!, to }))
+  if (by === 'values') {
+    const extremes = await db.engine.extremes(line, borders, fetchId)
+    return periods.map((period, i) => [period, extremes[i]!])
   }
-  return joinBands(intervals)
+  const days = await readDays(db, line, { from: borders[0]!, to: borders.at(-1)! }, fetchId)
+  let next = 0
+  return periods.map((period) => {
+    const begin = next
+    while (next < days.length && days[next]![0].from < period.to) next++
+    return [period, days.slice(begin, next).reduce((sum, [, day]) => joinExtremes(sum, day), NO_VALUES)]
+  })
 }
 
-/** Summarizes an interval by the columns of a picture, all equally long. */
-async function byColumns(db: Reader, line: GeoSeries, range: Interval, columns: number, fetchId: number | null) {
-  const { from, to } = range
+/** The borders of groups of local days, one for each column of a picture. */
+function dayBorders(zone: string, range: Interval, columns: number): Instant[] {
+  const borders = periodBorders(zone, range, 'day')
+  const size = Math.ceil((borders.length - 1) / columns)
+  return borders.filter((_, i) => i % size === 0 || i === borders.length - 1)
+}
+
+/** The borders of the columns of a picture, all equally long. */
+function columnBorders({ from, to }: Interval, columns: number): Instant[] {
   const shortest = (to - from) / columns
   const step = COLUMN_LENGTHS.find((length) => length >= shortest) ?? DAY * Math.ceil(shortest / DAY)
   const first = Math.floor(from / step) * step
-  const borders = Array.from({ length: Math.ceil((to - first) / step) + 1 }, (_, i) => first + i * step)
-  const extremes = await db.engine.extremes(line, borders, fetchId)
-  return joinBands(extremes.map((column, i) => [{ from: borders[i]!, to: borders[i + 1]! }, column]))
+  return Array.from({ length: Math.ceil((to - first) / step) + 1 }, (_, i) => first + i * step)
 }
 
 /** Reads the line of a picture: current, or as known after a fetch, with at most two values for each column. */
@@ -212,6 +229,10 @@ export async function readWindow(
   const interval = { ...line, ...range, from: await findBegin(db, { ...line, ...range }) }
   const values = await readKnownValues(db.kysely, interval, fetchId, 2 * columns + 1)
   if (values.length <= 2 * columns) return { kind: 'values', segments: joinValues(values) }
-  const read = range.to - range.from >= BY_DAYS * 86_400 ? byDays : byColumns
-  return { kind: 'extremes', segments: await read(db, line, range, columns, fetchId) }
+  const isLong = range.to - range.from >= BY_DAYS * DAY
+  const borders = isLong ? dayBorders(line.zone, range, columns) : columnBorders(range, columns)
+  return {
+    kind: 'extremes',
+    segments: joinBands(await summarize(db, line, borders, fetchId, isLong ? 'days' : 'values')),
+  }
 }
