@@ -1,6 +1,7 @@
 import { prepareQuery } from '../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import { readEndOfValues } from '../../db/queries/seriesLookup.ts'
+import { currentValues, supersededValues } from '../../db/queries/values.ts'
 import type { Reader } from '../../db/store.ts'
 import { isObject, type Json } from '../../util/json.ts'
 import { decompressBody } from '../../util/storedBody.ts'
@@ -86,23 +87,11 @@ async function findConfirmation(
 
 /** Reads every version of a value, newest first, with its requests and its place in the stored reply. */
 async function readVersions(db: Reader, line: GeoSeries, at: Instant) {
-  const { seriesId, geoId } = line
-  const current = await db.kysely
-    .selectFrom('observation')
-    .select(['value', 'step_s as step', 'fetch_id'])
-    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId, at }))
-    .execute()
-  const earlier = await db.kysely
-    .selectFrom('observation_revision')
-    .select(['value', 'step_s as step', 'fetch_id', 'superseded_by'])
-    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId, at }))
-    .orderBy('fetch_id', 'desc')
-    .execute()
+  const range = { ...line, from: at, to: at + 1 }
+  const current = (await currentValues.all(db.kysely, range)).map((row) => ({ ...row, superseded_by: null }))
+  const earlier = await supersededValues.all(db.kysely, range)
   const versions = []
-  for (const { value, step, fetch_id, superseded_by } of [
-    ...current.map((row) => ({ ...row, superseded_by: null })),
-    ...earlier,
-  ]) {
+  for (const { value, step_s: step, fetch_id, superseded_by } of [...current, ...earlier.reverse()]) {
     const origin = await readOrigin(db, fetch_id)
     // The request that ended it; null for the current version.
     const until = await readOrigin(db, superseded_by)
