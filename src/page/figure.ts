@@ -1,31 +1,12 @@
-import type { Interval } from '../util/time/interval.ts'
-import { type Drawn, drawBand, drawSteps, type Pen, type Scales, valueReach } from './client/segments.ts'
+import { type Drawn, differing, drawBand, drawSteps, type Pen, type Scales, valueReach } from './client/segments.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
-import type { IntervalState } from './queries/intervals.ts'
-import { timeTicks } from './timeTicks.ts'
+import type { ChartData } from './queries/series/chartData.ts'
 
-/** A line of a picture; `style` is its class. */
-export interface FigureLine {
+/** A line of a picture; `style` is its class. `isOther`: whether its unit is not that of the axis; then it has another scale. */
+interface FigureLine {
   readonly drawn: Drawn
-  readonly style: `${'now' | 'then'}${'' | ' faint'}` | `with-${number}`
-  /** Whether its unit is not that of the axis; then it has another scale. */
-  readonly isOther?: boolean
-}
-
-/** A picture of lines over time. */
-interface Figure {
-  readonly range: Interval
-  /** The zone of the time axis. */
-  readonly zone: string
-  readonly lines: readonly FigureLine[]
-  /** Missing and provisional parts, drawn behind the lines. */
-  readonly states?: readonly (readonly [from: number, to: number, state: IntervalState])[]
-  /** The alternative text of the picture. */
-  readonly label: string
-  readonly locale: string
-  /** The unit of the axis, and that of the axis at the right, if there is one. */
-  readonly unit?: string | null
-  readonly otherUnit?: string | null
+  readonly style: string
+  readonly isOther: boolean
 }
 
 const [WIDTH, HEIGHT] = [800, 280]
@@ -61,14 +42,28 @@ function svgPath(draw: (drawn: Drawn, pen: Pen, scales: Scales) => void, drawn: 
   return path
 }
 
-/** Lines over time as SVG: for pages without scripts, for paper, and for files. */
-export function figure({ range, zone, lines, states = [], label, locale, unit, otherUnit }: Figure): Html {
-  const { from, to } = range
+/** The lines of a chart: past values over the current ones, and differences over both. */
+const figureLines = ({ now, before, compared, unit }: ChartData): FigureLine[] => [
+  ...compared.map((other, i) => ({ drawn: other.drawn, style: `with-${i}`, isOther: other.unit !== unit })),
+  { drawn: now, style: before ? 'now faint' : 'now', isOther: false },
+  ...(before
+    ? [
+        { drawn: before, style: 'then faint', isOther: false },
+        { drawn: differing(now, before), style: 'then', isOther: false },
+      ]
+    : []),
+]
+
+/** A chart as SVG: for pages without scripts, for paper, and for files. `label` is its alternative text. */
+export function figure(chart: ChartData, label: string, locale: string): Html {
+  const { from, to, unit, ticks, states } = chart
+  const lines = figureLines(chart)
+  const otherUnit = chart.compared.find((other) => other.unit !== unit)?.unit
   const right = lines.some(({ isOther }) => isOther) ? WIDTH - SIDE_MARGIN : WIDTH
   const x = (at: number): number =>
     SIDE_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (right - SIDE_MARGIN)
   const createScale = (isOther: boolean) => {
-    const drawn = lines.filter((line) => (line.isOther ?? false) === isOther).map((line) => line.drawn)
+    const drawn = lines.filter((line) => line.isOther === isOther).map((line) => line.drawn)
     const reach = valueReach(drawn)
     const { low, high } =
       reach && reach.low < reach.high ? reach : { low: (reach?.low ?? 0) - 1, high: (reach?.low ?? 0) + 1 }
@@ -89,13 +84,12 @@ export function figure({ range, zone, lines, states = [], label, locale, unit, o
       html`<path d="M${SIDE_MARGIN} ${oneDecimal(main.y(tick))}H${right}"/><text x="${SIDE_MARGIN - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
   )}${otherUnit && html`<text x="${WIDTH}" y="10" text-anchor="end">${otherUnit}</text>`}${other.ticks.map(
     (tick) => html`<text x="${right + 6}" y="${oneDecimal(other.y(tick) + 4)}">${tick.toLocaleString(locale)}</text>`,
-  )}${timeTicks(zone, range, locale).map(
+  )}${ticks.map(
     ({ at, label: text }) =>
       html`<path d="M${oneDecimal(x(at))} ${HEIGHT - BOTTOM_MARGIN}v5"/><text x="${oneDecimal(x(at))}" y="${HEIGHT - 4}" text-anchor="${x(at) > right - 30 ? 'end' : 'middle'}">${text}</text>`,
   )}</g>
 ${states.map(
   ([begin, end, state]) =>
-    state !== 'final' &&
     html`<rect class="state-${state}" x="${oneDecimal(x(begin))}" y="${TOP_MARGIN}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${HEIGHT - TOP_MARGIN - BOTTOM_MARGIN}"/>`,
 )}
 ${lines.map(line)}

@@ -5,9 +5,8 @@ import { DAY } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
-import { differing } from '../client/segments.ts'
 import { type Column, facts, options, serviceText, table } from '../elements.ts'
-import { type FigureLine, figure } from '../figure.ts'
+import { figure } from '../figure.ts'
 import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
@@ -255,18 +254,6 @@ const geoLinks = ({ dataset }: SeriesData, { words, link, path }: PageRequest): 
       html`<a href="${link(path, { geo: id })}"${id === dataset.geoId && html` aria-current="true"`}><bdi>${name ?? id}</bdi></a> `,
   )}</nav>`
 
-/** The lines of a chart: past values over the current ones, and differences over both. */
-const chartLines = ({ now, before, compared, unit }: ChartData): FigureLine[] => [
-  ...compared.map((other, i) => ({ drawn: other.drawn, style: `with-${i}` as const, isOther: other.unit !== unit })),
-  { drawn: now, style: before ? 'now faint' : 'now' },
-  ...(before
-    ? [
-        { drawn: before, style: 'then faint' as const },
-        { drawn: differing(now, before), style: 'then' as const },
-      ]
-    : []),
-]
-
 /** The compared series, as an address names them. */
 const seriesNames = (compared: ChartData['compared']): string =>
   compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
@@ -312,22 +299,12 @@ function keyFigures(
     typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
   const days = `${daysText(request, range.from, range.to)}${coveredText(share, request)}`
   const isOver = latest !== null && latest.at + latest.step_s <= now
+  const main =
+    asOf === null
+      ? value(latest?.value, latest && timeText(zone, latest.at))
+      : html`${momentText(zone, asOf.moment)} <span class="soft">${asOf.fetchedAt && labels.fetchedAt(momentText(zone, asOf.fetchedAt))}</span>`
   return facts([
-    ...(asOf === null
-      ? ([
-          [
-            isOver ? labels.lastValue : labels.latest,
-            value(latest?.value, latest && timeText(zone, latest.at)),
-            'main',
-          ],
-        ] as const)
-      : ([
-          [
-            labels.asOf,
-            html`${momentText(zone, asOf.moment)} <span class="soft">${asOf.fetchedAt && labels.fetchedAt(momentText(zone, asOf.fetchedAt))}</span>`,
-            'main',
-          ],
-        ] as const)),
+    [asOf !== null ? labels.asOf : isOver ? labels.lastValue : labels.latest, main, 'main'],
     // Energies of periods that may differ have no mean.
     measure === 'energy' ? [labels.sum, value(sum, days)] : [labels.mean, value(mean, days)],
     [labels.low, value(low?.value, low && timeText(zone, low.at))],
@@ -344,11 +321,10 @@ function picture(data: SeriesData, here: Here, request: PageRequest): Html {
   const { dataset, range, chart } = data
   const { words, live, link, locale } = request
   const { series: labels, common } = words
-  const { zone, path, geoId, unit } = dataset
+  const { zone, path, geoId } = dataset
   const label = labels.label(seriesTitle(dataset), timeText(zone, range.from), timeText(zone, range.to))
-  const lines = chartLines(chart)
-  const otherUnit = chart.compared.find((other) => other.unit !== unit)?.unit ?? null
-  const isNothing = lines.every(({ drawn }) => drawn.segments.length === 0)
+  const lines = [chart.now, chart.before, ...chart.compared.map(({ drawn }) => drawn)]
+  const isNothing = lines.every((drawn) => !drawn || drawn.segments.length === 0)
   const isEarly = range.from >= Math.max(dataset.last ?? 0, floorTo(zone, request.now, 'day'))
   const embedded = {
     chart,
@@ -376,7 +352,7 @@ ${live && spans(data, here, request)}
 ${live ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.live && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
-<div id="chart" data-own>${figure({ range, zone, lines, states: chart.states, label, locale, unit, otherUnit })}<div class="tip" aria-hidden="true" hidden></div></div>
+<div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
 ${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
 }
@@ -439,15 +415,14 @@ function rowsTable(
   let isMarked = false
   const number = (
     head: HtmlPart,
-    read: (row: ChartTableRow) => number | null | undefined,
-    covered?: (row: ChartTableRow) => number | undefined,
+    read: (row: ChartTableRow) => readonly [value: number | null | undefined, seconds?: number | undefined],
   ): Column<ChartTableRow> => [
     head,
     (row) => {
-      const value = read(row)
+      const [value, seconds = row.to - row.from] = read(row)
       if (typeof value !== 'number') return ''
       if (isSingle) return numberText(value, locale, decimals)
-      const isPart = covered !== undefined && (covered(row) ?? 0) < 0.995 * (row.to - row.from)
+      const isPart = seconds < 0.995 * (row.to - row.from)
       isMarked ||= isPart
       return `${isPart ? '* ' : ''}${valueText(value, locale)}`
     },
@@ -461,27 +436,23 @@ function rowsTable(
       (row) =>
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
-    number(
-      isSingle ? labels.value : measure === 'energy' ? labels.sum : labels.mean,
-      ({ mean }) => mean,
-      ({ seconds }) => seconds,
-    ),
-    !isSingle && number(labels.low, ({ min }) => min),
-    !isSingle && number(labels.high, ({ max }) => max),
+    number(isSingle ? labels.value : measure === 'energy' ? labels.sum : labels.mean, ({ mean, seconds }) => [
+      mean,
+      seconds,
+    ]),
+    !isSingle && number(labels.low, ({ min }) => [min]),
+    !isSingle && number(labels.high, ({ max }) => [max]),
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
-    !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => energy),
-    asKnown !== null &&
-      number(
-        asKnown,
-        ({ before }) => before,
-        ({ secondsBefore }) => secondsBefore,
-      ),
-    asOf !== null && number(labels.difference, revisedBy),
+    !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => [energy]),
+    asKnown !== null && number(asKnown, ({ before, secondsBefore }) => [before, secondsBefore]),
+    asOf !== null && number(labels.difference, (row) => [revisedBy(row)]),
     ...chart.compared.map(({ name, unit, line }, i) =>
       number(
         html`${line === null ? labels.difference : serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
-        (row) => (line === null ? differenceTo(row, withFirstUnit, asOf !== null) : row.compared?.[i]),
-        line === null ? undefined : (row) => row.comparedSeconds?.[i],
+        (row) =>
+          line === null
+            ? [differenceTo(row, withFirstUnit, asOf !== null)]
+            : [row.compared?.[i], row.comparedSeconds?.[i]],
       ),
     ),
   ]
