@@ -9,7 +9,15 @@ import { groupingText } from './formats.ts'
 import { createEtag } from './lastRun.ts'
 import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
-import { chosenUnit, differenceTo, drawLine, readCarpet, readChart, readRows } from './queries/series/chartData.ts'
+import {
+  type ChartTableRow,
+  type ComparedLine,
+  chosenUnit,
+  differenceTo,
+  readCarpet,
+  readChart,
+  readRows,
+} from './queries/series/chartData.ts'
 import { placeName, readCompared } from './queries/series/compared.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
 import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts'
@@ -17,16 +25,11 @@ import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts
 /** Series that are offered at once. */
 const OFFERED = 20
 
-/** `/api/series/…`: the data of a chart, or only its past values while the slider moves. */
+/** `/api/series/…`: the data of a chart. */
 export const chartData: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
-  const { dataset, range, asOf: then } = chartQuery
-  const compared = await readCompared(request, chartQuery)
-  if (request.query.get('only') === 'before' && then) {
-    const before = await drawLine(request, dataset, range, then.fetchId)
-    return jsonResponse({ before, asOf: then.moment, compared })
-  }
-  return jsonResponse(await readChart(request, chartQuery, await readStates(request, dataset, range), compared))
+  const states = await readStates(request, chartQuery.dataset, chartQuery.range)
+  return jsonResponse(await readChart(request, chartQuery, states, await readCompared(request, chartQuery)))
 }
 
 /**
@@ -37,73 +40,59 @@ export const valuesCsv: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const { dataset, range, asOf: then } = chartQuery
   const { zone, path, geoId, unit } = dataset
-  const all = await readCompared(request, chartQuery)
-  const { from, to } = rangeQuery(zone, range)
+  const others = await readCompared(request, chartQuery)
   const by = chosenUnit(request, range)
-  // An earlier period and a difference have values only beside the rows of the table.
-  const isTable = by !== undefined || all.some(({ path }) => path === null)
-  const others = isTable ? all : all.filter(({ path }) => path !== null)
-  const file = [
-    path,
-    geoId,
-    ...toWords(dataset.name),
-    from.slice(0, 10),
-    to.slice(0, 10),
-    ...(by ? [by] : []),
-    ...(then ? ['as-of', ...toWords(then.moment)] : []),
-  ].join('-')
-  const firstOfUnit = all.findIndex((other) => other.unit === unit)
+  const days = Object.values(rangeQuery(zone, range)).map((border) => border.slice(0, 10))
+  const parts = [path, geoId, toWords(dataset.name), days, by ?? [], then ? ['as-of', ...toWords(then.moment)] : []]
+  const file = `${parts.flat().join('-')}.csv`
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
   const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
   // With `asof`, the other series are as known then.
-  const otherColumns = others.flatMap(({ name, unit, line }) => {
-    const title = `${line ? withUnit(name, unit) : name}${then ? ': value_then' : ''}`
-    return isTable && line ? [title, `${name}: hours`] : [title]
-  })
-  if (isTable) {
+  const otherTitle = ({ name, unit, line }: ComparedLine): string =>
+    `${line ? withUnit(name, unit) : name}${then ? ': value_then' : ''}`
+  // An earlier period and a difference have values only beside the rows of the table.
+  if (by !== undefined || others.some(({ path }) => path === null)) {
     const lines = others.flatMap(({ line }) => line ?? [])
+    const firstOfUnit = others.findIndex((other) => other.unit === unit)
     const { rows } = await readRows(request.store, dataset, range, then?.fetchId ?? null, lines, by)
     const main = dataset.measure === 'energy' ? 'sum' : 'mean'
-    const columns = [
-      'at_utc',
-      'at_local',
-      title + main,
-      'smallest',
-      'largest',
-      'count',
-      'hours',
-      ...(then ? [`${title}${main}_then`] : []),
+    const columns: [head: string, cell: (row: ChartTableRow) => unknown][] = [
+      ['at_utc', ({ from }) => formatUtc(from)],
+      ['at_local', ({ from }) => formatLocal(zone, from)],
+      [title + main, ({ mean }) => mean],
+      ['smallest', ({ min }) => min],
+      ['largest', ({ max }) => max],
+      ['count', ({ count }) => count],
+      ['hours', ({ seconds }) => seconds / HOUR],
     ]
-    const cells = rows.map((row) => [
-      ...[formatUtc(row.from), formatLocal(zone, row.from), row.mean, row.min, row.max, row.count, row.seconds / HOUR],
-      ...(then ? [row.before ?? null] : []),
-      ...others.flatMap(({ line }, i) =>
-        line
-          ? [row.compared?.[i] ?? null, (row.comparedSeconds?.[i] ?? 0) / HOUR]
-          : [differenceTo(row, firstOfUnit, then !== null)],
-      ),
-    ])
-    return csvResponse(`${file}.csv`, [...columns, ...otherColumns], [cells])
+    if (then) columns.push([`${title}${main}_then`, ({ before }) => before])
+    for (const [i, other] of others.entries())
+      if (other.line === null) columns.push([otherTitle(other), (row) => differenceTo(row, firstOfUnit, then !== null)])
+      else {
+        columns.push([otherTitle(other), ({ compared }) => compared?.[i]])
+        columns.push([`${other.name}: hours`, ({ comparedSeconds }) => (comparedSeconds?.[i] ?? 0) / HOUR])
+      }
+    const cells = rows.map((row) => columns.map(([, cell]) => cell(row) ?? null))
+    const heads = columns.map(([head]) => head)
+    return csvResponse(file, heads, [cells])
   }
-  const own = [['value', 'step_s'], ...(then ? [['value_then', 'step_s_then']] : [])].flat()
-  const columns = [
-    ...['at_utc', 'at_local'],
-    ...own.map((column) => (column.startsWith('value') ? title + column : column)),
-    ...otherColumns,
+  const moment = then?.moment ?? null
+  const lines = [
+    { line: dataset, moment: null, columns: [`${title}value`, 'step_s'] },
+    ...(then ? [{ line: dataset, moment, columns: [`${title}value_then`, 'step_s_then'] }] : []),
+    ...others.map((other) => ({ line: other.line!, moment, columns: [otherTitle(other)] })),
   ]
-  const lists = [
-    ...[null, ...(then ? [then.moment] : [])].map((moment) => ({ line: dataset, moment })),
-    ...others.map(({ line }) => ({ line, moment: then?.moment ?? null })),
-  ].map(({ line, moment }) => request.store.engine.values({ ...line!, ...range }, moment))
   async function* rows() {
-    for await (const instants of mergeByInstant(lists))
+    const values = lines.map(({ line, moment }) => request.store.engine.values({ ...line, ...range }, moment))
+    for await (const instants of mergeByInstant(values))
       yield instants.map(({ at, heads }) => [
         formatUtc(at),
         formatLocal(zone, at),
-        ...heads.flatMap((head, i) => [head?.[1] ?? null, ...(i < own.length / 2 ? [head?.[2] ?? null] : [])]),
+        // The value, then its step.
+        ...heads.flatMap((head, i) => lines[i]!.columns.map((_, n) => head?.[n + 1] ?? null)),
       ])
   }
-  return csvResponse(`${file}.csv`, columns, rows())
+  return csvResponse(file, ['at_utc', 'at_local', ...lines.flatMap(({ columns }) => columns)], rows())
 }
 
 /** `/api/carpet/…`: the hours of days. */

@@ -35,7 +35,6 @@ const PATHS = [
   `/series/1293?from=2015-01-01&to=2026-01-01&asof=${NIGHTS[2]}`,
   '/explain/600/3/2025-10-26T02:15:00+01:00',
   `/api/series/1293/8741?px=1000&from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`,
-  `/api/series/1293/8741?px=1000&only=before&from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`,
   '/api/carpet/1293/8741?from=2025-01-01&to=2026-01-01',
 ]
 
@@ -214,7 +213,7 @@ test('compared series are shown as known at the same moment, in the chart and th
   expect(beside.chart.compared[0].drawn).toEqual(alone.chart.before)
   const known = new Map(alone.table.rows.map(({ from, before }: { from: number; before: number }) => [from, before]))
   for (const { from, compared } of beside.table.rows) expect(compared).toEqual([known.get(from) ?? null])
-  const moved = await data(`/api/series/1293/8741?${query}&with=544&only=before`)
+  const moved = await data(`/api/series/1293/8741?${query}&with=544`)
   expect(moved.compared[0].drawn).toEqual(alone.chart.before)
   expect(await text(`/series/1293?${query}&with=544`)).toMatch(/<li class="with-0">.*as known at/)
 })

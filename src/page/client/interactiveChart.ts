@@ -74,7 +74,6 @@ function beginChart(): void {
   }
 
   let loading = new AbortController()
-  let shownFor = ''
   let isOwnRefresh = false
   const sayDifference = (): void => {
     const { revised = 0, added = 0 } = chart.before ? differing(chart.now, chart.before) : {}
@@ -100,13 +99,10 @@ function beginChart(): void {
       const query = new URLSearchParams(address.search)
       query.set('px', String(view.columns()))
       query.set('with', embedded.with)
-      const isThenOnly = asOf !== null && chart.before !== null && `${from} ${to}` === shownFor
-      if (isThenOnly) query.set('only', 'before')
       const response = await fetch(`${embedded.api}?${query}`, { signal })
-      const data = (await response.json()) as Partial<EmbeddedData['chart']> & { readonly error?: string }
+      const data = (await response.json()) as EmbeddedData['chart'] & { readonly error?: string }
       if (!response.ok) throw new Error(data.error)
-      chart = { ...chart, ...data }
-      shownFor = `${from} ${to}`
+      chart = data
       view.show(chart)
       readAgain()
       showLegend()
@@ -207,7 +203,6 @@ function beginChart(): void {
   // The chart may have room for finer data than the page.
   const lines = [chart.now, chart.before, ...chart.compared.map(({ drawn }) => drawn)]
   if (lines.some((drawn) => drawn?.kind === 'extremes')) void load(chart.from, chart.to, chart.asOf, false)
-  else shownFor = `${chart.from} ${chart.to}`
   showLegend()
   // The chart itself or a sync has updated the page.
   document.addEventListener('page:changed', () => {
@@ -218,7 +213,6 @@ function beginChart(): void {
     embedded = JSON.parse(text) as EmbeddedData
     if (JSON.stringify(embedded.changes) !== changes) slider = makeSlider()
     if (isOwnRefresh) return
-    shownFor = ''
     void load(chart.from, chart.to, chart.asOf, false)
   })
 }
