@@ -103,25 +103,16 @@ function describeProblem(error: unknown, names: readonly string[]) {
   return { code, message: (error as Error).message, offered: [] } as const
 }
 
-/** Reads the form. After a mistake in the comparison, its other fields and names count; after any other, the defaults. */
+/** Reads the form. A wrong time counts as the default, and a wrong name as none. */
 async function readForm(request: PageRequest, dataset: NamedGeoSeries) {
-  const read = async (query: URLSearchParams) => {
-    const chartQuery = await readRangeAndMoment({ ...request, query }, dataset)
-    return { chartQuery, compared: await readCompared({ ...request, query }, chartQuery) }
-  }
-  try {
-    return { ...(await read(request.query)), problem: null }
-  } catch (error) {
-    const problem = describeProblem(error, comparedNames(request.query))
-    const isTime = problem.code === 'bad-time' || problem.code === 'bad-range'
-    const rest = new URLSearchParams([...request.query].filter(([name]) => !isTime && name !== 'with'))
-    if (!(error instanceof AmbiguousSeries || error instanceof ThirdUnit)) return { ...(await read(rest)), problem }
-    const others = comparedNames(request.query).filter(
-      (name) => ![name, name.replace(/:\d+$/, '')].includes(error.cause.text),
-    )
-    const query = new URLSearchParams([...rest, ['with', others.join(',')]])
-    return { ...(await read(query).catch(() => read(rest))), problem }
-  }
+  const problems: ReturnType<typeof describeProblem>[] = []
+  const note = (error: unknown): void => void problems.push(describeProblem(error, comparedNames(request.query)))
+  const chartQuery = await readRangeAndMoment(request, dataset).catch((error) => {
+    note(error)
+    return readRangeAndMoment({ ...request, query: new URLSearchParams() }, dataset)
+  })
+  const compared = await readCompared(request, chartQuery, note)
+  return { chartQuery, compared, problem: problems[0] ?? null }
 }
 
 /** Reads the data of the page of a series. */

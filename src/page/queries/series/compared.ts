@@ -28,9 +28,9 @@ export const comparedNames = (query: URLSearchParams): string[] =>
     .filter((name, i, names) => name !== '' && names.indexOf(name) === i)
     .slice(0, MAX_COMPARED)
 
-/** Thrown if a series has a third unit, for which a chart has no axis; it is the `cause`. `text` names it in the address. */
+/** A series has a third unit, for which a chart has no axis; it is the `cause`. */
 export class ThirdUnit extends InputError {
-  declare readonly cause: { readonly text: string; readonly name: string }
+  declare readonly cause: { readonly name: string }
 }
 
 /** A name with its geo, to tell compared series apart. */
@@ -43,26 +43,32 @@ const toLine = (series: NamedGeoSeries): ChartLine => {
   return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure }
 }
 
+/** Reads a line to compare with: of the named geo, else of that of the first series if it has that geo. */
+async function readNamedLine(request: PageRequest, text: string, { dataset, range, asOf }: ChartQuery) {
+  const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
+  const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
+  const { path, unit } = series
+  const geo = (named === undefined && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
+  const fetchId = asOf && (await findAsOf(request.store, series.seriesId, asOf.moment)).fetchId
+  const line = { ...toLine(series), geoId: geo.id, fetchId }
+  return { path, name: placeName({ ...series, geo }), unit, drawn: await drawLine(request, line, range, fetchId), line }
+}
+
 /**
- * Reads the lines beside the first one, as known at the same moment: the series of `with` in the named geo, else in that of the first
- * series if they have it; the same series earlier; and the difference between the first two lines of one unit.
+ * Reads the lines beside the first one, as known at the same moment: the series of `with`, the same series earlier, and the difference
+ * between the first two lines of one unit. Lines with a mistake are left out, unless `note` throws.
  */
 export async function readCompared(
   request: PageRequest,
-  { dataset, range, asOf }: ChartQuery,
+  chartQuery: ChartQuery,
+  note: (mistake: unknown) => void = (mistake) => {
+    throw mistake
+  },
 ): Promise<ComparedLine[]> {
+  const { dataset, range, asOf } = chartQuery
   const compared: ComparedLine[] = []
-  const names = comparedNames(request.query)
-  for (const text of names) {
-    const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
-    const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
-    const { path, unit } = series
-    const geo = (named === undefined && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
-    const fetchId = asOf && (await findAsOf(request.store, series.seriesId, asOf.moment)).fetchId
-    const line = { ...toLine(series), geoId: geo.id, fetchId }
-    const drawn = await drawLine(request, line, range, fetchId)
-    compared.push({ path, name: placeName({ ...series, geo }), unit, drawn, line })
-  }
+  for (const text of comparedNames(request.query))
+    await readNamedLine(request, text, chartQuery).then((line) => compared.push(line), note)
   const { shift, difference } = readChoices(request.query)
   const { series: labels } = request.words
   if (shift) {
@@ -81,18 +87,21 @@ export async function readCompared(
     compared.push({ path: null, name, unit, drawn: subtractLines(first, other.drawn), line: null })
   }
   const units = new Set([dataset.unit])
-  // The difference goes first, because the user can remove it only by its own field.
-  for (const { name, unit, line } of [...compared].sort((a, b) => Number(b.line === null) - Number(a.line === null))) {
-    if (line !== null && units.size === 2 && !units.has(unit))
-      throw new ThirdUnit(`A chart has axes for two units, and ${name} has a third one: ${unit ?? 'unknown'}.`, {
-        hint: 'Remove the series of another unit, or the difference, first.',
-        code: 'third-unit',
-        cause: { text: names[compared.findIndex((other) => other.line === line)]!, name },
-      })
-    units.add(unit)
+  const hasAxis = ({ name, unit, line }: ComparedLine): boolean => {
+    const isShown = line === null || units.size < 2 || units.has(unit)
+    const message = `A chart has axes for two units, and ${name} has a third one: ${unit ?? 'unknown'}.`
+    const hint = 'Remove the series of another unit, or the difference, first.'
+    if (isShown) units.add(unit)
+    else note(new ThirdUnit(message, { hint, code: 'third-unit', cause: { name } }))
+    return isShown
   }
+  // The difference goes first, because the user can remove it only by its own field.
+  const shown = compared.toSorted((a, b) => Number(b.line === null) - Number(a.line === null)).filter(hasAxis)
   // Bands over one another would hide the lines.
-  return compared.slice(0, MAX_COMPARED).map((line) => ({ ...line, drawn: withoutBand(line.drawn) }))
+  return compared
+    .filter((line) => shown.includes(line))
+    .slice(0, MAX_COMPARED)
+    .map((line) => ({ ...line, drawn: withoutBand(line.drawn) }))
 }
 
 const withoutBand = ({ kind, segments }: Drawn): Drawn => ({
