@@ -1,20 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readStamp } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
-import { withDeadRuns } from '../reports/lastRuns.ts'
+import { readLastRun } from '../reports/lastRuns.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { roughLength } from './formats.ts'
 import type { PageRequest } from './page.ts'
-
-async function readLastRun(db: Reader) {
-  const newest = db.kysely
-    .selectFrom('_run')
-    .select(['id', 'job', 'command', 'outcome', 'message', 'code', 'planned', 'requests', 'started_at', 'finished_at'])
-    .orderBy('id', 'desc')
-    .limit(1)
-  const [run] = await withDeadRuns(db, await newest.execute())
-  return run ?? null
-}
 
 /** The progress of a run; null if its requests are not counted, or if splits made it longer than planned. */
 export function runProgress(

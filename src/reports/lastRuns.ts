@@ -97,11 +97,21 @@ export async function withDeadRuns<
   return runs.map((run) => (run.outcome === 'running' ? { ...run, outcome: 'failed', ...DIED } : run))
 }
 
+/** Reads the newest run; null without one. */
+export async function readLastRun(db: Reader) {
+  const last = db.kysely
+    .selectFrom('_run')
+    .select(['id', 'job', 'command', 'outcome', 'message', 'code', 'planned', 'requests', 'started_at', 'finished_at'])
+    .orderBy('id', 'desc')
+    .limit(1)
+  const [run = null] = await withDeadRuns(db, await last.execute())
+  return run
+}
+
 /** Finds the run that is in progress; undefined without one. */
 export async function findRunningRun(db: Reader) {
-  const columns = ['id', 'job', 'command', 'started_at', 'outcome', 'message', 'code'] as const
-  const last = db.kysely.selectFrom('_run').select(columns).orderBy('id', 'desc').limit(1)
-  return (await withDeadRuns(db, await last.execute())).find(({ outcome }) => outcome === 'running')
+  const run = await readLastRun(db)
+  return run?.outcome === 'running' ? run : undefined
 }
 
 /** Finds the jobs whose last run was stopped by its budget or by a signal. */
