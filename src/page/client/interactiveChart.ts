@@ -169,9 +169,7 @@ function beginChart(): void {
     open: explain,
   })
   place.querySelector('svg.figure')?.remove()
-  place.tabIndex = 0
-  place.setAttribute('role', 'group')
-  place.setAttribute('aria-label', embedded.label)
+  Object.assign(place, { tabIndex: 0, role: 'group', ariaLabel: embedded.label })
   place.setAttribute('aria-describedby', 'keys')
   place.dataset.drawn = '1'
   performance.mark('chart drawn')

@@ -38,8 +38,7 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
   const keys = matching.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
   const shown = keys.slice((page - 1) * INDICATORS_A_PAGE, page * INDICATORS_A_PAGE)
-  const kinds = [...new Set(shown.map(({ kind }) => kind))]
-  const ids = [...new Set(shown.map(({ id }) => id))]
+  const [kinds, ids] = [shown.map(({ kind }) => kind), shown.map(({ id }) => id)]
   const rows = await db.kysely
     .selectFrom('indicator as i')
     .leftJoin('indicator_text as t', (on) => on.onRef('t.kind', '=', 'i.kind').onRef('t.id', '=', 'i.id'))
@@ -162,19 +161,21 @@ async function readSearch(request: PageRequest) {
   })
   const hits = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MAX_FOUND)
   const shown = hits.slice(0, RESULTS)
+  const [kinds, ids] = [[...new Set(shown.map(({ kind }) => kind))], shown.map(({ id }) => id)]
   const texts = await db.kysely
     .selectFrom('texts')
     .select(['kind', 'item_id', 'locale', 'text'])
-    .where('item_id', 'in', [...new Set(shown.map(({ id }) => id))])
-    .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
+    .where('item_id', 'in', ids)
+    .where('kind', 'in', kinds)
     .execute()
   const series = await readStoredSeries(db, shown)
-  const names = await indicatorNames(request, shown.map(({ id }) => Number(id)).filter(Number.isSafeInteger))
+  const numbers = ids.map(Number).filter(Number.isSafeInteger)
+  const names = await indicatorNames(request, numbers)
   const titles = await db.kysely
     .selectFrom('content_text')
     .select(['kind', 'id', 'locale', 'title as name'])
-    .where('kind', 'in', [...new Set(shown.map(({ kind }) => kind))])
-    .where('id', 'in', shown.map(({ id }) => Number(id)).filter(Number.isSafeInteger))
+    .where('kind', 'in', kinds)
+    .where('id', 'in', numbers)
     .execute()
   const archives = await readKinds(db, 'archive')
   const results = shown.map((hit) => {
@@ -201,14 +202,8 @@ async function readSearch(request: PageRequest) {
 /** Reads the stored series that match a text, with the geo that it names. */
 async function readMatchingSeries(request: PageRequest, text: string) {
   const found = (await findSeries(request, await allSeries(request), text)).slice(0, SERIES_FOUND)
-  const head = await seriesHeads(
-    request,
-    found.map(({ row }) => row),
-  )
-  const geos = await geoNames(
-    request,
-    found.flatMap(({ geo }) => geo ?? []),
-  )
+  const [rows, geoIds] = [found.map(({ row }) => row), found.flatMap(({ geo }) => geo ?? [])]
+  const [head, geos] = [await seriesHeads(request, rows), await geoNames(request, geoIds)]
   return found.map(({ row, geo }) => ({ ...head(row), geo, geoName: geo === null ? null : (geos.get(geo) ?? null) }))
 }
 

@@ -30,6 +30,7 @@ import { lackingText } from './overviewPage.ts'
 /** Series on one page. */
 const SERIES_A_PAGE = 40
 const MAX_HOLES = 25
+const UNREQUESTED = { state: 'none', reason: 'never requested', missing: null, nextAt: null } as const
 
 const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
@@ -118,15 +119,8 @@ export async function readSeriesCoverage(request: PageRequest) {
   const isYear = chosen !== null && chosen >= 1970 && chosen < 2100
   const year = isYear ? chosen : localYear(zone, Math.max(reach.from, Math.min(request.now, reach.to - 1)))
   const [from, to] = [year, year + 1].map((january) => startOfDate(zone, `${january}-01-01`)!) as [number, number]
-  const unrequested = {
-    geoId: geo ?? ALL_GEOS,
-    state: 'none',
-    reason: 'never requested',
-    missing: null,
-    nextAt: null,
-  } as const
   // A year that somebody chose may lie outside of what was ever requested.
-  const outside = chosen === year ? subtract([{ from, to: Math.min(to, request.now) }], [reach]) : []
+  const outside = chosen === year ? subtract([{ from, to: Math.max(from, Math.min(to, request.now)) }], [reach]) : []
   // A geo that was only requested with all others lacks the same.
   const isRepeated = ({ geoId, reason, from, to }: CoverageInterval): boolean =>
     geoId !== ALL_GEOS &&
@@ -135,7 +129,7 @@ export async function readSeriesCoverage(request: PageRequest) {
     .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
     .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
     .filter((interval) => !isRepeated(interval))
-    .concat(outside.filter((part) => part.from < part.to).map((part) => ({ ...unrequested, ...part })))
+    .concat(outside.map((part) => ({ ...UNREQUESTED, geoId: geo ?? ALL_GEOS, ...part })))
     .sort((a, b) => a.from - b.from || a.to - b.to)
   const findJob = await createJobFinder(request, row.id)
   const years = periodBorders(zone, reach, 'year').slice(0, -1)

@@ -67,12 +67,9 @@ async function runStatement<Result>(
 /** Reads the geos to offer for a parameter `geo`: those with values. */
 async function readGeoChoices(request: PageRequest, parameters: RequestedStatement['parameters']) {
   if (!parameters.some(({ name }) => name === 'geo')) return []
-  const geos = request.store.kysely.selectFrom('series_geo').select('geo_id').distinct().orderBy('geo_id')
-  const rows = await geos.limit(MAX_OFFERED_GEOS).execute()
-  return namedGeos(
-    request,
-    rows.map(({ geo_id }) => geo_id),
-  )
+  const rows = request.store.kysely.selectFrom('series_geo').select('geo_id').distinct().orderBy('geo_id')
+  const geos = (await rows.limit(MAX_OFFERED_GEOS).execute()).map(({ geo_id }) => geo_id)
+  return namedGeos(request, geos)
 }
 
 /** Runs the statement of an address. Its mistakes are part of the data. */

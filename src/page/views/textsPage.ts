@@ -30,6 +30,14 @@ async function readTexts(request: PageRequest) {
   const items = await kysely
     .selectFrom('content as c')
     .select(['c.id', 'c.published_at', 'c.updated_at', 'c.withdrawn_at', 'c.sticky'])
+    .select((eb) =>
+      eb
+        .selectFrom('content_revision as r')
+        .whereRef('r.kind', '=', 'c.kind')
+        .whereRef('r.id', '=', 'c.id')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .as('superseded'),
+    )
     .where('c.kind', '=', kind)
     .orderBy('c.published_at', (order) => order.desc().nullsLast())
     .orderBy('c.id')
@@ -46,14 +54,6 @@ async function readTexts(request: PageRequest) {
     .where('t.id', 'in', ids)
     .orderBy('t.locale')
     .execute()
-  const changed = await kysely
-    .selectFrom('content_revision')
-    .select('id')
-    .select(({ fn }) => fn.countAll<number>().as('versions'))
-    .where('kind', '=', kind)
-    .where('id', 'in', ids)
-    .groupBy('id')
-    .execute()
   const groups = Map.groupBy(texts, ({ id }) => id)
   return {
     kinds: [...kinds.keys()],
@@ -68,7 +68,7 @@ async function readTexts(request: PageRequest) {
         title: text?.title ?? null,
         locale: text?.locale ?? null,
         summary: text?.summary || text?.begins || null,
-        superseded: changed.find(({ id }) => id === item.id)?.versions ?? 0,
+        superseded: Number(item.superseded),
       }
     }),
     more: items.length > TEXTS_A_PAGE,
