@@ -5,7 +5,7 @@ import type { Service } from '../service/service.ts'
 import { InputError } from '../util/errors.ts'
 import type { Html } from './html.ts'
 import type { PageLocale } from './words/locale.ts'
-import type { Words } from './words/words.ts'
+import { WORDS, type Words } from './words/words.ts'
 
 /** The query of an address; undefined values are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
@@ -51,6 +51,24 @@ export interface PageRequest {
   /** The address of a script, style or picture: `asset('plot.js')`. */
   asset(name: string): string
 }
+
+/** The part of a request that its address and the service determine. */
+export const baseRequest = (
+  store: Reader,
+  { pathname, searchParams }: URL,
+  params: PageRequest['params'],
+  locale: PageLocale,
+  service: Service,
+) => ({
+  store,
+  params,
+  locale,
+  service,
+  query: searchParams,
+  words: WORDS[locale],
+  path: pathname === '/index.json' ? '/' : pathname.replace(/\.json$/, ''),
+  languages: [locale, ...service.locales],
+})
 
 /** Reads and shows the data of a page. `/x` is the HTML, `/x.json` the result of `read`. */
 export interface View<Data, Read = Data> {

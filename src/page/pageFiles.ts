@@ -3,11 +3,10 @@ import type { Service } from '../service/service.ts'
 import { ICON } from './assets.ts'
 import { htmlText } from './html.ts'
 import { layout } from './layout.ts'
-import { formatAddress, NotFound, type PageRequest, type Query } from './page.ts'
+import { baseRequest, formatAddress, NotFound, type PageRequest, type Query } from './page.ts'
 import { PAGES } from './pages.ts'
 import { STYLE } from './style.ts'
 import type { PageLocale } from './words/locale.ts'
-import { WORDS } from './words/words.ts'
 
 /** The written pages, each with the parameters that make a page of their own. */
 const WRITTEN_PAGES: Readonly<Record<string, readonly string[]>> = {
@@ -71,17 +70,10 @@ export async function* pageFiles(
     const name = pageFileName(address)
     const { page, params } = findPage(url.pathname)!
     const request: PageRequest = {
-      store,
-      path: url.pathname,
-      params,
-      query: url.searchParams,
-      locale,
-      words: WORDS[locale],
+      ...baseRequest(store, url, params, locale, service),
       now,
       live: false,
       foreign: false,
-      service,
-      languages: [locale, ...service.locales],
       // Files are the same whichever version made them.
       version: '',
       link(path, query = {}) {

@@ -10,6 +10,7 @@ import { html, htmlText } from './html.ts'
 import { createEtag, matchesTag, readShownRun } from './lastRun.ts'
 import { layout, type ShownPage } from './layout.ts'
 import {
+  baseRequest,
   type Endpoint,
   formatAddress,
   jsonResponse,
@@ -21,7 +22,6 @@ import {
 import { PAGES } from './pages.ts'
 import { type Door, isForeign } from './security.ts'
 import type { PageLocale } from './words/locale.ts'
-import { WORDS } from './words/words.ts'
 
 /** The settings of a server. */
 export interface Site {
@@ -63,14 +63,7 @@ export interface SentResponse {
 /** Creates the request that pages see. If the database cannot be read, `store` has only its name. */
 function createRequest(site: Site, { address, params, headers, locale }: PageCall, store: Reader): PageRequest {
   return {
-    store,
-    path: address.pathname === '/index.json' ? '/' : address.pathname.replace(/\.json$/, ''),
-    params,
-    query: address.searchParams,
-    locale,
-    languages: [locale, ...site.service.locales],
-    service: site.service,
-    words: WORDS[locale],
+    ...baseRequest(store, address, params, locale, site.service),
     version: site.version,
     now: site.now(),
     live: true,
