@@ -52,9 +52,8 @@ export const valuesCsv: Responder = async (request) => {
     `${line ? withUnit(name, unit) : name}${then ? ': value_then' : ''}`
   // An earlier period and a difference have values only beside the rows of the table.
   if (by !== undefined || others.some(({ path }) => path === null)) {
-    const lines = others.flatMap(({ line }) => line ?? [])
     const firstOfUnit = others.findIndex((other) => other.unit === unit)
-    const { rows } = await readRows(request.store, dataset, range, then?.fetchId ?? null, lines, by)
+    const { rows } = await readRows(request, chartQuery, others)
     const main = dataset.measure === 'energy' ? 'sum' : 'mean'
     const columns: [head: string, cell: (row: ChartTableRow) => unknown][] = [
       ['at_utc', ({ from }) => formatUtc(from)],

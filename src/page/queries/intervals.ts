@@ -1,11 +1,8 @@
 import { expressionBuilder } from 'kysely'
 import { ALL_GEOS, type GapReason } from '../../db/tables/codes.ts'
 import { isMissed } from '../../reports/findGaps.ts'
-import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
-import { addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import type { PageRequest } from '../page.ts'
-import { periodBorders } from './periods.ts'
 
 /** The states of an interval of a series: never requested, then from the best to the worst. */
 export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'unverified', 'failed'] as const
@@ -212,19 +209,3 @@ function sharesIn(seconds: Partial<Record<CoverageState, number>>, whole: number
 /** The worst state with a share in a period. */
 export const worstState = (shares: Shares): CoverageState =>
   COVERAGE_STATES.findLast((state) => shares[state] !== undefined) ?? 'none'
-
-/** Consecutive local days: their dates, and their borders, of which there is one more. */
-export interface Days {
-  readonly dates: readonly string[]
-  readonly borders: readonly Instant[]
-}
-
-/** The local days of a zone from one instant to before another. */
-export function daysBetween(zone: string, from: Instant, to: Instant): Days {
-  const borders = periodBorders(zone, { from, to }, 'day')
-  return { dates: borders.slice(0, -1).map((at) => localDate(zone, at)), borders }
-}
-
-/** The last local days of a zone, as many as given, up to and including the one that holds an instant. */
-export const lastDays = (zone: string, now: Instant, count: number): Days =>
-  daysBetween(zone, addUnits(zone, floorTo(zone, now, 'day'), 'day', 1 - count), now + 1)

@@ -7,8 +7,9 @@ import { findRhythms } from '../../reports/rhythm.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, paginate } from '../page.ts'
-import { computeShares, geosBySeries, lastDays, readCoverageIntervals, timelines } from './intervals.ts'
+import { computeShares, geosBySeries, readCoverageIntervals, timelines } from './intervals.ts'
 import { geoNames, requestNames, seriesUnits } from './names.ts'
+import { lastDays, periodBorders } from './periods.ts'
 import { latestValue } from './series/seriesQuery.ts'
 import { readDays, sixDigits } from './series/window.ts'
 import { allSeries, findSeries, type SeriesRow, seriesHeads } from './seriesPaths.ts'
@@ -88,8 +89,7 @@ async function readLines(
   const named = await geoNames(request, [...geos.values()].flat())
   // Today is unfinished, so that its mean would mislead.
   const today = floorTo(request.service.timeZone, request.now, 'day')
-  const { borders: trendDays } = lastDays(request.service.timeZone, today - 1, TREND_DAYS)
-  const trendRange = { from: trendDays[0]!, to: trendDays.at(-1)! }
+  const trendRange = lastDays(request.service.timeZone, today - 1, TREND_DAYS)
   const units = await seriesUnits(request, ids)
   const lines = []
   for (const { row, geo: foundGeo } of found) {
@@ -99,7 +99,7 @@ async function readLines(
     const line = { seriesId: row.id, geoId: geo, zone: row.time_zone }
     const trend = await readDays(request.store, line, trendRange, null)
     const latest = await latestValue.first(request.store.kysely, { series: row.id, geo, now: request.now })
-    const { borders } = lastDays(row.time_zone, request.now, STRIP_DAYS)
+    const days = periodBorders(row.time_zone, lastDays(row.time_zone, request.now, STRIP_DAYS), 'day')
     lines.push({
       ...head(row),
       /** The geo of the value and of the small picture. */
@@ -118,7 +118,7 @@ async function readLines(
       trend: trend.map(([, { mean }]) => sixDigits(mean)),
       gaps: (gaps.get(row.id) ?? []).reduce((sum, { count }) => sum + count, 0),
       /** Shares of states by day. */
-      days: computeShares(timelines(intervals.get(row.id)!), borders, geoIds),
+      days: computeShares(timelines(intervals.get(row.id)!), days, geoIds),
     })
   }
   return lines

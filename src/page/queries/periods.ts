@@ -24,3 +24,9 @@ export function periodBorders(zone: string, { from, to }: Interval, unit: Period
   while (borders.at(-1)! < to) borders.push(periodAt(zone, borders.at(-1)!, unit).to)
   return borders
 }
+
+/** The last local days, as many as given, up to the one that contains an instant. */
+export function lastDays(zone: string, at: Instant, count: number): Interval {
+  const { to } = periodAt(zone, at, 'day')
+  return { from: addUnits(zone, to, 'day', -count), to }
+}

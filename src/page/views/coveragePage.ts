@@ -14,7 +14,6 @@ import {
   type CoverageInterval,
   type CoverageState,
   computePeriods,
-  daysBetween,
   geosBySeries,
   type Period,
   readCoverageIntervals,
@@ -140,13 +139,12 @@ export async function readSeriesCoverage(request: PageRequest) {
     Math.max(from, floorTo(zone, reach.from, 'month')),
     Math.min(to, ceilTo(zone, reach.to, 'month')),
   ]
-  const days = daysBetween(zone, Math.min(first, last), last)
-  const dayPeriods = computePeriods(lines, days.borders, geoIds)
+  const days = periodBorders(zone, { from: Math.min(first, last), to: last }, 'day')
   return {
     ...head,
     year,
     years: years.map((january) => ({ year: localYear(zone, january), months: months(january) })),
-    days: days.dates.map((date, i) => ({ date, ...dayPeriods[i]! })),
+    days: computePeriods(lines, days, geoIds).map((period, i) => ({ date: localDate(zone, days[i]!), ...period })),
     holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => {
       const job = findJob(geoId)
       const gap = { series_id: row.id, kind: row.kind, indicator_id: row.indicator_id, geo_id: geoId, job }

@@ -68,12 +68,8 @@ async function findInReply({ kysely }: Reader, line: GeoSeries, at: Instant, has
 }
 
 /** Finds the last fetch that covered an instant, whether it changed anything or not. */
-async function findConfirmation(
-  { kysely }: Reader,
-  { seriesId, geoId }: GeoSeries,
-  at: Instant,
-): Promise<number | null> {
-  const rows = await kysely
+async function findConfirmation(db: Reader, { seriesId, geoId }: GeoSeries, at: Instant): Promise<number | null> {
+  const rows = await db.kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids'])
     .where('series_id', '=', seriesId)

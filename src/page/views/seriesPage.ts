@@ -11,7 +11,7 @@ import { countText, daysText, groupingText, momentText, numberText, timeText } f
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
-import { PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
+import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
 import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
 import {
   type ChartData,
@@ -26,7 +26,7 @@ import {
 } from '../queries/series/chartData.ts'
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import {
-  lastDays,
+  lastShown,
   latestValue,
   moveByShift,
   type NamedGeoSeries,
@@ -122,9 +122,7 @@ async function readSeriesPage(request: PageRequest) {
   const { chartQuery, compared, problem } = await readForm(request, dataset)
   const { range, asOf } = chartQuery
   const states = await readStates(request, dataset, range)
-  const by = chosenUnit(request, range)
-  const lines = compared.flatMap(({ line }) => line ?? [])
-  const named = lines.filter(({ shift }) => shift === undefined)
+  const named = compared.flatMap(({ line }) => (line && line.shift === undefined ? line : []))
   const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
   const chart = await readChart(request, chartQuery, states, compared)
   return {
@@ -135,18 +133,18 @@ async function readSeriesPage(request: PageRequest) {
     /** The number of days of a range that ends today. */
     days: problem === null ? requestedDays(query) : null,
     asOf,
-    neighbours: rangeLinks(dataset.zone, range, Math.min(dataset.last ?? now, now)),
+    neighbours: rangeLinks(dataset.zone, range, lastShown(dataset, now)),
     changes: await readChanges(store, dataset, range),
     revisions: await readRevisions(store, dataset, range, MAX_REVISIONS),
     chart,
     figures: await readFigures(store, dataset, range, asOf?.fetchId ?? null),
     /** The means or sums of the compared lines. */
     comparedFigures: await Promise.all(compared.map(({ line }) => readMainFigure(store, line, range))),
-    table: await readRows(store, dataset, range, asOf?.fetchId ?? null, lines, by),
+    table: await readRows(request, chartQuery, compared),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
     problem,
-    sql: selectStatement(chartQuery, [dataset, ...named], by),
+    sql: selectStatement(chartQuery, [dataset, ...named], chosenUnit(request, range)),
     commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
   }
 }
@@ -177,7 +175,7 @@ function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, 
     html`<a href="${here(shown, query)}"${shown.from === range.from && shown.to === range.to && html` aria-current="true"`}>${label}</a>\n`
   // The address stays the same tomorrow.
   const showLast = (days: number, label: string): Html =>
-    show(lastDays(dataset, now, days), label, { from: undefined, to: undefined, last: days })
+    show(lastDays(zone, lastShown(dataset, now), days), label, { from: undefined, to: undefined, last: days })
   const end = addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
   return html`<nav class="spans" data-part="spans" aria-label="${labels.range}">
@@ -249,11 +247,8 @@ const geoLinks = ({ dataset }: SeriesData, { words, link, path }: PageRequest): 
 const seriesNames = (compared: ChartData['compared']): string =>
   compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
 
-const chartLegend = (
-  { chart, dataset, asOf, range, comparedFigures, changes }: SeriesData,
-  here: Here,
-  request: PageRequest,
-): Html => {
+function chartLegend(data: SeriesData, here: Here, request: PageRequest): Html {
+  const { chart, dataset, asOf, range, comparedFigures, changes } = data
   const { series: labels, common } = request.words
   const asKnown = asOf && labels.valuesThen(momentText(dataset.zone, asOf.moment))
   // A line without values says so, and where to fetch them.
@@ -280,10 +275,9 @@ const coveredText = (share: number, { words, locale }: PageRequest): string =>
   share > 0.995 ? '' : ` · ${words.series.covered(share.toLocaleString(locale, { style: 'percent' }))}`
 
 /** The value now, and the mean and the extremes of the range; as of a past moment only the latter. */
-function keyFigures(
-  { latest, asOf, range, figures: { mean, sum, share, low, high }, dataset: { unit, zone, measure } }: SeriesData,
-  request: PageRequest,
-): Html {
+function keyFigures({ latest, asOf, range, figures, dataset }: SeriesData, request: PageRequest): Html {
+  const { mean, sum, share, low, high } = figures
+  const { unit, zone, measure } = dataset
   const { locale, words, now } = request
   const { series: labels } = words
   const value = (number: number | null | undefined, detail?: HtmlPart): HtmlPart =>
@@ -354,12 +348,7 @@ function elsewhere({ dataset, range, sql, commands }: SeriesData, here: Here, re
   const { series: labels } = words
   return html`<section data-part="same" aria-labelledby="same">
 <h2 id="same">${words.common.same}</h2>
-${
-  live &&
-  html`<ul>
-<li><a href="${here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)}">${labels.csv}</a></li>
-</ul>`
-}
+${live && html`<p><a href="${here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)}">${labels.csv}</a></p>`}
 ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((command) => `${request.command(command)}\n`)}</pre>`}
 <p>${labels.sql}${live && html` · <a href="${link('/sql', { sql })}">/sql</a>`}</p><pre>${sql}</pre>
 </section>`
@@ -370,28 +359,24 @@ function openIntervals({ open, dataset, range }: SeriesData, { words, link, live
   const { zone, path, geoId } = dataset
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
-  return (
-    open.length > 0 &&
-    html`<section aria-labelledby="open">
+  if (open.length === 0) return null
+  return html`<section aria-labelledby="open">
 <h2 id="open">${labels.open}</h2>
 <ul class="intervals">${open
-      .slice(0, MAX_LISTED_INTERVALS)
-      .map(
-        ({ from, to, state, missing, nextAt }) =>
-          html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${labels.again(momentText(zone, nextAt))}`}</li>\n`,
-      )}</ul>
+    .slice(0, MAX_LISTED_INTERVALS)
+    .map(
+      ({ from, to, state, missing, nextAt }) =>
+        html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${labels.again(momentText(zone, nextAt))}`}</li>\n`,
+    )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
 <p><a href="${link(`/coverage/${path}`, live ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>
 </section>`
-  )
 }
 
 /** The table of the chart. Each row has a link. */
-function rowsTable(
-  { dataset, table: { level, rows }, asOf, chart }: SeriesData,
-  here: Here,
-  request: PageRequest,
-): Html {
+function rowsTable(data: SeriesData, here: Here, request: PageRequest): Html {
+  const { dataset, asOf, chart } = data
+  const { level, rows } = data.table
   const { words, locale, link } = request
   const { series: labels } = words
   const { zone, path, geoId, unit, measure } = dataset

@@ -12,7 +12,7 @@ import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { PERIOD_UNITS, type PeriodUnit, periodBorders } from '../periods.ts'
 import { type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
-import { type GeoSeries, joinBands, localDays, readWindow, type Summary, sixDigits, summarize } from './window.ts'
+import { type GeoSeries, joinBands, NO_VALUES, readWindow, type Summary, sixDigits, summarize } from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
 const [USUAL_COLUMNS, STATIC_COLUMNS] = [300, 720]
@@ -190,15 +190,15 @@ async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchI
   })
 }
 
-/** Reads the table of a range, by a unit on request: current values, those known after a fetch, and those of other series. */
+/** Reads the table of a range, by a unit on request: current values, those known at a moment, and those of compared series. */
 export async function readRows(
-  db: Reader,
-  line: MeasuredSeries,
-  range: Interval,
-  fetchId: number | null,
-  others: readonly NonNullable<ComparedLine['line']>[] = [],
-  by?: PeriodUnit,
+  request: PageRequest,
+  { dataset: line, range, asOf }: ChartQuery,
+  compared: readonly ComparedLine[],
 ) {
+  const { store: db } = request
+  const [by, fetchId] = [chosenUnit(request, range), asOf?.fetchId ?? null]
+  const others = compared.flatMap((other) => other.line ?? [])
   const few = by ? undefined : await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
   const days = (range.to - range.from) / 86_400
@@ -209,7 +209,7 @@ export async function readRows(
   const current = new Set(now.map(({ from }) => from))
   const withdrawn = then
     .filter(({ from }) => !current.has(from))
-    .map(({ from, to }): ChartTableRow => ({ from, to, count: 0, seconds: 0, min: null, max: null, mean: null }))
+    .map(({ from, to }) => summaryRow([{ from, to }, NO_VALUES]))
   const before = new Map(then.map((row) => [row.from, row]))
   const beside: ((at: number) => ChartTableRow | undefined)[] = []
   for (const other of others) {
@@ -253,15 +253,15 @@ function clockPlace(zone: string, at: number): number {
 export async function readCarpet(db: Reader, line: MeasuredSeries, range: Interval, fetchId: number | null) {
   const { zone } = line
   if ((range.to - range.from) / DAY > MAX_CARPET_DAYS) return null
-  const days = localDays(zone, range)
-  const hours = days.flatMap(({ from, to }, day) =>
-    Array.from({ length: Math.ceil((to - from) / HOUR) }, (_, i) => {
+  const borders = periodBorders(zone, range, 'day')
+  const days = borders.slice(0, -1)
+  const hours = days.flatMap((from, day) =>
+    Array.from({ length: Math.ceil((borders[day + 1]! - from) / HOUR) }, (_, i) => {
       const at = from + i * HOUR
       return { day, at, key: clockPlace(zone, at) }
     }),
   )
-  const end = days.at(-1)?.to ?? range.to
-  const extremes = await db.engine.extremes(line, [...hours.map(({ at }) => at), end], fetchId)
+  const extremes = await db.engine.extremes(line, [...hours.map(({ at }) => at), borders.at(-1)!], fetchId)
   const everyDay = Array.from({ length: 24 }, (_, hour) => 2 * hour)
   const keys = [...new Set([...everyDay, ...hours.map(({ key }) => key)])].sort((a, b) => a - b)
   const cells: (number | null | false)[][] = days.map(() => keys.map(() => false))
@@ -269,6 +269,6 @@ export async function readCarpet(db: Reader, line: MeasuredSeries, range: Interv
     cells[day]![keys.indexOf(key)] = sixDigits(mainNumber(extremes[i]!, line.measure))
   return {
     slots: keys.map((key) => ({ hour: key >> 1, again: key % 2 === 1 })),
-    days: days.map(({ from }, day) => ({ date: localDate(zone, from), hours: cells[day]! })),
+    days: days.map((from, day) => ({ date: localDate(zone, from), hours: cells[day]! })),
   }
 }

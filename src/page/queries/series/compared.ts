@@ -119,22 +119,18 @@ function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
     const end = isDay || (border > begin && border < begin + to - from) ? border : begin + to - from
     return [{ from: begin, to: end, ...values }]
   })
-  return earlier.kind === 'values'
-    ? {
-        kind: 'values',
-        segments: joinValues(periods.map(({ from, to, mean }) => ({ at: from, step: to - from, value: mean }))),
-      }
-    : { kind: 'extremes', segments: joinBands(periods.map((period) => [period, { count: 1, ...period }])) }
+  if (earlier.kind === 'extremes')
+    return { kind: 'extremes', segments: joinBands(periods.map((period) => [period, { count: 1, ...period }])) }
+  const values = periods.map(({ from, to, mean }) => ({ at: from, step: to - from, value: mean }))
+  return { kind: 'values', segments: joinValues(values) }
 }
 
 /** The differences between the periods that two lines share. Means have none if they cover other hours. */
 function subtractLines(first: Drawn, second: Drawn): Drawn {
-  const means = new Map(
-    [...eachPeriod(second)].map(({ from, to, mean, seconds }) => [`${from} ${to}`, { mean, seconds }]),
-  )
+  const others = new Map([...eachPeriod(second)].map((period) => [`${period.from} ${period.to}`, period]))
   const differences = [...eachPeriod(first)].flatMap(({ from, to, mean, seconds }) => {
-    const other = means.get(`${from} ${to}`)
-    if (mean === null || other == null || other.mean === null || other.seconds !== seconds) return []
+    const other = others.get(`${from} ${to}`)
+    if (mean === null || !other || other.mean === null || other.seconds !== seconds) return []
     return [{ at: from, step: to - from, value: mean - other.mean }]
   })
   return { kind: 'values', segments: joinValues(differences) }

@@ -10,7 +10,7 @@ import type { Interval } from '../../../util/time/interval.ts'
 import { addLocal, addUnits, atLocal, floorTo, formatLocal } from '../../../util/time/zone.ts'
 import { badTime, NotFound, type PageRequest, wholeNumber } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
-import { PERIOD_UNITS, type PeriodUnit, periodAt, SPANS } from '../periods.ts'
+import { lastDays, PERIOD_UNITS, type PeriodUnit, periodAt, SPANS } from '../periods.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
 
 /** Reads the geos that jobs select by their ids. They may have no values. */
@@ -143,17 +143,14 @@ export function requestedDays(query: URLSearchParams): number | null {
   })
 }
 
-/** The last local days up to one with a value. Prices reach to tomorrow, which is not one of them. */
-export function lastDays({ zone, last }: Pick<NamedGeoSeries, 'zone' | 'last'>, now: Instant, days: number): Interval {
-  const to = addUnits(zone, floorTo(zone, Math.min(last ?? now, now), 'day'), 'day', 1)
-  return { from: addUnits(zone, to, 'day', -days), to }
-}
+/** The last instant that is shown: that of a value, but not of the future, to which prices reach. */
+export const lastShown = ({ last }: Pick<NamedGeoSeries, 'last'>, now: Instant): Instant => Math.min(last ?? now, now)
 
 /** Reads the range of an address: its borders, its local `day`, or its `last` days. */
 function requestedRange(dataset: NamedGeoSeries, query: URLSearchParams, now: Instant): Interval {
   const { zone, last } = dataset
   const [first, end, day, days] = [query.get('from'), query.get('to'), query.get('day'), requestedDays(query)]
-  if (days !== null) return lastDays(dataset, now, days)
+  if (days !== null) return lastDays(zone, lastShown(dataset, now), days)
   if (day && !first && !end) return periodAt(zone, parseBorder(zone, 'day', day), 'day')
   const to = end
     ? parseBorder(zone, 'to', end)

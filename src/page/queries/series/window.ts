@@ -20,7 +20,8 @@ const BY_DAYS = 180
 /** Lengths of columns in seconds; longer ones have whole days. They begin at multiples of their length. */
 const COLUMN_LENGTHS = [300, 600, 900, 1800, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR]
 
-const NO_VALUES: Extremes = { count: 0, seconds: 0, min: null, max: null, sum: null, mean: null }
+/** The summary of a period without values. */
+export const NO_VALUES: Extremes = { count: 0, seconds: 0, min: null, max: null, sum: null, mean: null }
 
 const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b))
 const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b))
@@ -91,7 +92,7 @@ async function findBegin({ kysely }: Reader, { seriesId, geoId, from }: SeriesRa
 }
 
 /** The local days of an interval, including those at both ends. */
-export function localDays(zone: string, { from, to }: Interval): LocalDay[] {
+function localDays(zone: string, { from, to }: Interval): LocalDay[] {
   const [first, last] = [dayIntervalAt(zone, from).day, dayIntervalAt(zone, to - 1).day]
   return Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
     ({ seconds }) => seconds > 0,
