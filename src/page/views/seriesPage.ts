@@ -1,6 +1,6 @@
 import { readKnownValues } from '../../db/queries/values.ts'
 import type { Reader } from '../../db/store.ts'
-import { InputError } from '../../util/errors.ts'
+import type { InputError } from '../../util/errors.ts'
 import { DAY } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
@@ -84,23 +84,26 @@ async function readMainFigure(db: Reader, line: ComparedLine['line'], { from, to
   return { value: measure === 'energy' ? sum : mean, share }
 }
 
-/** Describes a mistake in the form, with the series that a name may mean; throws any other error. */
+/** Mistakes in the form. */
+const MISTAKES = ['ambiguous', 'third-unit', 'not-found', 'bad-time', 'bad-range'] as const
+
+/** The series that an ambiguous name may mean, each with the names that replace those of the form. */
+const offerSeries = ({ cause: { text, candidates } }: AmbiguousSeries, names: readonly string[]) =>
+  candidates.map(({ path, name }) => {
+    const replace = (part: string) => (part.replace(/:\d+$/, '') === text ? path + part.slice(text.length) : part)
+    return { name: `${path} ${name}`, with: names.map(replace).join(',') }
+  })
+
+/** Describes a mistake in the form; throws any other error. */
 function describeProblem(error: unknown, names: readonly string[]) {
-  if (error instanceof AmbiguousSeries) {
-    const { text, candidates } = error.cause
-    const offered = candidates.map(({ path, name }) => {
-      const replace = (part: string) => (part.replace(/:\d+$/, '') === text ? path + part.slice(text.length) : part)
-      return { name: `${path} ${name}`, with: names.map(replace).join(',') }
-    })
-    return { code: 'ambiguous', message: error.message, offered } as const
+  const code = MISTAKES.find((name) => name === (error instanceof NotFound ? 'not-found' : (error as InputError).code))
+  if (!code) throw error
+  return {
+    code,
+    message: (error as Error).message,
+    offered: error instanceof AmbiguousSeries ? offerSeries(error, names) : [],
+    leftOut: error instanceof ThirdUnit ? error.cause.name : null,
   }
-  if (error instanceof ThirdUnit) {
-    const { message, cause } = error
-    return { code: 'third-unit', message, offered: [], leftOut: cause.name } as const
-  }
-  const code = error instanceof NotFound ? 'not-found' : error instanceof InputError ? error.code : ''
-  if (code !== 'not-found' && code !== 'bad-time' && code !== 'bad-range') throw error
-  return { code, message: (error as Error).message, offered: [] } as const
 }
 
 /** Reads the form. A wrong time counts as the default, and a wrong name as none. */
@@ -484,7 +487,7 @@ export const seriesView = view({
       first !== null && last !== null ? labels.held(timeText(zone, first), timeText(zone, last)) : labels.nothing
     return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${live && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
-${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? labels.noSeries : common.errors[problem.code]}${'leftOut' in problem && html` <bdi>${problem.leftOut}</bdi>`}${problem.offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`}
+${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? labels.noSeries : common.errors[problem.code]}${problem.leftOut !== null && html` <bdi>${problem.leftOut}</bdi>`}${problem.offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${labels.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${
