@@ -509,6 +509,16 @@ describe('lines beside the first one', () => {
     expect(page).toContain('<li class="with-1"><bdi>difference')
     expect(page).toContain('value="600:1,544:8741"')
   })
+
+  test('each mistake in the names has a message, and the other names are compared', async () => {
+    const query = 'from=2025-10-25&to=2025-10-28&difference=1&with=nothing-like-it,600:1,544:8741'
+    const { problems, chart } = await data(`/series/600.json?${query}`)
+    expect(problems.map(({ code }: { code: string }) => code)).toEqual(['not-found', 'third-unit'])
+    expect(chart.compared.map(({ path }: { path: string | null }) => path)).toEqual(['600', null])
+    const wrongTime = await data('/series/600.json?from=2025-02-30&with=600:1')
+    expect(wrongTime.problems.map(({ code }: { code: string }) => code)).toEqual(['bad-time'])
+    expect(wrongTime.chart.compared).toHaveLength(1)
+  })
 })
 
 test('the latest revisions have the value before and after, and a link to all versions', async () => {
@@ -594,11 +604,11 @@ describe('a series for comparison', () => {
       `544,${name}`,
       `${name}:8741`,
     ]) {
-      const { problem, chart } = (await (await compare(text)).json()) as {
-        problem: null
+      const { problems, chart } = (await (await compare(text)).json()) as {
+        problems: object[]
         chart: { compared: { path: string }[] }
       }
-      expect(problem, text).toBeNull()
+      expect(problems, text).toEqual([])
       expect(chart.compared.at(-1)!.path, text).toBe('1293')
     }
   })

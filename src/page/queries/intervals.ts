@@ -100,7 +100,7 @@ export function timelines(intervals: readonly CoverageInterval[]): Timelines {
 }
 
 /** The states on the page of a series. */
-export type IntervalState = CoverageState | 'absent'
+type IntervalState = CoverageState | 'absent'
 
 /** An interval of one state on the page of a series. */
 export interface ChartState extends Interval, Pick<CoverageInterval, 'missing' | 'nextAt'> {

@@ -115,14 +115,14 @@ async function readForm(request: PageRequest, dataset: NamedGeoSeries) {
     return readRangeAndMoment({ ...request, query: new URLSearchParams() }, dataset)
   })
   const compared = await readCompared(request, chartQuery, note)
-  return { chartQuery, compared, problem: problems[0] ?? null }
+  return { chartQuery, compared, problems }
 }
 
 /** Reads the data of the page of a series. */
 async function readSeriesPage(request: PageRequest) {
   const { store, now, params, query } = request
   const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
-  const { chartQuery, compared, problem } = await readForm(request, dataset)
+  const { chartQuery, compared, problems } = await readForm(request, dataset)
   const { range, asOf } = chartQuery
   const states = await readStates(request, dataset, range)
   const named = compared.flatMap(({ line }) => (line && line.shift === undefined ? line : []))
@@ -134,7 +134,7 @@ async function readSeriesPage(request: PageRequest) {
     latest,
     range,
     /** The number of days of a range that ends today. */
-    days: problem === null ? requestedDays(query) : null,
+    days: problems.length === 0 ? requestedDays(query) : null,
     asOf,
     neighbours: rangeLinks(dataset.zone, range, lastShown(dataset, now)),
     changes: await readChanges(store, dataset, range),
@@ -146,7 +146,7 @@ async function readSeriesPage(request: PageRequest) {
     table: await readRows(request, chartQuery, compared),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
-    problem,
+    problems,
     sql: selectStatement(chartQuery, [dataset, ...named], chosenUnit(request, range)),
     commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
   }
@@ -201,7 +201,7 @@ const changeMoments = ({ changes, dataset }: SeriesData, { words: { series: labe
 function chooser(data: SeriesData, request: PageRequest): Html {
   const { query, path, words } = request
   const { series: labels, common } = words
-  const { dataset, range, days, asOf, problem, chart } = data
+  const { dataset, range, days, asOf, problems, chart } = data
   const { zone } = dataset
   const moments = changeMoments(data, request)
   // A moment between two changes is listed too.
@@ -213,7 +213,7 @@ function chooser(data: SeriesData, request: PageRequest): Html {
   const borders = rangeQuery(zone, range)
   const border = (name: 'from' | 'to', label: string): Html => {
     // A mistake stays in its field.
-    const isWrong = problem?.code === 'bad-time' || problem?.code === 'bad-range'
+    const isWrong = problems.some(({ code }) => code === 'bad-time' || code === 'bad-range')
     const value = isWrong ? (query.get(name) ?? '') : borders[name].slice(0, 16)
     const type = /^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : isWrong ? 'text' : 'datetime-local'
     return html`<label>${label} <input type="${type}" name="${name}" value="${value}"></label>`
@@ -228,8 +228,8 @@ function chooser(data: SeriesData, request: PageRequest): Html {
 ${border('from', labels.from)}
 ${border('to', labels.to)}${days !== null && html`<input type="hidden" name="last" value="${days}">`}
 <label>${labels.asOf} <select name="asof" id="asof">${options([...choices, ['', labels.now]], asOf?.moment ?? '')}</select></label>
-${names.map((name) => problem === null && html`<input type="hidden" name="with" value="${name}">`)}
-<label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${problem !== null && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
+${names.map((name) => problems.length === 0 && html`<input type="hidden" name="with" value="${name}">`)}
+<label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${problems.length > 0 && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
 <label>${labels.shift} <select name="shift">${options<string>([['', labels.noShift], ...shifts], shift ?? '')}</select></label>
 <label>${labels.by} <select name="by">${options<string>([['', labels.asStored], ...units], by ?? '')}</select></label>
 ${chart.compared.length > 0 && html`<label><input type="checkbox" name="difference" value="1"${difference && html` checked`}> ${labels.difference}</label>`}
@@ -475,10 +475,10 @@ const mostDecimals = (values: readonly (number | null)[]): number =>
 /** `/series/600`: the current and past values of a series. */
 export const seriesView = view({
   read: readSeriesPage,
-  status: ({ problem }) => (problem === null ? 200 : problem.code === 'not-found' ? 404 : 400),
+  status: ({ problems: [first] }) => (first === undefined ? 200 : first.code === 'not-found' ? 404 : 400),
   title: ({ dataset }) => `${seriesTitle(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
   show(data, request) {
-    const { dataset, problem, chart } = data
+    const { dataset, problems, chart } = data
     const { words, live } = request
     const { series: labels, common } = words
     const { zone, first, last, geo, unit, trunc, agg, geoAgg, geoTrunc } = dataset
@@ -487,7 +487,7 @@ export const seriesView = view({
       first !== null && last !== null ? labels.held(timeText(zone, first), timeText(zone, last)) : labels.nothing
     return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${live && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
-${problem !== null && html`<p class="bad" role="alert">${problem.code === 'not-found' ? labels.noSeries : common.errors[problem.code]}${problem.leftOut !== null && html` <bdi>${problem.leftOut}</bdi>`}${problem.offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`}
+${problems.map(({ code, leftOut, offered }) => html`<p class="bad" role="alert">${code === 'not-found' ? labels.noSeries : common.errors[code]}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${labels.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${
