@@ -170,7 +170,7 @@ describe('the overview', () => {
     const chosen = await fetch(`${url}/?lang=es`)
     const cookie = chosen.headers.get('set-cookie')!
     expect(cookie).toMatch(/^indicator_sync_lang=es;/)
-    for (const attribute of ['Path=/', 'HttpOnly', 'SameSite=Strict']) expect(cookie).toContain(attribute)
+    for (const attribute of ['Path=/', 'HttpOnly', 'SameSite=Lax']) expect(cookie).toContain(attribute)
     expect(await get(`${url}/`, { cookie: cookie.split(';')[0]!, 'accept-language': 'en' })).toContain('lang="es"')
   })
 
