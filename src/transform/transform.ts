@@ -10,7 +10,6 @@ import { transformCatalogue } from './transformCatalogue.ts'
 import { transformContents } from './transformContents.ts'
 import { transformSeries } from './transformSeries.ts'
 import { transformWidgets } from './transformWidgets.ts'
-import { scan } from './values/scan.ts'
 
 const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedRequest) => Rows>> = {
   catalogue: transformCatalogue,
@@ -37,10 +36,6 @@ const BOM = [0xef, 0xbb, 0xbf]
 function readBody(body: Buffer, planned: PlannedRequest): Rows {
   const { root, shape } = declaredRoute(planned)
   if (BOM.every((byte, i) => body[i] === byte)) return readBody(body.subarray(BOM.length), planned)
-  if (shape === 'series') {
-    const scanned = scan(body, planned.window, root)
-    if (scanned) return transformSeries(scanned.rest, planned, scanned.values)
-  }
   refuseFlood(body)
   let parsed: unknown
   try {

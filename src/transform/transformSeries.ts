@@ -6,7 +6,7 @@ import { brief, isObject, type JsonObject, toPayload } from '../util/json.ts'
 import { AS, type Fields, fieldsAs } from './fields.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
-import { readValues, type Values } from './values/readValues.ts'
+import { readValues } from './values/readValues.ts'
 import { areFiner, claimedId, findSteps, guessStep, isGuessed, stepsInParts } from './values/steps.ts'
 
 const INDICATOR_FIELDS = { ...fieldsAs(AS.text, 'step_type'), ...fieldsAs(AS.flag, 'composited', 'disaggregated') }
@@ -70,11 +70,8 @@ function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedReque
   ]
 }
 
-/**
- * Transforms a reply of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError if it has no list of values.
- * `scanned`: the values, if they were read from the bytes and the list in the body is empty.
- */
-export function transformSeries(body: JsonObject, planned: PlannedRequest, scanned?: Values): Rows {
+/** Transforms a reply of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError if it has no list of values. */
+export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows {
   const { root } = declaredRoute(planned)
   // Recordings have one root key; any object with values is accepted.
   const indicator = body[root] ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
@@ -86,8 +83,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest, scann
     throw new SchemaError(`Requested indicator ${requested}, but the response contains indicator ${brief(sent)}.`, {
       path: `$.${root}.id`,
     })
-  const { observations, rows, outside, geoNames, ...valueRejects } =
-    scanned ?? readValues(indicator.values, planned.window, root)
+  const { observations, rows, outside, geoNames, ...valueRejects } = readValues(indicator.values, planned.window, root)
   const otherRejects = collectRejects()
   const part = checkPart(indicator, `$.${root}`, otherRejects)
   const { window, timeZone, service } = planned

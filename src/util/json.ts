@@ -35,9 +35,6 @@ export const isObject = (value: unknown): value is JsonObject =>
 /** The replacement for bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd'
 
-/** Whether a text may have been decoded from bytes that are not UTF-8. */
-export const hasReplacementCharacter = (text: string): boolean => text.includes(REPLACEMENT)
-
 /** Whether a field of a reply is a text that is not UTF-8. */
 export const isUnreadable = (value: unknown): boolean => value instanceof String
 
@@ -51,7 +48,7 @@ export function parseJson(body: Buffer): unknown {
   const text = body.toString('utf8')
   if (isUtf8(body)) return JSON.parse(text)
   return JSON.parse(text, (_key, value) =>
-    typeof value === 'string' && hasReplacementCharacter(value) ? Object(value) : value,
+    typeof value === 'string' && value.includes(REPLACEMENT) ? Object(value) : value,
   )
 }
 

@@ -1,4 +1,3 @@
-import { BACKSLASH, QUOTE } from './bytes.ts'
 import { memoize } from './memoize.ts'
 
 /** The text that replaces a secret. */
@@ -37,6 +36,9 @@ function withEscape(text: string, at: number): number {
   while (text[from - 1] === '\\') from--
   return from
 }
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
 
 /**
  * The parts of a JSON text between unescaped quotation marks that are long enough for a secret, which contains no such mark.

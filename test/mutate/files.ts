@@ -5,7 +5,6 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/util/time/instant.ts': ['test/util/time/time.test.ts'],
   'src/util/time/interval.ts': ['test/util/time/interval.test.ts'],
   'src/util/time/zone.ts': ['test/util/time/time.test.ts', 'test/util/time/zones.test.ts'],
-  'src/transform/values/scan.ts': ['test/transform/scan.test.ts'],
   'src/service/request.ts': ['test/service/request.test.ts'],
   'src/job/moment.ts': ['test/util/time/time.test.ts', 'test/job/read.test.ts', 'test/job/moment.test.ts'],
   'src/plan/windows.ts': ['test/plan/windows.test.ts'],

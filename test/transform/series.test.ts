@@ -91,7 +91,10 @@ describe('observations from values', () => {
 describe('invalid bodies', () => {
   test.each([
     ['text other than JSON', 'not json', /not JSON/],
+    ['no text', '', /not JSON/],
     ['truncated JSON', '{"indicator":{"values":[', /not JSON/],
+    ['a trailing comma', '{"indicator":{"values":[1,]}}', /not JSON/],
+    ['text after the reply', '{"indicator":{"values":[]}} x', /not JSON/],
     ['a list', '[]', /not a JSON object/],
     ['a message', '{"message":"No values for specified archive"}', /No values for specified archive/],
     ['a missing indicator', '{"other":1}', /no field `indicator`/],

@@ -53,6 +53,23 @@ describe('valid rows', () => {
     [{ geo_id: null, geo_ids: 'x' }, 0],
   ])('a row with %j has the geo %i', (over, geo) => expect(read(row(0, over)).observations.geoIds).toEqual([geo]))
 
+  test('each row has its own instant, also if it repeats texts of the row before', () => {
+    const rows = [
+      row(1),
+      row(1, { geo_id: 4, tz_time: at(1) }),
+      row(2, { datetime: 'x' }),
+      row(2, { datetime: 'x', geo_id: 4 }),
+      row(3, { tz_time: at(1) }),
+      row(3, { geo_id: 4, tz_time: at(3) }),
+    ]
+    const { observations, rejected } = read(...rows)
+    expect(observations).toMatchObject({
+      geoIds: [3, 4, 4],
+      at: [MIDNIGHT + HOUR, MIDNIGHT + HOUR, MIDNIGHT + 3 * HOUR],
+    })
+    expect(rejected).toBe(3)
+  })
+
   test('a row may have a null value', () => {
     expect(read(row(0, { value: null })).observations.values).toEqual([null])
   })

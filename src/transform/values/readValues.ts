@@ -22,14 +22,25 @@ export interface Values extends RejectSummary {
   readonly geoNames: ReadonlyMap<number, string>
 }
 
+/** Reads the instants of a field; NaN for any other value. Rows for several geos repeat the same text. */
+function createInstantReader(): (text: unknown) => Instant {
+  let lastText = ''
+  let lastAt = Number.NaN
+  return (text) => {
+    if (typeof text !== 'string') return Number.NaN
+    if (text !== lastText) {
+      lastText = text
+      lastAt = parseInstant(text)
+    }
+    return lastAt
+  }
+}
+
 /**
- * Reads the instant of a value, or the reason why it has none. `tz_time` must agree; `datetime_utc` is wrong on the day of 25
- * hours.
+ * The instant of a value, or the reason why it has none. `at` and `check` are the instants of `datetime` and `tz_time`, which must
+ * agree; `datetime_utc` is wrong on the day of 25 hours.
  */
-function readInstant(row: Readonly<Record<string, unknown>>): Instant | string {
-  const { datetime, tz_time: utc } = row
-  const at = typeof datetime === 'string' ? parseInstant(datetime) : Number.NaN
-  const check = typeof utc === 'string' ? parseInstant(utc) : Number.NaN
+function checkInstant({ datetime, tz_time: utc }: JsonObject, at: Instant, check: Instant): Instant | string {
   if (Number.isNaN(at)) {
     if (datetime === undefined && !Number.isNaN(check)) return check
     return `datetime ${brief(datetime)} is not an instant with an offset`
@@ -39,8 +50,10 @@ function readInstant(row: Readonly<Record<string, unknown>>): Instant | string {
   return at
 }
 
+const isInfinite = (value: unknown): boolean => typeof value === 'number' && !Number.isFinite(value)
+
 /** Reads the geo of a value, or the reason why it has none: `geo_id`, the only one of `geo_ids`, or 0 without a geo. */
-export function readGeo(row: Readonly<Record<string, unknown>>): number | string {
+function readGeo(row: JsonObject): number | string {
   const { geo_id: id, geo_ids: ids } = row
   if (Number.isSafeInteger(id)) return id as number
   if (id === undefined || id === null)
@@ -48,93 +61,56 @@ export function readGeo(row: Readonly<Record<string, unknown>>): number | string
   return `geo_id ${brief(id)} is not a whole number`
 }
 
-/** Collects the values of a reply while it is parsed. */
-export interface ValueCollector {
-  /** Adds a value. Returns whether it is the first one of its geo. */
-  put(geoId: number, at: Instant, value: number | null): boolean
-  name(geoId: number, name: string): void
-  /** Adds a row of the reply, or rejects it. */
-  read(row: unknown, i: number): void
-  done(): Values
-}
-
 /**
- * Collects each value once, by geo and instant. Counts rows outside the window, and rejects invalid rows. Of two rows for an
- * instant the later one is used, and a different earlier one is rejected. `root`: the key of the values, for the paths of rejects.
+ * Reads each value once, by geo and instant. Counts rows outside the window, and rejects invalid rows. Of two rows for an instant
+ * the later one is used, and a different earlier one is rejected. `root`: the key of the values, for the paths of rejects.
  */
-export function createCollector(window: Interval | null, root: string): ValueCollector {
+export function readValues(list: readonly unknown[], window: Interval | null, root: string): Values {
   const columns = new Map<number, GeoColumns>()
   const geoNames = new Map<number, string>()
   /** By geo, the first row with a name that is not a text. */
   const misnamed = new Map<number, { readonly row: JsonObject; readonly i: number }>()
   const rejects = collectRejects()
   const path = `$.${root}.values`
-  let rows = 0
+  const { from, to } = window ?? { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+  const readDatetime = createInstantReader()
+  const readTzTime = createInstantReader()
   let outside = 0
-  let lastGeo = Number.NaN
-  let lastColumn: GeoColumns | undefined
-  const from = window?.from ?? Number.NEGATIVE_INFINITY
-  const to = window?.to ?? Number.POSITIVE_INFINITY
-  const put = (geoId: number, at: Instant, value: number | null): boolean => {
-    rows++
-    if (at < from || at >= to) {
-      outside++
-      return false
+  const read = (row: unknown, i: number) => {
+    const reject = (reason: string, fragment = row, place?: ObservationKey) =>
+      rejects.add(`${path}[${i}]`, reason, fragment, place)
+    if (!isObject(row)) return reject('value is not an object')
+    const { datetime, tz_time, geo_name: name } = row
+    // JSON would write an infinite number as null, which is a value.
+    const value = isInfinite(row.value) ? String(row.value) : row.value
+    const at = checkInstant(row, readDatetime(datetime), readTzTime(tz_time))
+    const geoId = readGeo(row)
+    if (value !== null && typeof value !== 'number') {
+      const place = typeof at === 'number' && typeof geoId === 'number' ? { geoId, at } : undefined
+      return reject(`value ${brief(value)} is not a number`, { ...row, value }, place)
     }
-    let column = geoId === lastGeo ? lastColumn : columns.get(geoId)
-    const isNew = column === undefined
-    if (!column) {
-      column = { at: [], values: [], isAscending: true }
+    if (typeof at === 'string') return reject(at)
+    if (typeof geoId === 'string') return reject(geoId)
+    let column = columns.get(geoId)
+    const isInside = at >= from && at < to
+    if (!isInside) outside++
+    else if (column) {
+      if (column.at.at(-1)! >= at) column.isAscending = false
+      column.at.push(at)
+      column.values.push(value)
+    } else {
+      column = { at: [at], values: [value], isAscending: true }
       columns.set(geoId, column)
+      if (typeof name === 'string' && name !== '') geoNames.set(geoId, name)
     }
-    lastGeo = geoId
-    lastColumn = column
-    const times = column.at
-    if (times.length > 0 && times[times.length - 1]! >= at) column.isAscending = false
-    times.push(at)
-    column.values.push(value)
-    return isNew
+    if (typeof name !== 'string' && name !== undefined && name !== null && !misnamed.has(geoId))
+      misnamed.set(geoId, { row, i })
   }
-  return {
-    put,
-    name: (geoId, name) => void geoNames.set(geoId, name),
-    read(row, i) {
-      const reject = (reason: string, place?: ObservationKey) => {
-        rows++
-        rejects.add(`${path}[${i}]`, reason, row, place)
-      }
-      if (!isObject(row)) return reject('value is not an object')
-      const { value, geo_name: name } = row
-      // JSON would write it as null, which is a value.
-      if (typeof value === 'number' && !Number.isFinite(value)) return this.read({ ...row, value: String(value) }, i)
-      const at = readInstant(row)
-      const geoId = readGeo(row)
-      if (value !== null && (typeof value !== 'number' || !Number.isFinite(value)))
-        return reject(
-          `value ${brief(value)} is not a number`,
-          typeof at === 'number' && typeof geoId === 'number' ? { geoId, at } : undefined,
-        )
-      if (typeof at === 'string' || typeof geoId === 'string')
-        return reject(typeof at === 'string' ? at : String(geoId))
-      const isFirst = put(geoId, at, value)
-      if (typeof name === 'string') {
-        if (isFirst && name !== '') geoNames.set(geoId, name)
-      } else if (name !== undefined && name !== null && !misnamed.has(geoId)) misnamed.set(geoId, { row, i })
-    },
-    done() {
-      const observations = join(columns, rejects, path)
-      for (const { row, i } of misnamed.values())
-        checkPart(row, `${path}[${i}]`, rejects, 'geo_id').columns({ name: ['geo_name', AS.name] })
-      return { observations, ...rejects.done(), rows, outside, geoNames }
-    },
-  }
-}
-
-/** Reads the `values` of a parsed reply. */
-export function readValues(rows: readonly unknown[], window: Interval | null, root: string): Values {
-  const collector = createCollector(window, root)
-  for (const [i, row] of rows.entries()) collector.read(row, i)
-  return collector.done()
+  list.forEach(read)
+  const observations = join(columns, rejects, path)
+  for (const { row, i } of misnamed.values())
+    checkPart(row, `${path}[${i}]`, rejects, 'geo_id').columns({ name: ['geo_name', AS.name] })
+  return { observations, ...rejects.done(), rows: list.length, outside, geoNames }
 }
 
 /** Joins the columns of all geos, each in order of time and without duplicates. */

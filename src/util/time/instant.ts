@@ -16,9 +16,13 @@ export const MINUTE_MS = 60_000
 export const EARLIEST: Instant = -62_135_596_800
 export const LATEST: Instant = 253_402_300_799
 
+/** The days after which the calendar repeats. */
+const DAYS_IN_400_YEARS = 146_097
+
 /** Days from 1970-01-01 to a date. Months outside 1 to 12 count on from the year. */
 export const daysFromCivil = (year: number, month: number, day: number): number =>
-  new Date(0).setUTCFullYear(year, month - 1, day) / 86_400_000
+  // `Date.UTC` takes years below 100 as years of the last century.
+  Date.UTC(year + 400, month - 1, day) / 86_400_000 - DAYS_IN_400_YEARS
 
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
