@@ -11,8 +11,8 @@ interface EventDeclaration {
   readonly selfHealing?: true
   readonly when: string
   readonly fields: readonly (keyof EventFields)[]
-  /** The line for people. */
-  readonly sentence: (fields: EventFields) => string
+  /** The line for people; by default the job and the reason. */
+  readonly sentence?: (fields: EventFields) => string
 }
 
 const REQUEST_FIELDS = ['run', 'job', 'command', 'entry', 'route', 'indicator', 'window', 'target'] as const
@@ -87,17 +87,8 @@ export const EVENTS = {
     level: 'info',
     when: 'Progress of the run, once a minute if stderr is not a terminal.',
     fields: [
-      ...REQUEST_FIELDS,
-      ...([
-        'done',
-        'total',
-        'requests',
-        'failed',
-        'values_per_second',
-        'left_seconds',
-        'calls_left',
-        'reason',
-      ] as const),
+      ...([...REQUEST_FIELDS, 'done', 'total', 'requests', 'failed'] as const),
+      ...(['values_per_second', 'left_seconds', 'calls_left', 'reason'] as const),
     ],
     sentence: ({ reason }) => reason ?? '',
   },
@@ -113,25 +104,21 @@ export const EVENTS = {
     level: 'warn',
     when: 'The process received a stop signal.',
     fields: ['signal', 'reason'],
-    sentence: ({ reason }) => reason ?? '',
   },
   'schedule.next': {
     level: 'info',
     when: '`schedule` waits for the next run of a job.',
     fields: ['job', 'at', 'reason'],
-    sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'schedule.waiting': {
     level: 'warn',
     when: 'Another process writes to the database; `schedule` tries again soon.',
     fields: ['job', 'reason'],
-    sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'schedule.failed': {
     level: 'error',
     when: 'A scheduled run was killed or could not start.',
     fields: ['job', ...ERROR],
-    sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'workers.missing': {
     level: 'warn',
@@ -187,7 +174,6 @@ export const EVENTS = {
     level: 'warn',
     when: 'A notification could not be delivered.',
     fields: ['job', 'reason'],
-    sentence: ({ job, reason }) => `${job}: ${reason}`,
   },
   'download.done': {
     level: 'info',
@@ -212,7 +198,6 @@ export const EVENTS = {
     level: 'info',
     when: 'A message without fields; it can have another level.',
     fields: [],
-    sentence: ({ reason }) => reason ?? '',
   },
 } as const satisfies Record<string, EventDeclaration>
 
@@ -254,7 +239,10 @@ export const eventLevel = ({ event, outcome }: SyncEvent): EventDeclaration['lev
   (outcome && OUTCOMES[outcome]) ?? EVENTS[event].level
 
 /** An event as a sentence for people. */
-export const describeEvent = (event: SyncEvent): string => (EVENTS[event.event] as EventDeclaration).sentence(event)
+export function describeEvent(event: SyncEvent): string {
+  const { sentence }: EventDeclaration = EVENTS[event.event]
+  return sentence?.(event) ?? [event.job, event.reason].filter((part) => part !== undefined).join(': ')
+}
 
 /** Whether a log with these settings shows an event. */
 export function isLogged(name: EventName, { isPretty, level }: { isPretty: boolean; level: string }): boolean {
