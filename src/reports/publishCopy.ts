@@ -9,7 +9,7 @@ import { sha256OfFile } from '../util/checksum.ts'
 import { StoreError } from '../util/errors.ts'
 import { flushFile, flushFolder } from '../util/files/flush.ts'
 import { partFileName, removeStaleParts } from '../util/files/partFiles.ts'
-import { moveIntoPlace, prepareTarget, type Target } from '../util/files/target.ts'
+import { prepareTarget, type Target, writeInPlace } from '../util/files/target.ts'
 import { quantity } from '../util/text.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
@@ -88,24 +88,25 @@ export async function publish(
   const target = prepareCopy(path, overwrite, [source.file])
   const { file } = target
   const copy = partFileName(file, 'copy')
-  const part = partFileName(file)
   try {
     await copyInto(source, copy)
-    const store = await openStore(copy, { durability: 'none', allowsCopies: true })
-    try {
-      await writeDictionary(store.kysely)
-      await requireCopying(store).finishCopy(part, bookkeeping)
-    } finally {
-      await store.close()
-    }
-    rmSync(copy)
-    const manifest = await describeCopy(part, file, now)
-    flushFile(part)
-    moveIntoPlace(part, target)
+    const manifest = await writeInPlace(target, async (part) => {
+      const store = await openStore(copy, { durability: 'none', allowsCopies: true })
+      try {
+        await writeDictionary(store.kysely)
+        await requireCopying(store).finishCopy(part, bookkeeping)
+      } finally {
+        await store.close()
+      }
+      rmSync(copy)
+      const described = await describeCopy(part, file, now)
+      flushFile(part)
+      return described
+    })
     flushFolder(dirname(file))
     return manifest
   } finally {
-    for (const made of [copy, part]) removeDatabase(made)
+    removeDatabase(copy)
   }
 }
 

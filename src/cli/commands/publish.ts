@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isAddress } from '../../db/address.ts'
 import type { Reader } from '../../db/store.ts'
@@ -6,8 +6,8 @@ import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { prepareCopy, publish } from '../../reports/publishCopy.ts'
 import type { Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
-import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
-import { asWriteError, moveIntoPlace, prepareTarget } from '../../util/files/target.ts'
+import { removeStaleParts } from '../../util/files/partFiles.ts'
+import { asWriteError, prepareTarget, writeInPlace } from '../../util/files/target.ts'
 import { makeFolder } from '../../util/files/targetFolder.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -53,13 +53,7 @@ async function publishCopy(source: Reader, path: string, { overwrite, bookkeepin
   const target = prepareTarget(manifestPath, { product: 'a manifest', overwrite, tidy: removeStaleParts })
   const manifest = await publish(source, path, { bookkeeping, overwrite })
   const fields = { file: basename(path), program: `indicator-sync ${version()}`, ...manifest }
-  const part = partFileName(target.file)
-  try {
-    writeFileSync(part, `${JSON.stringify(fields, null, 2)}\n`)
-    moveIntoPlace(part, target)
-  } finally {
-    rmSync(part, { force: true })
-  }
+  await writeInPlace(target, (part) => writeFileSync(part, `${JSON.stringify(fields, null, 2)}\n`))
   const text = `${path}: ${quantity(manifest.rows.observation ?? 0, 'value')}, ${grouped(manifest.bytes)} bytes, sha256 ${manifest.sha256}.\nBeside it: ${basename(manifestPath)}.`
   return { fields, text }
 }

@@ -10,7 +10,7 @@ import { openRun } from '../../sync/record.ts'
 import { type ReplayResult, replay } from '../../sync/replay.ts'
 import { InputError, StoreError } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
-import { moveIntoPlace, prepareTarget, type Target } from '../../util/files/target.ts'
+import { prepareTarget, type Target, writeInPlace } from '../../util/files/target.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
@@ -114,24 +114,13 @@ const prepareOutput = (file: string, output: string): Target =>
   })
 
 /** Builds a new database in another file. */
-async function rebuildInto(
-  file: string,
-  output: string,
-  service: Service,
-  onProgress: OnProgress,
-): Promise<ReplayResult> {
-  const target = prepareOutput(file, output)
-  const scratch = partFileName(target.file)
-  try {
+const rebuildInto = (target: Target, file: string, service: Service, onProgress: OnProgress): Promise<ReplayResult> =>
+  writeInPlace(target, async (scratch) => {
     const replayed = await build(file, scratch, service, onProgress)
     // Opening it as a usual database gives it a write-ahead log.
     await (await openStore(scratch)).close()
-    moveIntoPlace(scratch, target)
     return replayed
-  } finally {
-    removeDatabase(scratch)
-  }
-}
+  })
 
 export async function handler(args: Args<typeof flags>): Promise<number> {
   const log = logFor(args, [])
@@ -155,12 +144,11 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     reportedAt = performance.now()
     log.info(`${quantity(replies, 'response')} parsed`)
   }
-  if (output !== undefined) prepareOutput(file, output)
+  const target = output === undefined ? null : prepareOutput(file, output)
   await checkReplies(file, incomplete)
-  const replayed =
-    output === undefined
-      ? await rebuild(file, service, onProgress)
-      : await rebuildInto(file, output, service, onProgress)
+  const replayed = target
+    ? await rebuildInto(target, file, service, onProgress)
+    : await rebuild(file, service, onProgress)
   const seconds = (performance.now() - began) / 1000
   const { replies, rows, unread, damaged } = replayed
   const unparsed = unread > 0 ? `; ${quantity(unread, 'response')} still cannot be parsed` : ''

@@ -1,10 +1,10 @@
-import { createWriteStream, rmSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Dialect } from '../../reports/cells.ts'
 import type { ExportTable } from '../../reports/exportValues.ts'
-import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
-import { asWriteError, moveIntoPlace, prepareTarget } from '../../util/files/target.ts'
+import { removeStaleParts } from '../../util/files/partFiles.ts'
+import { asWriteError, prepareTarget, writeInPlace } from '../../util/files/target.ts'
 import type { ExportForm } from '../flags.ts'
 import { format, stream } from '../terminal/output.ts'
 
@@ -68,14 +68,7 @@ export async function exportTo(
         if (error.code === 'EPIPE') return 0
         throw error
       })
-    const part = partFileName(target.file)
-    try {
-      const rows = await writeRows(part, false, make, options)
-      moveIntoPlace(part, target)
-      return rows
-    } finally {
-      rmSync(part, { force: true })
-    }
+    return await writeInPlace(target, (part) => writeRows(part, false, make, options))
   } catch (error) {
     throw asWriteError(error, path)
   }

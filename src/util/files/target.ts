@@ -1,7 +1,18 @@
-import { type BigIntStats, closeSync, lstatSync, openSync, readSync, realpathSync, renameSync, statSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { InputError, StoreError } from '../errors.ts'
 import { describeSystemError } from '../systemErrors.ts'
+import { partFileName } from './partFiles.ts'
 
 /** A checked destination of a file. */
 export interface Target {
@@ -141,6 +152,18 @@ export function moveIntoPlace(part: string, { asWritten, policy }: Target): void
   // Tidying would remove the complete file, which is beside its target.
   const { tidy: _, ...checks } = policy
   renameSync(part, prepareTarget(asWritten, checks).file)
+}
+
+/** Writes a file or database beside its target, and moves it there when it is complete. Returns the result of `write`. */
+export async function writeInPlace<T>(target: Target, write: (part: string) => T | Promise<T>): Promise<T> {
+  const part = partFileName(target.file)
+  try {
+    const result = await write(part)
+    moveIntoPlace(part, target)
+    return result
+  } finally {
+    for (const end of ['', ...LOGGED]) rmSync(`${part}${end}`, { force: true })
+  }
 }
 
 /** Turns an error of writing a file into an expected one: a StoreError if the disk is full or broken. */
