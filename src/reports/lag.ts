@@ -53,7 +53,7 @@ const readLastFetches = ({ kysely }: Reader) =>
 type LastFetch = Awaited<ReturnType<typeof readLastFetches>>[number]
 
 /** Reads every series with its last value of any geo, its last fetch, and the end of its coverage. */
-const readSeries = ({ kysely }: Reader) =>
+const readSeriesEnds = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
     .innerJoin(
@@ -108,7 +108,7 @@ const readSeries = ({ kysely }: Reader) =>
     .orderBy('s.id')
     .execute()
 
-type SeriesRow = Awaited<ReturnType<typeof readSeries>>[number]
+type SeriesRow = Awaited<ReturnType<typeof readSeriesEnds>>[number]
 
 const lagText = (seconds: number): string =>
   seconds < 0 ? `is ${roughDuration(seconds)} in the future` : `ended ${roughDuration(seconds)} ago`
@@ -181,7 +181,7 @@ async function describeLag(
 export async function findReaches(db: Reader, now: Instant): Promise<Reach[]> {
   const fetches = Map.groupBy(await readLastFetches(db), ({ series_id }) => series_id)
   const reaches: Reach[] = []
-  for (const series of await readSeries(db)) {
+  for (const series of await readSeriesEnds(db)) {
     const { series_id, indicator_id, last_at, checked_at } = series
     const isKnown = last_at !== null && checked_at !== null
     const usual = isKnown ? usualLag(fetches.get(series_id) ?? [], now) : undefined

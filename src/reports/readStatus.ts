@@ -94,7 +94,7 @@ const countAll = expressionBuilder<Database>().fn.countAll<number>().as('count')
 /** Counting more rows takes seconds: the estimate of the query planner replaces it. */
 const SLOW_COUNT_ROWS = 5_000_000
 
-async function readSeries({ kysely }: Reader, now: Instant): Promise<StatusSeries[]> {
+async function readFreshness({ kysely }: Reader, now: Instant): Promise<StatusSeries[]> {
   const rows = await kysely
     .selectFrom('freshness as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -137,7 +137,7 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
   const gaps = await findGaps(db)
   return {
     runs: await withDeadRuns(db, await kysely.selectFrom('runs').selectAll().limit(5).execute()),
-    series: await readSeries(db, now),
+    series: await readFreshness(db, now),
     failures: await readOpenFailures(db),
     late: [...(await findMissedRuns(db, now)), ...(await findStaleSeries(db, now))].map(({ what }) => what),
     gaps: gapCounts(gaps),

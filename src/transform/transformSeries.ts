@@ -7,7 +7,7 @@ import { AS, type Fields, fieldsAs } from './fields.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
 import { readValues } from './values/readValues.ts'
-import { areFiner, claimedId, findSteps, guessStep, isGuessed, stepsInParts } from './values/steps.ts'
+import { claimedId, findSteps, guessStep, ignoresGrouping, isGuessed, stepsInParts } from './values/steps.ts'
 
 const INDICATOR_FIELDS = { ...fieldsAs(AS.text, 'step_type'), ...fieldsAs(AS.flag, 'composited', 'disaggregated') }
 const KNOWN_FIELDS = [
@@ -89,7 +89,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows
   const { window, timeZone, service } = planned
   const length = window ? window.to - window.from : 0
   const trunc = planned.series?.timeTrunc ?? null
-  if (areFiner(trunc, observations))
+  if (ignoresGrouping(trunc, observations))
     throw new SchemaError(`Requested values by ${trunc}, but the response has shorter periods.`, {
       path: `$.${root}.values`,
     })

@@ -76,7 +76,7 @@ export function resolveTimes(
 }
 
 /** Finds the series of a need; throws if one is not stored. */
-async function findSeries(db: Reader, { name }: Recipe, need: Need, parameters: Parameters): Promise<RecipeSeries[]> {
+async function findNeeded(db: Reader, { name }: Recipe, need: Need, parameters: Parameters): Promise<RecipeSeries[]> {
   const requested = need.series === undefined ? null : (parameters.series ?? null)
   if (requested !== null) {
     const series = await selectSeries(db).where('s.id', '=', Number(requested)).executeTakeFirst()
@@ -182,7 +182,7 @@ export async function prepareRecipe(
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
   const needed: { need: Need; series: RecipeSeries[] }[] = []
-  for (const need of recipe.needs) needed.push({ need, series: await findSeries(db, recipe, need, parameters) })
+  for (const need of recipe.needs) needed.push({ need, series: await findNeeded(db, recipe, need, parameters) })
   const allSeries = needed.flatMap(({ series }) => series)
   if (given.series !== undefined) {
     const indicator = allSeries[0]!.indicatorId

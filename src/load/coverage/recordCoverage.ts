@@ -32,7 +32,7 @@ export async function recordCoverage(
   reply: SeriesReply,
 ): Promise<void> {
   const { id } = storedSeries
-  const series = await readSeries(tx, storedSeries, reply.values, timeZone, lookbackS)
+  const series = await readProperties(tx, storedSeries, reply.values, timeZone, lookbackS)
   const stored = await readCoverage(tx, id, series, reply)
 
   const change = decideCoverage(series, reply, stored)
@@ -58,7 +58,7 @@ export function toSeriesReply(
 }
 
 /** Reads the properties of a series. `values` are those of the reply, `lookbackS` is the lookback of the request. */
-async function readSeries(
+async function readProperties(
   tx: Transaction<Database>,
   storedSeries: StoredSeries,
   values: ReadonlyMap<Geo, Values>,

@@ -103,7 +103,7 @@ function periodInSteps(
 const SHORTEST = { day: 23 * 3600, month: 28 * 86_400 - 3600, year: 365 * 86_400 }
 
 /** Whether most values are closer to each other than the grouping step that was requested: the service ignored it. */
-export const areFiner = (timeTrunc: string | null, observations: Values['observations']): boolean =>
+export const ignoresGrouping = (timeTrunc: string | null, observations: Values['observations']): boolean =>
   isUnit(timeTrunc) && !areApart(observations, fixedSeconds(timeTrunc) ?? SHORTEST[timeTrunc as keyof typeof SHORTEST])
 
 /** The step in seconds, or one for each value if they differ, as for days and months. */
