@@ -10,7 +10,7 @@ import { readSettings } from '../settings/config.ts'
 import { withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
-import { logFor } from '../terminal/progress.ts'
+import { createReporter, logFor } from '../terminal/progress.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -33,9 +33,6 @@ const migrate = (file: string, language: string | undefined): Promise<void> =>
     if (language !== undefined) await store.write((tx) => writeLanguage(tx, language))
   })
 
-/** Milliseconds between two reports of progress. */
-const REPORT_MS = 10_000
-
 /** Copies a database file into a database on a server. The file is locked meanwhile. */
 async function copyToServer(from: string, into: string, args: MigrateArgs): Promise<void> {
   if (isAddress(from) || !isAddress(into))
@@ -49,14 +46,11 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
       hint: 'Pass the file to copy as --from FILE.',
       code: 'no-source',
     })
-  const log = logFor(args, [])
-  let reportedAt = performance.now()
+  const report = createReporter(logFor(args, []))
   await withWriter(from, 'migrate', async (source) => {
-    const { tables, rows } = await takeOver(source, into, (table, done) => {
-      if (performance.now() - reportedAt < REPORT_MS) return
-      reportedAt = performance.now()
-      log.info(`${grouped(done)} rows copied, now those of ${table}`)
-    })
+    const { tables, rows } = await takeOver(source, into, (table, done) =>
+      report(`${grouped(done)} rows copied, now those of ${table}`),
+    )
     if (!args.quiet)
       process.stderr.write(`${quantity(rows, 'row')} of ${tables} tables copied from ${from}; both are equal.\n`)
   })

@@ -19,7 +19,7 @@ import { readSettings } from '../settings/config.ts'
 import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
-import { logFor } from '../terminal/progress.ts'
+import { createReporter, logFor } from '../terminal/progress.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -138,12 +138,8 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
       code: 'rebuild-on-server',
     })
   const began = performance.now()
-  let reportedAt = began
-  const onProgress = (replies: number): void => {
-    if (performance.now() - reportedAt < 10_000) return
-    reportedAt = performance.now()
-    log.info(`${quantity(replies, 'response')} parsed`)
-  }
+  const report = createReporter(log)
+  const onProgress: OnProgress = (replies) => report(`${quantity(replies, 'response')} parsed`)
   const target = output === undefined ? null : prepareOutput(file, output)
   await checkReplies(file, incomplete)
   const replayed = target

@@ -1,4 +1,3 @@
-import { openReader } from '../../db/open.ts'
 import { readQueues } from '../../db/queries/queues.ts'
 import { callsLeft } from '../../fetch/budget.ts'
 import { parseHost } from '../../fetch/hosts.ts'
@@ -14,6 +13,7 @@ import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAG } from '../flags.ts'
 import { listLakesOfJobs } from '../jobs/lakes.ts'
 import { readJobs } from '../jobs/readJobs.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader } from '../settings/databases.ts'
 import { withLake } from '../settings/storage.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -39,8 +39,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const { database, baseUrl, service } = readSettings(args)
   const file = database.value
   const jobs = readJobs(args.job ?? [], service.value)
-  const reader = openReader(file)
-  try {
+  return withReader(file, async (reader) => {
     const lakes: LakeState[] = []
     const lakeProblems: string[] = []
     const named = jobs.flatMap(({ lake }) => lake ?? [])
@@ -81,7 +80,5 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     for (const lake of lakes) print(`\n${wrapText(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
     for (const text of lakeProblems) print(`\n${wrapText(text, cells, '  ', '')}`)
     return EXIT.done
-  } finally {
-    await reader.close()
-  }
+  })
 }

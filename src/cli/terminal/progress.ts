@@ -65,6 +65,19 @@ export const logFor = ({ quiet, verbose, logFormat }: CommonArgs, secrets: reado
     before: clearLine,
   })
 
+/** Milliseconds between two reports of progress in a log. */
+const REPORT_MS = 10_000
+
+/** Returns a function that logs progress, but not more often than every ten seconds. */
+export function createReporter(log: Logger): (text: string) => void {
+  let reportedAt = performance.now()
+  return (text) => {
+    if (performance.now() - reportedAt < REPORT_MS) return
+    reportedAt = performance.now()
+    log.info(text)
+  }
+}
+
 /**
  * Shows progress: a line that is redrawn on a terminal, otherwise an event each minute. `readName` reads the stored name of what is
  * fetched.

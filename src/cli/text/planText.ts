@@ -4,6 +4,7 @@ import { namesAnything } from '../../job/select.ts'
 import { emptyWindowHints } from '../../job/windowHints.ts'
 import { durationText, grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
+import type { Interval } from '../../util/time/interval.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { tableText } from '../terminal/table.ts'
 import { NOTHING_SELECTED } from './summary.ts'
@@ -26,21 +27,16 @@ export interface PlanTextOptions {
   readonly gaps: string
 }
 
-/** Some requests: their number, and the span of their windows; null if none has a window. */
-interface Calls {
-  calls: number
-  from: Instant | null
-  to: Instant | null
+/** A line of the table: some requests, and the span of their windows; null if none has a window. */
+interface PlanLine {
+  readonly labels: readonly string[]
+  readonly calls: number
+  readonly span: Interval | null
 }
 
-const noCalls = (): Calls => ({ calls: 0, from: null, to: null })
-
-function addCall(sum: Calls, { window }: PlannedRequest): void {
-  sum.calls++
-  if (!window) return
-  sum.from = Math.min(sum.from ?? window.from, window.from)
-  sum.to = Math.max(sum.to ?? window.to, window.to)
-}
+/** Joins the windows of two requests. */
+const joinSpans = (a: Interval | null, b: Interval | null): Interval | null =>
+  a && b ? { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) } : (a ?? b)
 
 /** Estimates how long calls take at least, and over how many days the limit spreads them. */
 function estimateText({ pace: { perSecond, callsPerDay } }: Job, calls: number): string {
@@ -62,8 +58,8 @@ const requestName = ({ route, params, series }: PlannedRequest, indicators: numb
     .filter((part) => part !== '')
     .join(' ')
 
-const localText = (zone: string, at: Instant | null): string =>
-  at === null ? '' : formatLocal(zone, at).slice(0, 16).replace('T00:00', '')
+const localText = (zone: string, at: Instant | undefined): string =>
+  at === undefined ? '' : formatLocal(zone, at).slice(0, 16).replace('T00:00', '')
 
 /** Writes the plan of a job: a table of its calls by entry and reason, notes, and an estimate. */
 export function planText(planned: PlannedJob, options: PlanTextOptions): string {
@@ -74,16 +70,15 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
       .filter(({ indicators }) => indicators.length > MAX_LINES_PER_ENTRY)
       .map(({ path, indicators }) => [path, indicators.length]),
   )
-  const lines = new Map<string, Calls & { readonly labels: readonly string[] }>()
+  const lines = new Map<string, PlanLine>()
   let calls = 0
   for (const request of requests()) {
     calls++
-    const { entry, reason } = request
+    const { entry, reason, window } = request
     const labels = [entry, requestName(request, manyIndicators.get(entry)), reason]
     const key = labels.join(' ')
-    const line = lines.get(key) ?? { labels, ...noCalls() }
-    addCall(line, request)
-    lines.set(key, line)
+    const line = lines.get(key) ?? { labels, calls: 0, span: null }
+    lines.set(key, { labels, calls: line.calls + 1, span: joinSpans(line.span, window) })
   }
   if (calls === 0) {
     const isUpToDate = emptyWindowHints(job, options.now).length === 0
@@ -96,8 +91,8 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   }
   const table = tableText({
     columns: ['entry', 'request', 'reason', 'calls', 'from', 'to'],
-    rows: [...lines.values()].map(({ labels, calls, from, to }) => {
-      return [...labels, calls, localText(zone, from), localText(zone, to)]
+    rows: [...lines.values()].map(({ labels, calls, span }) => {
+      return [...labels, calls, localText(zone, span?.from), localText(zone, span?.to)]
     }),
   })
   return [table, ...notes(), `${job.name}: ${estimateText(job, calls)}`].join('\n\n')

@@ -121,10 +121,8 @@ export const summaryJson = ({
   selected: hasSelection,
   ...counts,
   stop: earlyEnd && { code: earlyEnd.code, message: earlyEnd.message, hint: earlyEnd.hint ?? null },
-  unknown: skipped.map(({ entry, route, id, since, nextAt }) => ({
-    entry,
-    route,
-    id,
+  unknown: skipped.map(({ since, nextAt, ...item }) => ({
+    ...item,
     since: formatUtc(since),
     next_at: formatUtc(nextAt),
   })),
