@@ -8,7 +8,7 @@ import { decode, type SizeLimits, tooLarge } from './decode.ts'
 /** Limits of one call. */
 export interface Limits extends Deadlines, SizeLimits {}
 
-/** The live service takes up to 40 s for its catalogue. A body of 100 MB contains 600,000 values and needs 400 MB of memory. */
+/** The live service takes up to 40 s for its catalogue. A body of 100 MB needs 400 MB of memory. */
 export const HTTP_LIMITS: Limits = {
   timeoutMs: 60_000,
   totalMs: 600_000,

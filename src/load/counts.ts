@@ -1,6 +1,4 @@
-import type { Transaction } from 'kysely'
 import { prepareQuery } from '../db/prepared.ts'
-import type { Database } from '../db/tables/schema.ts'
 
 /** Counters of a run, as in `_run`. */
 export interface Counts {
@@ -36,11 +34,7 @@ export const NO_COUNTS: Counts = {
 export const COUNTS = Object.keys(NO_COUNTS) as (keyof Counts)[]
 
 /** Adds to the counters of a run, in the transaction of the reply. */
-export async function countRun(tx: Transaction<Database>, runId: number, counts: Counts): Promise<void> {
-  await addToRun.run(tx, { runId, ...counts })
-}
-
-const addToRun = prepareQuery((db, parameters: Counts & { runId: number }) =>
+export const addToRun = prepareQuery((db, parameters: Counts & { runId: number }) =>
   db
     .updateTable('_run')
     .set((row) => Object.fromEntries(COUNTS.map((name) => [name, row(name, '+', parameters[name])])))

@@ -9,7 +9,7 @@ import { SchemaError, type SyncError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
 import { compressBody, type StoredBody } from '../util/storedBody.ts'
 import { applyRows, replyOutcome } from './apply.ts'
-import { type Counts, countRun, NO_COUNTS } from './counts.ts'
+import { addToRun, type Counts, NO_COUNTS } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { readOpenRejects } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
@@ -97,7 +97,7 @@ function recordRequest(
     const record: FetchRecord = { runId, planned, seriesId, hash, recordedMs, ...ended }
     const written = await write(tx, record, await recordFetch(tx, record))
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes, ...written }
-    await countRun(tx, runId, counts)
+    await addToRun.run(tx, { runId, ...counts })
     onRecord?.(planned, outcome)
     return counts
   })
