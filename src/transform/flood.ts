@@ -12,7 +12,11 @@ export function refuseFlood(body: Buffer): void {
   if (body.length <= MAX_PARSED) return
   // Every value but the first follows a comma. Those inside texts are counted too, because texts have far fewer.
   let values = 0
-  for (const byte of body) if (byte === COMMA || byte === LIST || byte === OBJECT) values++
+  // An iterator of bytes takes twelve times as long.
+  for (let i = 0; i < body.length; i++) {
+    const byte = body[i]
+    if (byte === COMMA || byte === LIST || byte === OBJECT) values++
+  }
   if (values > MAX_PARSED)
     throw new OversizedError(`The response contains more than ${MAX_PARSED} values.`, {
       path: '$',
