@@ -125,8 +125,9 @@ function buildPageServer(site: Site) {
     if (isLocale(language) && readCookie(headers, LANGUAGE_COOKIE) !== language)
       setCookie(c, LANGUAGE_COOKIE, language, COOKIE)
     const { token } = site.door
-    if (token === null || !address.searchParams.has('token')) return next()
-    // The token moves from the address into a cookie.
+    const isPage = headers.accept?.includes('text/html')
+    if (token === null || !isPage || !address.searchParams.has('token')) return next()
+    // In a browser, the token moves from the address into a cookie. Other programs may have none.
     address.searchParams.delete('token')
     setCookie(c, tokenCookie(token), token, COOKIE)
     return c.redirect(`${address.pathname}${address.search}`, 303)

@@ -53,14 +53,14 @@ export async function readRemedies(db: Reader) {
   }
 
   /**
-   * The command that closes a gap, or shows why it stays open. Without `days`, it is for all gaps of the series for that reason. Null
+   * The command that closes a gap. Without `days`, it is for all gaps of the series for that reason, or shows why they stay open. Null
    * for a mistake of the job, and if it needs a job and none selects the gap.
    */
   function gapCommand(gap: SeriesGap, days?: readonly [from: LocalDate, to: LocalDate]): string | null {
     const { series_id, indicator_id, reason, job } = gap
     if (findMistake(gap) !== null) return null
     if (reason === 'failed') return 'retry'
-    if (reason === 'unverified') return unreadRows.has(series_id) ? QUARANTINE_COMMAND : 'retry'
+    if (reason === 'unverified') return !days && unreadRows.has(series_id) ? QUARANTINE_COMMAND : 'retry'
     const isNew = reason === 'never requested'
     if (!days) return isNew && job !== null ? `sync ${jobFile(files, job)}` : 'gaps'
     const [from, to] = days

@@ -256,6 +256,16 @@ test('a saved view replaces no other one, and a file without views is refused', 
     .getByLabel('Import')
     .setInputFiles({ name: 'views.json', mimeType: 'application/json', buffer: Buffer.from('not JSON') })
   await expect.poll(() => said).toBe('This file has no saved views.')
+  const foreign = ['/\t/evil.example/', '//evil.example/', 'https://evil.example/'].map((address) => ({
+    name: 'x',
+    address,
+  }))
+  const bad = JSON.stringify([...foreign, { name: ' ', address: '/' }, { name: 'y'.repeat(5000), address: '/' }])
+  said = ''
+  await page
+    .getByLabel('Import')
+    .setInputFiles({ name: 'bad.json', mimeType: 'application/json', buffer: Buffer.from(bad) })
+  await expect.poll(() => said).toBe('This file has no saved views.')
   expect(page.wrong).toEqual([])
 })
 

@@ -324,6 +324,21 @@ test('a range can be chosen by days, as the last week, or one year earlier', asy
   await page.waitForURL(/from=2025-04-01&to=2025-04-05/)
   await page.goto(`${new URL(page.url()).origin}/series/600?lang=en`)
   expect(await current.allInnerTexts()).toEqual(['Last 30 days'])
+  // Fixed dates are not the last days, even if they are equal today.
+  await page.goto(`${new URL(page.url()).origin}/series/600?from=2025-10-23&to=2025-10-30`)
+  expect(await current.allInnerTexts()).toEqual([])
+})
+
+test('a choice among series of one name keeps the last days, and an open heat map stays open', async () => {
+  const page = await window({ viewport: { width: 1200, height: 900 } })
+  await page.goto(`${server.url}/series/600?last=7`)
+  await page.click('#carpet summary')
+  await page.fill('[name=with]', 'demand')
+  await page.click('form.choose button')
+  await page.waitForURL(/last=7.*#heat-map$/)
+  await page.locator('[role=alert] a', { hasText: '544' }).click()
+  await page.waitForURL(/with=544.*last=7/)
+  expect(await page.locator('.spans [aria-current]').allInnerTexts()).toEqual(['Last 7 days'])
 })
 
 test('the reading follows the moment and the range that are shown', async () => {

@@ -123,4 +123,14 @@ details?.addEventListener('toggle', () => {
   history.replaceState(null, '', `${location.pathname}${location.search}${details.open ? OPEN : ''}`)
   void showCarpet()
 })
+/** Keeps an open heat map in the address of another range. */
+const keepOpen = (address: string): string => Object.assign(new URL(address), { hash: details?.open ? OPEN : '' }).href
+document.addEventListener('click', ({ target }) => {
+  const link = target instanceof Element && target.closest<HTMLAnchorElement>('.spans a:not([download])')
+  if (link) link.href = keepOpen(link.href)
+})
+document.querySelector<HTMLFormElement>('form.choose')?.addEventListener('submit', ({ target }) => {
+  const form = target as HTMLFormElement
+  form.action = keepOpen(form.action)
+})
 document.addEventListener('page:changed', () => void showCarpet())

@@ -11,13 +11,18 @@ interface SavedView {
 const KEY = 'indicator-sync views'
 const box = document.querySelector<HTMLDetailsElement>('#saved')
 
-/** The views in some JSON: only names with addresses of this page. */
+/** Whether anything is a name with an address of this page. */
+function isView(one: unknown): one is SavedView {
+  const { name, address } = (one ?? {}) as Record<string, unknown>
+  if (typeof name !== 'string' || name.trim() === '' || name.length > 120 || typeof address !== 'string') return false
+  return address.startsWith('/') && URL.parse(address, location.href)?.origin === location.origin
+}
+
+/** The views in some JSON; none in anything else. */
 function viewsIn(json: string): SavedView[] {
   try {
     const all: unknown = JSON.parse(json)
-    return (Array.isArray(all) ? all : []).filter(
-      (one): one is SavedView => typeof one?.name === 'string' && /^\/(?![/\\])/.test(String(one.address)),
-    )
+    return Array.isArray(all) ? all.filter(isView) : []
   } catch {
     return []
   }
@@ -66,7 +71,7 @@ if (box) {
   const name = box.querySelector<HTMLInputElement>('[name=name]')!
   box.addEventListener('toggle', () => {
     const range = document.querySelector('.spans [aria-current]')?.textContent
-    name.value ||= [document.querySelector('h1')?.textContent, range].filter(Boolean).join(' · ')
+    name.value = [document.querySelector('h1')?.textContent, range].filter(Boolean).join(' · ')
   })
   box.querySelector('form')!.addEventListener('submit', (event) => {
     event.preventDefault()

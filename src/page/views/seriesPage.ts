@@ -35,7 +35,6 @@ import {
   readChoices,
   readNamedGeoSeries,
   readRangeAndMoment,
-  requestedDays,
   SHIFTS,
   type Shift,
   selectStatement,
@@ -123,7 +122,7 @@ async function readSeriesPage(request: PageRequest) {
   const { store, now, params, query } = request
   const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
   const { chartQuery, compared, problems } = await readForm(request, dataset)
-  const { range, asOf } = chartQuery
+  const { range, days, asOf } = chartQuery
   const states = await readStates(request, dataset, range)
   const named = compared.flatMap(({ line }) => (line && line.shift === undefined ? line : []))
   const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
@@ -133,8 +132,7 @@ async function readSeriesPage(request: PageRequest) {
     /** The value now, or the last one before. */
     latest,
     range,
-    /** The number of days of a range that ends today. */
-    days: problems.length === 0 ? requestedDays(query) : null,
+    days,
     asOf,
     neighbours: rangeLinks(dataset.zone, range, lastShown(dataset, now)),
     changes: await readChanges(store, dataset, range),
@@ -171,14 +169,20 @@ function linker({ dataset, range: shown, days }: SeriesData, { link, query, path
 type Here = ReturnType<typeof linker>
 
 /** Links to other ranges. */
-function spans({ neighbours, dataset, range }: SeriesData, here: Here, { words, now }: PageRequest): Html {
+function spans({ neighbours, dataset, range, days: shownDays }: SeriesData, here: Here, request: PageRequest): Html {
+  const { words, now, query } = request
   const { series: labels, common } = words
   const { zone, first, last, path, geoId } = dataset
-  const show = (shown: Interval, label: string, query?: Query): Html =>
-    html`<a href="${here(shown, query)}"${shown.from === range.from && shown.to === range.to && html` aria-current="true"`}>${label}</a>\n`
-  // The address stays the same tomorrow.
-  const showLast = (days: number, label: string): Html =>
-    show(lastDays(zone, lastShown(dataset, now), days), label, { from: undefined, to: undefined, last: days })
+  const isShown = ({ from, to }: Interval): boolean => from === range.from && to === range.to
+  const span = (address: string, isCurrent: boolean, label: string): Html =>
+    html`<a href="${address}"${isCurrent && html` aria-current="true"`}>${label}</a>\n`
+  const show = (shown: Interval, label: string): Html => span(here(shown), shownDays === null && isShown(shown), label)
+  // Their addresses stay the same tomorrow, as that without a range does; a fixed range of equal dates is another choice.
+  const isFixed = ['from', 'to', 'day'].some((name) => query.get(name))
+  const showLast = (days: number, label: string): Html => {
+    const isCurrent = shownDays === days || (!isFixed && isShown(lastDays(zone, lastShown(dataset, now), days)))
+    return span(here(range, { from: undefined, to: undefined, last: days }), isCurrent, label)
+  }
   const end = addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
   const lastYear = { from: addLocal(zone, range.from, 'year', -1), to: addLocal(zone, range.to, 'year', -1) }
   return html`<nav class="spans" data-part="spans" aria-label="${labels.range}">

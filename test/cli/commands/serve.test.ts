@@ -95,7 +95,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
       const { origin, searchParams } = new URL(url)
       expect(searchParams.get('token')).toMatch(/^[\w-]{32}$/)
       expect((await fetch(`${origin}/`)).status).toBe(401)
-      expect((await fetch(url, { redirect: 'manual' })).status).toBe(303)
+      expect((await fetch(url, { redirect: 'manual', headers: { Accept: 'text/html' } })).status).toBe(303)
     })
     expect(out.match(/token=/g)).toHaveLength(1)
     expect(err).toMatch(/can read the whole database/)

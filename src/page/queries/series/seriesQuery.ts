@@ -132,7 +132,7 @@ export const rangeQuery = (zone: string, { from, to }: Interval) => ({
 })
 
 /** The number of days of an address that shows the last ones, such as `last=7`; null if it names a range. */
-export function requestedDays(query: URLSearchParams): number | null {
+function requestedDays(query: URLSearchParams): number | null {
   const text = query.get('last')
   if (!text || query.get('from') || query.get('to')) return null
   const days = wholeNumber(text)
@@ -193,6 +193,8 @@ export function rangeLinks(zone: string, range: Interval, last: Instant) {
 export interface ChartQuery {
   readonly dataset: NamedGeoSeries
   readonly range: Interval
+  /** The number of days of a range that ends with the last ones; null for a fixed range. */
+  readonly days: number | null
   /** The moment (UTC, to the millisecond) and the last fetch recorded by then, 0 before the first. */
   readonly asOf: Awaited<ReturnType<typeof findAsOf>> | null
 }
@@ -202,7 +204,12 @@ export async function readRangeAndMoment(request: PageRequest, dataset: NamedGeo
   const { store, query, now } = request
   const range = requestedRange(dataset, query, now)
   const moment = readMoment(dataset.zone, query)
-  return { dataset, range, asOf: moment === null ? null : await findAsOf(store, dataset.seriesId, moment) }
+  return {
+    dataset,
+    range,
+    days: requestedDays(query),
+    asOf: moment === null ? null : await findAsOf(store, dataset.seriesId, moment),
+  }
 }
 
 /** Reads the series, the range and the moment of an address. */
