@@ -3,8 +3,7 @@ import { openWriter } from './db/lock.ts'
 import type { Reader, Store, StoreOptions } from './db/store.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
-import { applySelectors } from './job/select.ts'
-import { planJob } from './plan/planJob.ts'
+import { planPreview } from './plan/planJob.ts'
 import type { PlanOptions as PlannerOptions } from './plan/planning.ts'
 import { createRegister } from './plan/requestRegister.ts'
 import { checkKey } from './service/key.ts'
@@ -106,12 +105,6 @@ export async function plan(job: Job, options: PlanOptions): Promise<Iterable<Pla
   const { store, service = SERVICES[LIVE], now = systemClock } = options
   const at = now()
   const { plannerState, catalogue } = await readStateAndCatalogue(store, at)
-  return planJob({
-    job: applySelectors(job, catalogue),
-    service,
-    plannerState,
-    now: at,
-    options: planOptions(options),
-    requested: createRegister(),
-  })
+  const planning = { job, service, plannerState, now: at, options: planOptions(options), requested: createRegister() }
+  return planPreview(planning, catalogue)
 }

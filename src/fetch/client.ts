@@ -42,22 +42,21 @@ interface RetryOptions {
 /** The options of `send` that are equal for all calls. */
 type SendSettings = Omit<SendOptions, 'url' | 'headers'>
 
-/** Sends one request when the pace allows it, and classifies its response. Throws the failure, or the error that ends the run. */
-export type SendCall = <T extends HttpResponse>(
-  summary: RequestSummary,
-  sendOnce: (settings: SendSettings) => Promise<T>,
-  classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
-) => Promise<T>
-
 /** The only way to the network: pace, budget, retries, circuit breaker and deadlines of all requests and downloads. */
 export interface Client {
   readonly baseUrl: string
   /** Headers of a request; the key is for the service only. */
   headers(withKey: boolean): Readonly<Record<string, string>>
-  /** Fetches a reply. */
+  /** Fetches a reply: `retry` repeats a `call` of the service. */
   get(request: ApiRequest, options?: RetryOptions): Promise<Reply | FailedFetch>
   /** Repeats an attempt of one or more calls after transient failures. Returns the last failure; throws errors that end the run. */
-  retry<T extends object>(attempt: (call: SendCall) => Promise<T>, options?: RetryOptions): Promise<T | AttemptFailure>
+  retry<T extends object>(attempt: () => Promise<T>, options?: RetryOptions): Promise<T | AttemptFailure>
+  /** Sends one HTTP request when the throttle starts it, and classifies its response. Throws its failure, or the error that ends the run. */
+  call<T extends HttpResponse>(
+    summary: RequestSummary,
+    sendOnce: (settings: SendSettings) => Promise<T>,
+    classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
+  ): Promise<T>
   close(): Promise<void>
 }
 
@@ -108,7 +107,7 @@ export function openClient(options: ClientOptions): Client {
     })
     try {
       const summary = { route: request.route, url }
-      const result = await retry((call) => call(summary, sendOnce, classifyResponse), retryOptions)
+      const result = await retry(() => call(summary, sendOnce, classifyResponse), retryOptions)
       return 'error' in result ? { error: result.error, last: last(), endsRun: false } : { ...last(), status: 200 }
     } catch (error) {
       if (error instanceof SyncError) return { error, last: last(), endsRun: true }
@@ -121,7 +120,7 @@ export function openClient(options: ClientOptions): Client {
     try {
       return await pRetry(
         async () => {
-          result = await attempt(call)
+          result = await attempt()
           return result
         },
         {
@@ -146,12 +145,12 @@ export function openClient(options: ClientOptions): Client {
     }
   }
 
-  const call: SendCall = (summary, sendOnce, classify) =>
-    throttle.call(new URL(summary.url), {
+  const call: Client['call'] = (summary, sendOnce, classify) =>
+    throttle.start(new URL(summary.url), {
       send: () => sendOnce({ dispatcher, limits, redactor, signal }),
       // The dates of a service are compared with the system clock.
       classify: (response) => classify(response, summary, Date.now()),
-      classifyError(error) {
+      toFailure(error) {
         if (error instanceof SyncError) throw error
         if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
         return classifyError(error, summary, redactor)
@@ -163,5 +162,5 @@ export function openClient(options: ClientOptions): Client {
     await dispatcher.destroy()
   }
 
-  return { baseUrl, headers, get, retry, close }
+  return { baseUrl, headers, get, retry, call, close }
 }

@@ -49,7 +49,7 @@ interface Call<T extends HttpResponse> {
   /** Returns the failure that a response means; undefined for a good one. */
   readonly classify: (response: T) => AttemptFailure | undefined
   /** Returns the failure that an error without a response means, or throws an error that ends the run. */
-  readonly classifyError: (error: unknown) => AttemptFailure
+  readonly toFailure: (error: unknown) => AttemptFailure
 }
 
 /** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. */
@@ -77,17 +77,14 @@ export function createThrottle({
   let ended: SyncError | undefined
 
   /** Sends a call as soon as it may start. Throws its failure as an AttemptError, or the error that ended the run. */
-  const call = <T extends HttpResponse>(
-    { host, protocol }: URL,
-    { send, classify, classifyError }: Call<T>,
-  ): Promise<T> =>
+  const start = <T extends HttpResponse>({ host, protocol }: URL, { send, classify, toFailure }: Call<T>): Promise<T> =>
     queue.add(async () => {
       try {
         if (signal.aborted) throw new SignalError()
         if (!ended) await openHost?.(host, protocol)
         if (!ended) await pacer.take(host, signal)
         if (ended) throw ended
-        const response = await send().catch((error) => handleFailure(host, classifyError(error)))
+        const response = await send().catch((error) => handleFailure(host, toFailure(error)))
         await handleResponse(host, response, classify(response))
         return response
       } catch (error) {
@@ -152,5 +149,5 @@ export function createThrottle({
     onPause?.(ms, reason)
   }
 
-  return { call, clear: () => queue.clear() }
+  return { start, clear: () => queue.clear() }
 }

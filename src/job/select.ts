@@ -78,6 +78,12 @@ export function resolveSelectors(job: Job, catalogue: readonly CatalogueIndicato
   return resolved
 }
 
+/** As `resolveSelectors`; before the catalogue is stored, without the entries that need it. */
+export const resolveStored = (job: Job, catalogue: readonly CatalogueIndicator[]): Job =>
+  catalogue.length > 0
+    ? resolveSelectors(job, catalogue)
+    : { ...job, series: job.series.filter(({ select: selector }) => selector === null) }
+
 /** Throws InputError for ids of `--only` that no job selects. */
 function refuseUnselected(ids: readonly number[], hint: string): void {
   if (ids.length === 0) return

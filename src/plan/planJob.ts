@@ -1,10 +1,11 @@
 import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { type CatalogueIndicator, resolveStored } from '../job/select.ts'
 import { coversAllGeos, listEntrySeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { planAbsences } from './planAbsences.ts'
-import { planCatalogue, planListings } from './planListings.ts'
+import { planCatalogue, planListings, planSelection } from './planListings.ts'
 import { isInRange, type PlanContext, planRequest } from './planning.ts'
 import { planSeries, type SeriesRequests } from './planSeries.ts'
 import { createRegister } from './requestRegister.ts'
@@ -25,6 +26,15 @@ export function* planJob(
   else for (const { requests } of planAllSeries(planning)) yield* requests
   yield* planListings(planning)
   yield* planAbsences(planning, requested.count() - before)
+}
+
+/** Plans what a sync would request now: the catalogue, if the job selects by it and it is due, then the rest of the job. */
+export function* planPreview(
+  planning: PlanContext,
+  catalogue: readonly CatalogueIndicator[],
+): Generator<PlannedRequest> {
+  yield* planSelection(planning)
+  yield* planJob({ ...planning, job: resolveStored(planning.job, catalogue) })
 }
 
 /** Keeps the order of entries, but moves those for some geos after those for all geos of the same series, which cover them. */

@@ -66,7 +66,7 @@ function createQueue(source: RequestSource) {
   const requests = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
   const { admits, note } = createFilter()
   const ready: PlannedRequest[] = []
-  /** By series, the requests that wait for the first one; null if it has ended. */
+  /** By series, once its first request has begun: the others, which wait for its end; null after it. */
   const waiting = new Map<string, PlannedRequest[] | null>()
   return {
     note,

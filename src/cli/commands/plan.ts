@@ -1,10 +1,9 @@
 import { openReader } from '../../db/open.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type SkippedItem } from '../../job/plannerState.ts'
-import { type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../../job/select.ts'
+import { type CatalogueIndicator, needsCatalogue, resolveStored } from '../../job/select.ts'
 import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
-import { planJob } from '../../plan/planJob.ts'
-import { planSelection } from '../../plan/planListings.ts'
+import { planPreview } from '../../plan/planJob.ts'
 import type { PlanContext, PlanOptions } from '../../plan/planning.ts'
 import { createRegister, registerAll } from '../../plan/requestRegister.ts'
 import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
@@ -30,7 +29,7 @@ export const examples = ['plan jobs/nightly.yaml', 'plan jobs/nightly.yaml --fro
 
 type PlanArgs = Args<typeof flags, typeof positionals>
 
-/** The inputs of a plan, except the job and those after it. */
+/** The inputs of a plan, except the job. */
 type PreviewInputs = Pick<PlanContext, 'service' | 'plannerState' | 'now' | 'requested'> & {
   readonly args: PlanArgs
   readonly catalogue: readonly CatalogueIndicator[]
@@ -41,7 +40,7 @@ function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): PlanOptio
   return interval ? { range: { interval, how: 'narrow' } } : {}
 }
 
-/** Plans the first of some jobs against what is stored. */
+/** Plans a job against what is stored. */
 function previewJob({ args, catalogue, ...context }: PreviewInputs, job: Job): PlannedJob {
   const skipped = new Map<string, SkippedItem>()
   const common = {
@@ -50,28 +49,21 @@ function previewJob({ args, catalogue, ...context }: PreviewInputs, job: Job): P
     options: planOptions(args, job, context.now),
     onSkipped: (item: SkippedItem) => skipped.set(`${item.route} ${item.id}`, item),
   }
-  // Requests of earlier jobs are not repeated. A plan may be iterated several times.
-  const begin = (): PlanContext => ({ ...common, requested: context.requested!.copy() })
-  const skippedNotes = () => skippedText([...skipped.values()])
-  if (!needsCatalogue(job)) return { job, requests: () => planJob(begin()), notes: skippedNotes }
-  const hasCatalogue = catalogue.length > 0
-  const resolved = hasCatalogue
-    ? resolveSelectors(job, catalogue)
-    : { ...job, series: job.series.filter(({ select }) => select === null) }
-  const notes = hasCatalogue
-    ? job.series.flatMap(({ path, select }, i) => {
-        const count = grouped(resolved.series[i]!.indicators.length)
-        return select ? [`${path}: ${count} of ${quantity(catalogue.length, 'indicator')} of the catalogue.`] : []
-      })
-    : ['The catalogue is not stored yet. The next sync fetches it before it plans these entries.']
+  const resolved = resolveStored(job, catalogue)
+  const notes =
+    catalogue.length > 0
+      ? job.series.flatMap(({ path, select }, i) => {
+          const count = grouped(resolved.series[i]!.indicators.length)
+          return select ? [`${path}: ${count} of ${quantity(catalogue.length, 'indicator')} of the catalogue.`] : []
+        })
+      : needsCatalogue(job)
+        ? ['The catalogue is not stored yet. The next sync fetches it before it plans these entries.']
+        : []
   return {
     job: resolved,
-    *requests() {
-      const planning = begin()
-      yield* planSelection(planning)
-      yield* planJob({ ...planning, job: resolved })
-    },
-    notes: () => [...notes, ...skippedNotes()],
+    // Requests of earlier jobs are not repeated. A plan may be iterated several times.
+    requests: () => planPreview({ ...common, requested: context.requested.copy() }, catalogue),
+    notes: () => [...notes, ...skippedText([...skipped.values()])],
   }
 }
 

@@ -16,7 +16,7 @@ import { makeFolder } from '../../util/files/targetFolder.ts'
 import type { Redactor } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyResponse } from '../classify.ts'
-import type { Client, OnRetry, SendCall } from '../client.ts'
+import type { Client, OnRetry } from '../client.ts'
 import { type OpenResponse, send } from '../http.ts'
 import {
   DownloadError,
@@ -80,7 +80,7 @@ export const prepareFolder = (folder: string): Promise<void> =>
 export async function download(url: string, options: DownloadOptions): Promise<Downloaded | SyncError> {
   const { client, onRetry } = options
   try {
-    const result = await client.retry((call) => followRedirects(call, url, options), { onRetry })
+    const result = await client.retry(() => followRedirects(url, options), { onRetry })
     return 'error' in result ? result.error : result
   } catch (error) {
     // A file is refused while it is read, which only throwing ends.
@@ -90,13 +90,13 @@ export async function download(url: string, options: DownloadOptions): Promise<D
 }
 
 /** Follows an address to its file: one attempt. */
-async function followRedirects(call: SendCall, url: string, options: DownloadOptions): Promise<Downloaded> {
+async function followRedirects(url: string, options: DownloadOptions): Promise<Downloaded> {
   const { client, allowHosts = [] } = options
   const links: LinkPolicy = { baseUrl: client.baseUrl, allowHosts }
   let address = resolveLink(url, client.baseUrl)
   refuseForeign(address, links)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const { file, next } = await requestFile(call, address, links, options)
+    const { file, next } = await requestFile(address, links, options)
     if (file) return file
     address = next!
   }
@@ -105,14 +105,13 @@ async function followRedirects(call: SendCall, url: string, options: DownloadOpt
 
 /** Sends one request of a download. Only the service gets the key. */
 function requestFile(
-  call: SendCall,
   address: URL,
   links: LinkPolicy,
   { client, folder, maxBytes, keyIsGood = false }: DownloadOptions,
 ): Promise<DownloadResponse> {
   const isService = address.origin === new URL(client.baseUrl).origin
   const headers = { ...client.headers(isService), 'Accept-Encoding': 'identity' }
-  return call(
+  return client.call(
     { route: 'download', url: address.href },
     (sending) => {
       const { redactor } = sending
