@@ -1,3 +1,4 @@
+import { DEFAULT_DATABASE } from '../db/address.ts'
 import { SERVICE_NAMES } from '../service/services.ts'
 import { EXAMPLE, SECOND_EXAMPLE } from '../service/wellKnown.ts'
 import type { Flags, Positionals } from './command.ts'
@@ -14,7 +15,7 @@ export const FORMATS = ['table', 'csv', 'tsv', 'json', 'ndjson', 'markdown'] as 
 export const EXPORT_FORMS = ['csv', 'tsv', 'ndjson', 'parquet'] as const
 export type ExportForm = (typeof EXPORT_FORMS)[number]
 
-export const DEFAULT_DATABASE = 'data/indicator-sync.db'
+export { DEFAULT_DATABASE }
 
 export const DATABASE_FLAG = {
   database: {

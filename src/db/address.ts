@@ -1,6 +1,9 @@
 import { dirname } from 'node:path'
 import { StoreError } from '../util/errors.ts'
 
+/** The file of commands without `--database`. */
+export const DEFAULT_DATABASE = 'data/indicator-sync.db'
+
 /** Whether the name of a database is the address of a server, as opposed to a path. */
 export const isAddress = (name: string): boolean => /^postgres(ql)?:/i.test(name)
 

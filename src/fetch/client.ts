@@ -31,6 +31,8 @@ export interface FailedFetch {
   readonly last: LastResponse
   /** Whether the error ends the run: a refused key, a spent budget, an outage or a signal. */
   readonly endsRun: boolean
+  /** The error of its last attempt, if the run ended before the next one. */
+  readonly attempted: SyncError | null
 }
 
 interface RetryOptions {
@@ -84,12 +86,17 @@ export function openClient(options: ClientOptions): Client {
     ...userAgentHeader(options.version),
   })
 
-  const get: Client['get'] = async (request, retryOptions) => {
+  const get: Client['get'] = async (request, retryOptions = {}) => {
     const url = `${baseUrl}${request.target}`
     const sentAt = nowMs()
     const began = performance.now()
     let attempts = 0
     let response: HttpResponse | undefined
+    let attempted: SyncError | null = null
+    const onRetry: OnRetry = (failure, attempt) => {
+      attempted = failure.error
+      retryOptions.onRetry?.(failure, attempt)
+    }
     const sendOnce = async (settings: SendSettings): Promise<HttpResponse> => {
       attempts++
       response = undefined
@@ -107,10 +114,11 @@ export function openClient(options: ClientOptions): Client {
     })
     try {
       const summary = { route: request.route, url }
-      const result = await retry(() => call(summary, sendOnce, classifyResponse), retryOptions)
-      return 'error' in result ? { error: result.error, last: last(), endsRun: false } : { ...last(), status: 200 }
+      const result = await retry(() => call(summary, sendOnce, classifyResponse), { ...retryOptions, onRetry })
+      if (!('error' in result)) return { ...last(), status: 200 }
+      return { error: result.error, last: last(), endsRun: false, attempted: null }
     } catch (error) {
-      if (error instanceof SyncError) return { error, last: last(), endsRun: true }
+      if (error instanceof SyncError) return { error, last: last(), endsRun: true, attempted }
       throw error
     }
   }

@@ -10,7 +10,7 @@ import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
 import { findPendingRanges } from './pending.ts'
-import { readRemedies } from './remedies.ts'
+import { databaseCommand, readRemedies } from './remedies.ts'
 import { seriesName } from './seriesName.ts'
 
 /** A gap in the range that was requested of a series or that a job selects. */
@@ -59,7 +59,8 @@ interface GapRow extends Pick<Gap, keyof NamedSeries | 'geo_id' | 'step_s' | 'mi
 }
 
 /** Reads the next run of every job, for people: its schedule, or the command that runs it. */
-async function readNextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, string>> {
+async function readNextRuns(db: Reader): Promise<ReadonlyMap<string, string>> {
+  const { kysely } = db
   const last = kysely
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
@@ -69,7 +70,7 @@ async function readNextRuns({ kysely }: Reader): Promise<ReadonlyMap<string, str
   return new Map(
     (await runs.execute()).map(({ job, job_file, schedule }) => {
       if (schedule !== null) return [job, `the schedule of ${job} (${schedule})`]
-      return [job, job_file === null ? `the next sync of ${job}` : `indicator-sync sync ${shellWord(job_file)}`]
+      return [job, job_file === null ? `the next sync of ${job}` : databaseCommand(db, `sync ${shellWord(job_file)}`)]
     }),
   )
 }
@@ -108,7 +109,7 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
       next_at: row.next_at,
       job: row.job,
       next: nextRun(row),
-      command: command && `indicator-sync ${command}`,
+      command: command && databaseCommand(db, command),
     }
   })
 }

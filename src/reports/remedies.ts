@@ -1,7 +1,9 @@
+import { DEFAULT_DATABASE, isAddress, shownAddress } from '../db/address.ts'
 import type { NamedSeries } from '../db/engine.ts'
 import { jobFile, readJobFiles } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import type { FailureOutcome, GapReason } from '../db/tables/codes.ts'
+import { shellWord } from '../util/text.ts'
 import type { LocalDate } from '../util/time/zone.ts'
 import { findLackingGeos, type LackingGeos, readNamedGeos } from './lackingGeos.ts'
 import { readUnknown } from './unknownItems.ts'
@@ -12,6 +14,12 @@ import { readUnknown } from './unknownItems.ts'
 export const KEY_COMMAND = 'doctor --online'
 /** The command that lists rows that could not be read. */
 export const QUARANTINE_COMMAND = 'quarantine list'
+
+/** A command as the user types it for a database. */
+export function databaseCommand({ file }: Pick<Reader, 'file'>, words: string): string {
+  const name = isAddress(file) ? shownAddress(file) : file
+  return `indicator-sync ${words}${name === DEFAULT_DATABASE ? '' : ` --database ${shellWord(name)}`}`
+}
 
 /** The command that repairs a failed request, or explains the failure. `file`: that of its job. */
 export function failureCommand(

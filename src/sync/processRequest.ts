@@ -136,10 +136,10 @@ async function fail(
 async function recordAndThrow(
   context: RequestContext,
   planned: PlannedRequest,
-  { error, last }: FailedFetch,
+  { error, last, attempted }: FailedFetch,
 ): Promise<never> {
   if (last.attempts > 0) {
-    const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : null
+    const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : attempted
     const recorded = failure
       ? fail(context, planned, failure, last)
       : recordAbandoned(context, planned, 'stopped', error, last)

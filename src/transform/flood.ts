@@ -18,7 +18,7 @@ export function refuseFlood(body: Buffer): void {
     if (byte === COMMA || byte === LIST || byte === OBJECT) values++
   }
   if (values > MAX_PARSED)
-    throw new OversizedError(`The response contains more than ${MAX_PARSED} values.`, {
+    throw new OversizedError(`The response has more than ${MAX_PARSED} JSON values.`, {
       path: '$',
       code: 'body-too-large',
       hint: 'It cannot be split further: list fewer `geoIds` in the entry.',

@@ -116,6 +116,7 @@ describe('the command line', () => {
     ['the lock of a database', ['status', '--database', 'h.db.lock'], {}, 2, /is the lock file/],
     ['the write-ahead log of a database', ['status', '--database', 'h.db-wal'], {}, 2, /is the write-ahead log of/],
     ['no database yet', ['status'], {}, 7, /database data\/indicator-sync\.db does not exist yet/],
+    ['a retry without a database', ['retry'], {}, 7, /database data\/indicator-sync\.db does not exist yet/],
   ])('a command line with %s exits with its code and error message', async (_name, args, env, code, message) => {
     const result = await runCommand(jobFolder(), args, env)
     expect(result.err).toMatch(message)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { findFailures } from '../../src/reports/failedRequests.ts'
 import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { openStore, type Store } from '../store.ts'
 
@@ -124,5 +125,20 @@ test('a budget below the need of a night reaches all series in turn', async () =
     [1, 5],
     [2, 3],
     [4, 5],
+  ])
+})
+
+test('a request whose retry no longer fits into the budget has failed, and can be retried', async () => {
+  const server = await serve((_request, response) => json(response, {}, 500))
+  const store = await tempStore()
+  const { earlyEnd } = await runJob(store, server, `pace: { perSecond: 50, callsPerDay: 1 }\n${SERIES}`, { now: NOW })
+  expect(earlyEnd?.code).toBe('budget')
+  expect(store.all('select outcome, attempts, status from _fetch')).toEqual([
+    { outcome: 'transient', attempts: 1, status: 500 },
+  ])
+  expect((await findFailures(store)).map(({ outcome }) => outcome)).toEqual(['transient'])
+  expect(store.all('select distinct reason from gaps order by 1')).toEqual([
+    { reason: 'failed' },
+    { reason: 'never requested' },
   ])
 })

@@ -28,7 +28,11 @@ test('a missing value that may still arrive is pending, not a gap, in every outp
   }
   const { code, out } = await runCommand(tempFolder(), ['gaps', '--provisional', '--json', '--database', store.file])
   const hole = { from: '2025-11-04T05:00:00+01:00', to: '2025-11-04T06:00:00+01:00', missing: 1, step_s: 3600 }
-  const next = { reason: 'provisional', job: 'test', next: 'indicator-sync sync test.yaml' }
+  const next = {
+    reason: 'provisional',
+    job: 'test',
+    next: expect.stringMatching(/^indicator-sync sync test\.yaml --database /),
+  }
   expect([code, JSON.parse(out)]).toMatchObject([0, [3, 4].map((geo_id) => ({ geo_id, ...hole, ...next }))])
   lost.pop()
   await market.run(store, JOB, '2025-11-05T22:15:00Z')

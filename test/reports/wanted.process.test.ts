@@ -41,7 +41,7 @@ describe('a selected range that was never requested', () => {
       expect.arrayContaining([
         {
           check: 'gap (never requested)',
-          what: `indicator 2, all geos: 2025-10-01T00:00:00+02:00 to 2025-10-03T00:00:00+02:00; next: ${NEXT}`,
+          what: `indicator 2, all geos: 2025-10-01T00:00:00+02:00 to 2025-10-03T00:00:00+02:00; next: ${NEXT} --database ${store.file}`,
         },
       ]),
     ])

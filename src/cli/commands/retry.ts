@@ -11,6 +11,7 @@ import { JSON_FLAG, RUN_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/readJobs.ts'
 import { runAndPrint } from '../jobs/runAndPrint.ts'
 import { readSettings } from '../settings/config.ts'
+import { withReader } from '../settings/databases.ts'
 
 export const positionals = {
   job: { type: 'string', describe: 'Job file (YAML) whose rate limit and call budget apply' },
@@ -37,5 +38,8 @@ async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   return { ...run, skipped: [], lackingGeos: [], hasSelection: true, windowHints: [] }
 }
 
-export const handler = (args: RetryArgs): Promise<number> =>
-  runAndPrint(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })
+export async function handler(args: RetryArgs): Promise<number> {
+  // Nothing can have failed in a database that does not exist: its name is a mistake.
+  await withReader(readSettings(args).database.value, () => undefined)
+  return runAndPrint(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })
+}

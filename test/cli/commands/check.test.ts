@@ -14,7 +14,7 @@ test('check lists each finding and exits with 6 until none is left', async () =>
   expect(new Set(names)).toEqual(new Set(['gap (absent)', 'gap (unverified)', 'gap (failed)', 'failure', 'quarantine']))
   const table = await check()
   expect([table.code, table.out]).toEqual([6, expect.stringMatching(/^check +what\n/)])
-  expect(table.out).toMatch(/or now with `indicator-sync retry`/)
+  expect(table.out).toMatch(/or now with `indicator-sync retry --database \S+`/)
   expect(table.out).toMatch(/failure +\/indicators\/5\?/)
   await heal()
   expect(await check()).toMatchObject({ code: 0, out: 'No findings.\n' })
