@@ -84,7 +84,7 @@ export async function crashCommands(kills: number, seed: number, tell: (line: st
             continue
           }
           // The result of a command killed after its work exists already.
-          const there = ended.code === 2 && life > 0 && /is a database|is there already/.test(ended.err)
+          const there = ended.code === 2 && life > 0 && /(is|was) a database|is there already/.test(ended.err)
           if (ended.code !== 0 && !there) faults.push(`${name}: ${log.join(' · ')}: ${ended.err}`)
           break
         }
