@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
+import { sha256 } from '../util/checksum.ts'
 import { STYLE } from './style.ts'
 
 const SCRIPT = 'text/javascript; charset=utf-8'
@@ -37,10 +37,7 @@ function createAssets() {
       .map((file) => [file.replace(/\.ts$/, '.js'), { type: SCRIPT, body: readScript(file) }] as const),
   ])
   /** The name of their folder: it changes with any of them. */
-  const folder = createHash('sha256')
-    .update(JSON.stringify([...files]))
-    .digest('base64url')
-    .slice(0, 12)
+  const folder = sha256(JSON.stringify([...files]), 'base64url').slice(0, 12)
   return { folder, files }
 }
 

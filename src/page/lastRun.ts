@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readStamp } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
 import { readLastRun } from '../reports/lastRuns.ts'
+import { sha256 } from '../util/checksum.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { roughLength } from './formats.ts'
 import type { PageRequest } from './page.ts'
@@ -45,7 +45,7 @@ export type ShownRun = Awaited<ReturnType<typeof readShownRun>>
 export async function createEtag(reader: Reader, beside: readonly unknown[]): Promise<string> {
   const fetch = await reader.kysely.selectFrom('_fetch').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
   const state = [fetch?.id, await readLastRun(reader), await readStamp(reader), beside]
-  return `"${createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22)}"`
+  return `"${sha256(JSON.stringify(state), 'base64url').slice(0, 22)}"`
 }
 
 /** Whether `If-None-Match` has a tag (RFC 9110, 13.1.2). Tags are weak, because a compressing proxy adds `W/`. */

@@ -4,6 +4,7 @@ import { findFailedRuns, findRunningRun, findUnfinishedRuns, withDeadRuns } from
 import { readFailures } from '../../reports/readStatus.ts'
 import { type Remedies, readRemedies } from '../../reports/remedies.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
+import { isHere } from '../../util/host.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, paginate } from '../page.ts'
@@ -126,12 +127,10 @@ async function readLines(
 
 export type SeriesLine = Awaited<ReturnType<typeof readLines>>[number]
 
-const LOOPBACK = /^(localhost|127\.|\[::1\])/
-
 /** Whether every service that was called runs on this computer, such as the emulator. */
 async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolean> {
   const sources = await kysely.selectFrom('_source').select('host').execute()
-  return sources.length > 0 && sources.every(({ host }) => LOOPBACK.test(host))
+  return sources.length > 0 && sources.every(({ host }) => isHere(`http://${host}`))
 }
 
 /** Reads whether the copy is complete and fresh, and the problems to fix. */
