@@ -99,12 +99,9 @@ export function timelines(intervals: readonly CoverageInterval[]): Timelines {
   return new Map(geos.map((geo) => [geo, buildTimeline(intervals, geo)]))
 }
 
-/** The states on the page of a series. */
-type IntervalState = CoverageState | 'absent'
-
 /** An interval of one state on the page of a series. */
 export interface ChartState extends Interval, Pick<CoverageInterval, 'missing' | 'nextAt'> {
-  readonly state: IntervalState
+  readonly state: CoverageState | 'absent'
 }
 
 /** Reads the states of a range without gaps. Parts after `now` that were not requested or published are left out. */

@@ -2,7 +2,7 @@ import { jobFile } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { readRemedies } from '../../reports/remedies.ts'
 import { parseNumbers } from '../../util/json.ts'
-import { type Interval, subtract } from '../../util/time/interval.ts'
+import { hull, type Interval, overlaps, subtract } from '../../util/time/interval.ts'
 import { ceilTo, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
 import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
@@ -36,8 +36,7 @@ const localYear = (zone: string, at: number): number => Number(localDate(zone, a
 /** The reach of timelines; undefined if there are none. */
 function findReach(lines: Timelines): Interval | undefined {
   const intervals = [...lines.values()].flat()
-  if (intervals.length === 0) return undefined
-  return { from: Math.min(...intervals.map(({ from }) => from)), to: Math.max(...intervals.map(({ to }) => to)) }
+  return intervals.length === 0 ? undefined : hull(intervals)
 }
 
 /** Up to this number of years are divided into months. */
@@ -126,7 +125,7 @@ export async function readSeriesCoverage(request: PageRequest) {
     intervals.some((all) => all.geoId === ALL_GEOS && all.reason === reason && all.from <= from && all.to >= to)
   const holes: CoverageInterval[] = intervals
     .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
-    .filter((interval) => interval.reason !== null && interval.from < to && interval.to > from)
+    .filter((interval) => interval.reason !== null && overlaps(interval, { from, to }))
     .filter((interval) => !isRepeated(interval))
     .concat(outside.map((part) => ({ ...UNREQUESTED, geoId: geo ?? ALL_GEOS, ...part })))
     .sort((a, b) => a.from - b.from || a.to - b.to)

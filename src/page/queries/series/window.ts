@@ -3,7 +3,7 @@ import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import { readKnownValues } from '../../../db/queries/values.ts'
 import type { Reader } from '../../../db/store.ts'
 import { DAY, HOUR, type Instant } from '../../../util/time/instant.ts'
-import { type Interval, intersect, merge } from '../../../util/time/interval.ts'
+import { type Interval, intersect, merge, overlaps } from '../../../util/time/interval.ts'
 import { dayIntervalAt, type LocalDay, localDay } from '../../../util/time/localDay.ts'
 import type { Drawn, Segment } from '../../client/segments.ts'
 import { periodBorders } from '../periods.ts'
@@ -126,40 +126,25 @@ type DayTotals = Awaited<ReturnType<typeof readTotals>>
 export const includesGeo = (geoIds: string | null, geoId: number): boolean =>
   geoIds === null || geoIds.split(',').includes(String(geoId))
 
-/** The windows of fetches up to one of them, and of those after it. */
-async function fetchWindows({ kysely }: Reader, { seriesId, geoId }: GeoSeries, fetchId: number) {
-  const rows = await kysely
+/** Reads totals as known after a fetch: versions only for days that a later fetch may have changed. */
+async function readTotalsThen(db: Reader, line: GeoSeries, range: Interval, fetchId: number) {
+  const rows = await db.kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids', 'from_at', 'to_at'])
-    .where('series_id', '=', seriesId)
+    .where('series_id', '=', line.seriesId)
     .where('outcome', 'in', GOOD_OUTCOMES)
     .execute()
   const windows = (isAfter: boolean) =>
-    merge(
-      rows
-        .filter(({ id, geo_ids }) => id > fetchId === isAfter && includesGeo(geo_ids, geoId))
-        .map(({ from_at, to_at }) => ({ from: from_at ?? -Infinity, to: to_at ?? Infinity })),
-    )
-  return { before: windows(false), after: windows(true) }
-}
-
-/** Whether a day overlaps any of some intervals in order; days are passed in order. */
-function overlapTester(intervals: readonly Interval[]) {
-  let i = 0
-  return ({ from, to }: Interval): boolean => {
-    while (i < intervals.length && intervals[i]!.to <= from) i++
-    return i < intervals.length && intervals[i]!.from < to
-  }
-}
-
-/** Reads totals as known after a fetch: versions only for days that a later fetch may have changed. */
-async function readTotalsThen(db: Reader, line: GeoSeries, range: Interval, fetchId: number) {
-  const { before, after } = await fetchWindows(db, line, fetchId)
-  const [mayDiffer, isLater] = [overlapTester(intersect(before, after)), overlapTester(after)]
+    rows
+      .filter(({ id, geo_ids }) => id > fetchId === isAfter && includesGeo(geo_ids, line.geoId))
+      .map(({ from_at, to_at }) => ({ from: from_at ?? -Infinity, to: to_at ?? Infinity }))
+  const [before, after] = [merge(windows(false)), merge(windows(true))]
+  const both = intersect(before, after)
   const totals: [LocalDay, Extremes][] = []
   for (const [day, current] of await readDays(db, line, range, null)) {
-    const then = mayDiffer(day) ? (await db.engine.extremes(line, [day.from, day.to], fetchId))[0]! : null
-    totals.push([day, then ?? (isLater(day) ? NO_VALUES : current)])
+    const isIn = (windows: readonly Interval[]): boolean => windows.some((window) => overlaps(window, day))
+    const then = isIn(both) ? (await db.engine.extremes(line, [day.from, day.to], fetchId))[0]! : null
+    totals.push([day, then ?? (isIn(after) ? NO_VALUES : current)])
   }
   return totals
 }
