@@ -27,19 +27,13 @@ function roundTicks(low: number, high: number, count = 5): number[] {
   )
 }
 
-/** A line as a path of SVG; parts along an axis need only one number. */
+/** A line as a path of SVG. */
 function svgPath(draw: (drawn: Drawn, pen: Pen, scales: Scales) => void, drawn: Drawn, scales: Scales): string {
-  let path = ''
-  let [px, py] = ['', '']
-  const go = (letter: 'M' | 'L', x: number, y: number): void => {
-    const [nx, ny] = [oneDecimal(x), oneDecimal(y)]
-    if (letter === 'M' || (nx !== px && ny !== py)) path += `${letter}${nx} ${ny}`
-    else if (nx !== px) path += `H${nx}`
-    else if (ny !== py) path += `V${ny}`
-    ;[px, py] = [nx, ny]
-  }
-  draw(drawn, { moveTo: (x, y) => go('M', x, y), lineTo: (x, y) => go('L', x, y) }, scales)
-  return path
+  const points: string[] = []
+  const add = (letter: 'M' | 'L') => (x: number, y: number) =>
+    void points.push(`${letter}${oneDecimal(x)} ${oneDecimal(y)}`)
+  draw(drawn, { moveTo: add('M'), lineTo: add('L') }, scales)
+  return points.join('')
 }
 
 /** The lines of a chart: past values over the current ones, and differences over both. */

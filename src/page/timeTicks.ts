@@ -40,23 +40,15 @@ export function timeTicks(zone: string, { from, to }: Interval, locale: string) 
   const labelFormat = memoize(
     (label: string) => new Intl.DateTimeFormat(writtenLocale(locale), { ...LABELS[label], timeZone: zone }),
   )
-  const add = (at: number, label: string, more = ''): void => {
-    if (at >= from && at <= to) ticks.push({ at, label: labelFormat(label).format(at * 1000) + more })
-  }
-  if (unit === 'hour') {
-    for (let at = Math.ceil(from / 3_600) * 3_600; at <= to; at += 3_600) {
-      const hour = Number(localClock(zone, at).slice(11, 13))
-      const offset = isOddDay(zone, at) ? ` ${formatLocal(zone, at).slice(19, 22)}` : ''
-      if (hour % count === 0) add(at, hour === 0 ? 'weekday' : 'hour', offset)
-    }
-    return ticks
-  }
   for (let at = floorTo(zone, from, unit); at <= to; at = addUnits(zone, at, unit, 1)) {
-    const [year, month, day] = localClock(zone, at).slice(0, 10).split('-').map(Number) as [number, number, number]
-    const place = unit === 'day' ? day - 1 : unit === 'month' ? month - 1 : year
+    const [year, month, day, hour] = localClock(zone, at).split(/[-T:]/).map(Number) as [number, number, number, number]
+    const place = unit === 'hour' ? hour : unit === 'day' ? day - 1 : unit === 'month' ? month - 1 : year
     // The last days of a month would be next to the first of the next one.
-    const isKept = unit !== 'day' || count === 1 || place < 31 - count
-    if (place % count === 0 && isKept) add(at, unit === 'day' && count === 1 && day > 1 ? 'weekday' : unit)
+    const isCrowded = unit === 'day' && count > 1 && place >= 31 - count
+    if (at < from || place % count !== 0 || isCrowded) continue
+    const isWeekday = unit === 'hour' ? hour === 0 : unit === 'day' && count === 1 && day > 1
+    const offset = unit === 'hour' && isOddDay(zone, at) ? ` ${formatLocal(zone, at).slice(19, 22)}` : ''
+    ticks.push({ at, label: labelFormat(isWeekday ? 'weekday' : unit).format(at * 1000) + offset })
   }
   return ticks
 }
