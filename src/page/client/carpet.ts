@@ -14,11 +14,7 @@ const COLOURS = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b 
 
 /** The height of an hour, and the width of the labels of hours. */
 const [ROW, LABELS] = [12, 48]
-const MOVES: typeof ARROWS = {
-  ...ARROWS,
-  Home: [Number.NEGATIVE_INFINITY, 0],
-  End: [Number.POSITIVE_INFINITY, 0],
-}
+const MOVES: typeof ARROWS = { ...ARROWS, Home: [-Infinity, 0], End: [Infinity, 0] }
 
 const details = document.querySelector<HTMLDetailsElement>('#carpet')
 const canvas = details?.querySelector('canvas')

@@ -105,10 +105,9 @@ async function poll(): Promise<void> {
 addEventListener('pointermove', () => {
   movedAt = performance.now()
 })
-const again = (): void => {
-  void poll()
-    .catch(() => undefined)
-    .finally(() => setTimeout(again, POLL_MS))
+async function pollForever(): Promise<void> {
+  await poll().catch(() => undefined)
+  setTimeout(pollForever, POLL_MS)
 }
-again()
+void pollForever()
 document.addEventListener('visibilitychange', () => void poll().catch(() => undefined))

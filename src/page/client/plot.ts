@@ -174,15 +174,8 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
           },
         ],
         ready: [
-          ({ over }) => {
-            let pressedAt = 0
-            over.addEventListener('mousedown', ({ clientX }) => {
-              pressedAt = clientX
-            })
-            over.addEventListener('click', ({ clientX }) => {
-              if (Math.abs(clientX - pressedAt) < 4 && cursorAt !== null) events.open(cursorAt)
-            })
-          },
+          // uPlot keeps the click that ends a drag to itself.
+          ({ over }) => over.addEventListener('click', () => cursorAt !== null && events.open(cursorAt)),
         ],
       },
     }
