@@ -1,4 +1,3 @@
-import { prepareQuery } from '../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import { readEndOfValues } from '../../db/queries/seriesLookup.ts'
 import { currentValues, supersededValues } from '../../db/queries/values.ts'
@@ -17,18 +16,16 @@ import { type GeoSeries, includesGeo } from '../queries/series/window.ts'
 /** Bytes. Larger replies are not searched for a value. */
 const SEARCHED = 64 * 1024 * 1024
 
-const originQuery = prepareQuery((db, fetch: { id: number }) =>
-  db
+/** Reads a request and its run; null if it is not recorded. */
+async function readOrigin({ kysely }: Reader, id: number | null) {
+  const query = kysely
     .selectFrom('_fetch as f')
     .leftJoin('_run as r', 'r.id', 'f.run_id')
     .select(['f.id as fetch', 'f.run_id as run', 'r.job', 'r.command', 'f.entry', 'f.reason', 'f.target'])
     .select(['f.status', 'f.ms', 'f.finished_at as at', 'f.reply_hash as reply'])
-    .where('f.id', '=', fetch.id),
-)
-
-/** Reads a request and its run; null if it is not recorded. */
-const readOrigin = async ({ kysely }: Reader, id: number | null) =>
-  id === null ? null : ((await originQuery.first(kysely, { id })) ?? null)
+    .where('f.id', '=', id)
+  return (await query.executeTakeFirst()) ?? null
+}
 
 type Origin = NonNullable<Awaited<ReturnType<typeof readOrigin>>>
 
@@ -53,10 +50,8 @@ function findValue(body: unknown, { geoId }: GeoSeries, at: Instant) {
 
 /** Finds a value in a stored reply, or the reason why it cannot be shown. */
 async function findInReply({ kysely }: Reader, line: GeoSeries, at: Instant, hash: string | null) {
-  const row =
-    hash === null
-      ? undefined
-      : await kysely.selectFrom('_reply').select(['body', 'bytes']).where('hash', '=', hash).executeTakeFirst()
+  const replies = kysely.selectFrom('_reply').select(['body', 'bytes']).where('hash', '=', hash)
+  const row = await replies.executeTakeFirst()
   if (row === undefined) return 'pruned' as const
   if (row.bytes > SEARCHED) return 'large' as const
   try {

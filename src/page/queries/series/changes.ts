@@ -1,5 +1,6 @@
+import { sql } from 'kysely'
 import type { Reader } from '../../../db/store.ts'
-import { DAY } from '../../../util/time/instant.ts'
+import { DAY, type Instant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { type GeoSeries, includesGeo } from './window.ts'
 
@@ -74,35 +75,26 @@ export async function readChanges(db: Reader, line: GeoSeries, range: Interval) 
   return changes.sort((a, b) => a.fetchId - b.fetchId)
 }
 
-/** Reads the latest revisions of an interval: the value before and after; null: without a value, or withdrawn. */
-export async function readRevisions({ kysely }: Reader, line: GeoSeries, { from, to }: Interval, limit: number) {
-  if (to - from > MAX_EXAMINED_DAYS * DAY) return []
-  return kysely
-    .selectFrom('observation_revision as r')
-    .innerJoin('_fetch as f', 'f.id', 'r.superseded_by')
-    .leftJoin('observation as o', (join) =>
-      join
-        .onRef('o.series_id', '=', 'r.series_id')
-        .onRef('o.geo_id', '=', 'r.geo_id')
-        .onRef('o.at', '=', 'r.at')
-        .onRef('o.fetch_id', '=', 'r.superseded_by'),
-    )
-    .leftJoin('observation_revision as n', (join) =>
-      join
-        .onRef('n.series_id', '=', 'r.series_id')
-        .onRef('n.geo_id', '=', 'r.geo_id')
-        .onRef('n.at', '=', 'r.at')
-        .onRef('n.fetch_id', '=', 'r.superseded_by'),
-    )
-    .select(['r.at', 'r.value as before', 'f.finished_at as recordedAt'])
-    .select(({ fn }) => fn.coalesce('o.value', 'n.value').as('after'))
-    .where((eb) => eb.and({ 'r.series_id': line.seriesId, 'r.geo_id': line.geoId }))
-    .where('r.at', '>=', from)
-    .where('r.at', '<', to)
-    .orderBy('r.superseded_by', 'desc')
-    .orderBy('r.at')
-    .limit(limit)
-    .execute()
+/** The end of a version of a value; null: without a value, or withdrawn. */
+export interface Revision {
+  readonly at: Instant
+  readonly before: number | null
+  readonly after: number | null
+  readonly recordedAt: string
 }
 
-export type Revision = Awaited<ReturnType<typeof readRevisions>>[number]
+/** Reads the latest revisions of an interval. */
+export async function readRevisions({ kysely }: Reader, line: GeoSeries, { from, to }: Interval, limit: number) {
+  if (to - from > MAX_EXAMINED_DAYS * DAY) return []
+  const { rows } = await sql<Revision>`
+    select r.at, r.value as before, coalesce(o.value, n.value) as after, f.finished_at as "recordedAt"
+    from observation_revision r
+    join _fetch f on f.id = r.superseded_by
+    left join observation o
+      on o.series_id = r.series_id and o.geo_id = r.geo_id and o.at = r.at and o.fetch_id = r.superseded_by
+    left join observation_revision n
+      on n.series_id = r.series_id and n.geo_id = r.geo_id and n.at = r.at and n.fetch_id = r.superseded_by
+    where r.series_id = ${line.seriesId} and r.geo_id = ${line.geoId} and r.at >= ${from} and r.at < ${to}
+    order by r.superseded_by desc, r.at limit ${limit}`.execute(kysely)
+  return rows
+}

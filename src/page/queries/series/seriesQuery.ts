@@ -67,8 +67,7 @@ export const latestValue = prepareQuery((db, key: { series: number; geo: number;
   db
     .selectFrom('observation')
     .select(['at', 'value', 'step_s'])
-    .where('series_id', '=', key.series)
-    .where('geo_id', '=', key.geo)
+    .where((eb) => eb.and({ series_id: key.series, geo_id: key.geo }))
     .where('at', '<=', key.now)
     .where('value', 'is not', null)
     .orderBy('at', 'desc')
