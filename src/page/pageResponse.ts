@@ -99,11 +99,8 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
   const text = (common.errors as Readonly<Record<string, string>>)[code] ?? fallback
   const headers = { 'Cache-Control': 'no-store' }
   if (isData) {
-    const data = jsonResponse({
-      error: detail ?? (isMissing ? error.message : title),
-      hint: expected ? hint : text,
-      code,
-    })
+    const message = detail ?? (isMissing ? error.message : title)
+    const data = jsonResponse({ error: message, hint: expected ? hint : text, code })
     // Parts of the request stay data, whatever shows the response.
     const body = (data.body as string).replaceAll('<', '\\u003c')
     return { status, headers: { ...headers, 'Content-Type': data.type }, body }
@@ -115,13 +112,6 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
     body: htmlText(layout({ title, body, still: true }, PAGES, request)),
   }
 }
-
-const contentHeaders = ({ type, file }: Pick<PageResponse, 'type' | 'file'>): Record<string, string> => ({
-  'Content-Type': type,
-  ...(file === undefined
-    ? {}
-    : { 'Content-Disposition': `attachment; filename="${file.replaceAll(/[^\w.-]/g, '_')}"` }),
-})
 
 /** Builds the response of a page or an endpoint. */
 async function buildResponse({ page, endpoint, address }: PageCall, request: PageRequest): Promise<PageResponse> {
@@ -159,8 +149,10 @@ export async function respond(site: Site, call: PageCall): Promise<SentResponse>
     const dataHeaders = etag === null ? DATA_HEADERS : { ...DATA_HEADERS, ETag: etag }
     if (route && etag !== null && matchesTag(headers['if-none-match'], etag))
       return { status: 304, headers: dataHeaders, body: '' }
-    const { status = 200, body, ...response } = await buildResponse(call, request)
-    const head = { status, headers: { ...dataHeaders, ...contentHeaders(response) } }
+    const { status = 200, body, type, file } = await buildResponse(call, request)
+    const name = file?.replaceAll(/[^\w.-]/g, '_')
+    const download = name && { 'Content-Disposition': `attachment; filename="${name}"` }
+    const head = { status, headers: { ...dataHeaders, 'Content-Type': type, ...download } }
     if (typeof body === 'string') return { ...head, body }
     isStreamed = true
     // Rows are read while they are sent, from the database that stays open for them.

@@ -51,16 +51,14 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
     return started
   }
 
-  function takeProcess(): StatementProcess {
-    const taken = warm()
-    spare = null
-    return taken
-  }
-
-  function add<T>(work: () => Promise<T>): Promise<T> {
+  function add<T>(work: (process: StatementProcess) => Promise<T>): Promise<T> {
     if (queue.size >= WAITING)
       throw new BusyError('Too many statements are running.', { hint: 'Try again in a moment.', code: 'busy' })
-    return queue.add(work)
+    return queue.add(() => {
+      const process = warm()
+      spare = null
+      return work(process)
+    })
   }
 
   return {
@@ -68,15 +66,15 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
     warm: () => void warm(),
     /** Collects the result. Throws as `runStatement`, and BusyError if too many wait. */
     run: async (request: StatementRequest): Promise<CollectedResult> =>
-      add(async () => {
-        const { columns, rows, cut } = await runStatement(takeProcess(), request, limits)
+      add(async (process) => {
+        const { columns, rows, cut } = await runStatement(process, request, limits)
         const cells = (await allRows(rows)).map((row) => row.map(cellValue))
         return { columns: columns.map(({ name }) => name), rows: cells, cut: cut() }
       }),
     /** Streams all rows. The first block is read before this returns. */
     stream: async (request: StatementRequest): Promise<Pick<StatementResult, 'columns' | 'rows'>> =>
-      add(async () => {
-        const { columns, rows } = await runStatement(takeProcess(), request, { blockMs: limits.ms })
+      add(async (process) => {
+        const { columns, rows } = await runStatement(process, request, { blockMs: limits.ms })
         const blocks = rows[Symbol.asyncIterator]()
         const first = await blocks.next()
         async function* remaining(): StatementResult['rows'] {

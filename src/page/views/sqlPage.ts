@@ -108,13 +108,11 @@ function shownRows({ rows }: CollectedResult): CollectedResult['rows'] {
 }
 
 /** The statement as a command, which may take longer. */
-const inTerminal = ({ sql, parameters }: SqlQuery): string =>
-  [
-    `query ${shellWord(sql.trim())}`,
-    ...parameters
-      .filter(({ value }) => value !== '')
-      .map(({ name, value }) => `--param ${shellWord(`${name}=${value}`)}`),
-  ].join(' ')
+function inTerminal({ sql, parameters }: SqlQuery): string {
+  const given = parameters.filter(({ value }) => value !== '')
+  const options = given.map(({ name, value }) => ` --param ${shellWord(`${name}=${value}`)}`)
+  return `query ${shellWord(sql.trim())}${options.join('')}`
+}
 
 /** The query of an address with the statement. */
 const queryParameters = ({ sql, recipe, parameters }: SqlQuery) => ({
