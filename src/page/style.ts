@@ -107,7 +107,7 @@ caption { text-align: start; font-weight: 600; padding: .5rem .75rem; }
 th, td { text-align: start; padding: .375rem .75rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 tbody tr:last-child > * { border-bottom: 0; }
 th { font-weight: 600; }
-tbody th { font-weight: 400; }
+tbody th, .scale b { font-weight: 400; }
 thead th { font-size: var(--tiny); color: var(--soft); }
 td.number, th.number { text-align: end; white-space: nowrap; }
 code, pre { font-family: ui-monospace, monospace; font-size: .875em; overflow-wrap: anywhere; white-space: pre-wrap; }
@@ -188,7 +188,6 @@ p.soft:not([hidden]) + #chart { display: none; }
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
 [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }
-.scale b { font-weight: 400; }
 .scale span { display: inline-block; width: 1rem; height: .75rem; }
 .days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
