@@ -1,5 +1,4 @@
 import { isFailure, NO_FAILURE } from '../../db/queries/fetchOutcomes.ts'
-import { readQueues } from '../../db/queries/queues.ts'
 import type { Reader } from '../../db/store.ts'
 import { withDeadRuns } from '../../reports/lastRuns.ts'
 import { KEY_COMMAND, QUARANTINE_COMMAND } from '../../reports/remedies.ts'
@@ -16,7 +15,7 @@ import {
   timeElement,
 } from '../elements.ts'
 import { countText, duration } from '../formats.ts'
-import { type Html, type HtmlPart, html } from '../html.ts'
+import { type Html, html } from '../html.ts'
 import { runProgress, timeLeft } from '../lastRun.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { requestNames } from '../queries/names.ts'
@@ -41,14 +40,11 @@ async function readRuns({ store, query }: PageRequest) {
     .execute()
   const shown = await withDeadRuns(store, rows.slice(0, RUNS_A_PAGE))
   const runs = shown.map((run) => ({ ...run, seconds: runSeconds(run) }))
-  // Only a database on a server has queues.
-  const queues = query.has('before') ? null : await readQueues(store)
-  return { runs, older: rows.length > RUNS_A_PAGE ? runs.at(-1)!.id : null, ...(queues ? { queues } : {}) }
+  return { runs, older: rows.length > RUNS_A_PAGE ? runs.at(-1)!.id : null }
 }
 
-type RunList = Awaited<ReturnType<typeof readRuns>>
 type ListedColumn = 'id' | 'command' | 'job' | 'started_at' | 'finished_at' | 'outcome' | 'requests' | 'failed'
-type RunRow = Pick<RunList['runs'][number], ListedColumn | 'rows_new' | 'rows_revised'>
+type RunRow = Pick<Awaited<ReturnType<typeof readRuns>>['runs'][number], ListedColumn | 'rows_new' | 'rows_revised'>
 
 /** A table of runs. `last`: a further column. */
 export function runsTable<Row extends RunRow>(
@@ -75,37 +71,18 @@ export function runsTable<Row extends RunRow>(
   ])
 }
 
-/** The queues of a shared database. */
-function queuesTable(queues: RunList['queues'] = [], request: PageRequest): HtmlPart {
-  const labels = request.words.queues
-  if (queues.length === 0) return null
-  return html`<h2>${labels.heading}</h2>
-${table(labels.heading, queues, [
-  [labels.host, ({ host }) => serviceText(host)],
-  [labels.waiting, ({ queued }) => countText(request, queued), 'number'],
-  [labels.active, ({ active }) => countText(request, active), 'number'],
-  [labels.dead, ({ dead }) => countText(request, dead), 'number'],
-])}
-<p>${labels.deadHint}</p>`
-}
-
 /** `/runs`: all runs. */
 export const runsView = view({
   read: readRuns,
-  show({ runs: rows, older, queues }, request) {
+  show({ runs: rows, older }, request) {
     const { runs: labels, common } = request.words
     if (rows.length === 0)
-      return html`<p>${labels.none} ${labels.noneHint}</p>${command(request.command('sync my-market.yaml'))}${queuesTable(queues, request)}`
+      return html`<p>${labels.none} ${labels.noneHint}</p>${command(request.command('sync my-market.yaml'))}`
     return html`<p>${labels.about}</p>
 ${runsTable(common.pages.runs, rows, request, [labels.message, ({ message, code }) => messageText(message, request, code)])}
-${olderPager(request, older)}
-${queuesTable(queues, request)}`
+${olderPager(request, older)}`
   },
 })
-
-/** Selects the requests of a run, newest first. */
-const runRequests = ({ kysely }: Reader, run: number) =>
-  kysely.selectFrom('_fetch as f').where('f.run_id', '=', run).orderBy('f.id', 'desc')
 
 /** Selects the failed requests of a run by the index of failures. The sum keeps the planner from the index of runs. */
 const failedRequests = ({ kysely }: Reader, run: number) =>
@@ -130,9 +107,12 @@ async function readRun(request: PageRequest) {
   const [run] = await withDeadRuns(store, found)
   if (!run) return null
   const failed = run.failed === 0 ? [] : await failedRequests(store, run.id).select(COLUMNS).limit(REQUESTS).execute()
-  const requests = await runRequests(store, run.id)
+  const requests = await store.kysely
+    .selectFrom('_fetch as f')
     .select(COLUMNS)
+    .where('f.run_id', '=', run.id)
     .$if(before !== null, (eb) => eb.where('f.id', '<', before!))
+    .orderBy('f.id', 'desc')
     .limit(REQUESTS + 1)
     .execute()
   const name = await requestNames(request, [...failed, ...requests])
