@@ -38,7 +38,6 @@ const PACKAGE_USERS = {
   zod: ['job/', 'emulator/', 'service/'],
   yaml: ['job/', 'cli/'],
   'html-to-text': ['transform/'],
-  diff: ['page/views/textsPage.ts'],
   'hyparquet-writer': ['cli/exports/parquet.ts', 'lake/parquetFile.ts'],
   hyparquet: ['cli/exports/', 'lake/'],
   '@aws-sdk/client-s3': ['lake/places/s3.ts'],

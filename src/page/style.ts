@@ -84,8 +84,7 @@ nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px so
 main:focus { outline: none; }
 h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 1.25rem 0 .5rem; }
 h2 { font-size: 1.0625rem; font-weight: 650; margin: 1.5rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
-h1, h2, h3, p, li, dd, bdi { overflow-wrap: anywhere; }
+h1, h2, p, li, dd, bdi { overflow-wrap: anywhere; }
 td, th, :is(td, th) :is(bdi, p) { overflow-wrap: break-word; }
 td p { margin: 0; }
 time { white-space: nowrap; }
@@ -164,8 +163,6 @@ table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-
 ul.found { list-style: none; padding: 0; }
 .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: .75rem 0; & div { min-width: 0; } & dt { color: var(--soft); font-size: var(--tiny); } & dt::first-letter { text-transform: uppercase; } & dd { margin: 0; font-size: 1.0625rem; font-variant-numeric: tabular-nums; } & .soft { font-size: var(--tiny); font-weight: 400; } & .main dd { font-size: 1.75rem; font-weight: 650; line-height: 1.2; } }
 .lines { white-space: pre-wrap; max-width: 45rem; overflow-wrap: anywhere; }
-ins { background: light-dark(#d9f2e3, #173a2a); color: inherit; }
-del { background: light-dark(#fbe0de, #47201e); color: inherit; }
 mark { background: light-dark(#fff1a8, #574a00); color: inherit; }
 figure { margin: .5rem 0; }
 progress { width: 100%; accent-color: var(--link); }

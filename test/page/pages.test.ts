@@ -199,27 +199,19 @@ describe('the pages of texts', () => {
     expect((await get('/texts')).data.kind).toBe('news')
   })
 
-  test('a text shows every version and the changes between two versions', async () => {
+  test('a text shows its earlier versions', async () => {
     const { data, html } = await get(`/texts/glossary/${glossary()}`)
     expect(data.text).toBe('Second version, with more.')
-    expect(data.versions).toHaveLength(3)
-    expect(html).toMatch(/<del>First <\/del><ins>Second <\/ins>version<ins>, with more<\/ins>\./)
-    const [current, second, first] = data.versions.map(({ fetch }: { fetch: number }) => fetch)
-    const older = await get(`/texts/glossary/${glossary()}?version=${second}&against=${first}`)
-    expect(older.data.text).toBe('First version.')
-    expect(older.html).toContain('This is an earlier version.')
-    expect((await get(`/texts/glossary/${glossary()}?against=${first}`)).data).toMatchObject({
-      against: first,
-      fetch: current,
-    })
-    await expect(get(`/texts/glossary/${glossary()}?version=99`)).rejects.toThrow(/not found/)
+    expect(data.earlier).toHaveLength(2)
+    expect(data.earlier[0]).toMatchObject({ text: 'First version.', to: data.from })
+    expect(html).toMatch(/<details><summary>.*<\/summary>.*First version\..*<\/details>/s)
     await expect(get('/texts/nothing/1')).rejects.toThrow(/not found/)
   })
 
   test('texts of indicators have versions and link to their values', async () => {
     const { data, html, title } = await get('/texts/indicator/600')
     expect(title).toBe('Another name')
-    expect(data.versions).toHaveLength(2)
+    expect(data.earlier).toHaveLength(1)
     expect(html).toContain('href="/series/600"')
     expect((await get('/texts/indicator/600?locale=es')).title).toBe('Precio mercado SPOT Diario')
   })
