@@ -35,7 +35,6 @@ export const PAGES: readonly Page[] = [
   page('/texts/:kind/:id', 'texts', async () => (await texts()).textView),
   page('/archives', 'archives', async () => (await archives()).archivesView, { top: true }),
   page('/archives/:kind/:id', 'archive', async () => (await archives()).archiveView),
-  page('/widgets', 'widgets', async () => (await archives()).widgetsView, { top: true }),
   page('/runs', 'runs', async () => (await runs()).runsView, { top: true }),
   page('/runs/:id', 'run', async () => (await runs()).runView),
   page('/quarantine', 'quarantine', async () => (await runs()).quarantineView),

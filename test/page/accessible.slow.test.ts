@@ -16,7 +16,7 @@ const STATEMENT = encodeURIComponent(
 const PAGES_OPENED = [
   ...'/ /coverage /coverage/600 /series/600 /explain/600/3/1762128000 /indicators'.split(' '),
   ...'/search?q=precio /texts?kind=glossary /texts/glossary/300 /archives /archives/archive/79'.split(' '),
-  ...`/widgets /runs /runs/1 /quarantine /sql?sql=${STATEMENT}&p.geo=3 /dictionary /dictionary/geo`.split(' '),
+  ...`/runs /runs/1 /quarantine /sql?sql=${STATEMENT}&p.geo=3 /dictionary /dictionary/geo`.split(' '),
 ]
 /** The same, and some pages in another state. */
 const ADDRESSES = [

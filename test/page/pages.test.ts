@@ -239,12 +239,6 @@ test('archives are listed by day, by default the last, with links to neighbourin
   await expect(get('/archives/archive/99999999')).rejects.toThrow(/not found/)
 })
 
-test('each widget links to a statement for all its stored data', async () => {
-  const { data, html } = await get('/widgets')
-  expect(data.widgets.length).toBeGreaterThan(1)
-  expect(html).toContain(`/sql?sql=select+*+from+widget_text+where+id+%3D+${data.widgets[0].id}"`)
-})
-
 test('the catalogue lists stored series, and shows how to add any other to a job', async () => {
   const { data, html } = await get('/indicators')
   expect(data.more).toBe(true)
@@ -303,7 +297,7 @@ describe('the SQL page', () => {
 /** URLs of every page, in their longest form. */
 const ADDRESSES = [
   ...'/runs /runs/1 /runs/1?before=30 /search?q=precio /search?q=a&in=content /texts /texts?kind=glossary'.split(' '),
-  ...'/texts/indicator/600 /archives /archives?date=2025-11-03 /archives/archive/79 /widgets /indicators /indicators?q=precio'.split(
+  ...'/texts/indicator/600 /archives /archives?date=2025-11-03 /archives/archive/79 /indicators /indicators?q=precio'.split(
     ' ',
   ),
   ...'/indicators?held=other /dictionary /dictionary/_fetch /sql /sql?recipe=known-at'.split(' '),

@@ -100,8 +100,7 @@ async function readArchive(request: PageRequest) {
   const rows = await store.kysely
     .selectFrom('archive_edition as e')
     .leftJoin('archive_file as f', 'f.url', 'e.url')
-    .where('e.kind', '=', kind)
-    .where('e.id', '=', id)
+    .where((eb) => eb.and({ 'e.kind': kind, 'e.id': id }))
     .$if(before !== null, (eb) => eb.where('e.date', '<', before!))
     .select(COLUMNS)
     .orderBy('e.date', 'desc')
@@ -188,43 +187,5 @@ ${table(labels.editions, editions, [
   ],
 ])}
 ${olderPager(request, older)}`
-  },
-})
-
-/** Reads every widget, of about a hundred, with its name. */
-async function readWidgets({ store: { kysely }, languages }: PageRequest) {
-  const rows = await kysely
-    .selectFrom('widget as w')
-    .leftJoin('widget_text as t', 't.id', 'w.id')
-    .select(['w.id', 'w.slug', 'w.type', 'w.withdrawn_at', 't.name', 't.subtitle'])
-    .select(({ fn, val }) => fn.coalesce('t.locale', val('')).as('locale'))
-    .orderBy('w.id')
-    .orderBy('t.locale')
-    .execute()
-  const groups = Map.groupBy(rows, ({ id }) => id)
-  return { widgets: [...groups.values()].map((texts) => inLanguage(texts, languages)!) }
-}
-
-/** `/widgets`: widgets of the site of the operator, each with a statement for its fields. */
-export const widgetsView = view({
-  read: readWidgets,
-  show({ widgets: rows }, request) {
-    const { archives: labels, common } = request.words
-    const allFields = (id: number) => request.link('/sql', { sql: `select * from widget_text where id = ${id}` })
-    if (rows.length === 0) return html`<p>${labels.noWidgets} ${common.noneHint}</p>${command('widgets: [{}]')}`
-    return html`<p>${labels.widgetsAbout}</p>
-${table(common.pages.widgets, rows, [
-  [
-    common.pages.widget,
-    ({ id, name, locale, subtitle }) =>
-      html`<a href="${allFields(id)}">${serviceText(name, locale) ?? id}</a> ${serviceText(subtitle, locale)}`,
-  ],
-  [labels.slug, ({ slug }) => serviceText(slug)],
-  [
-    common.type,
-    ({ type, withdrawn_at }) =>
-      html`${serviceText(type)} ${withdrawn_at !== null && html`${common.withdrawn} ${timeElement(request, withdrawn_at)}`}`,
-  ],
-])}`
   },
 })
