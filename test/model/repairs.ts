@@ -308,8 +308,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/sync/processRequest.ts',
-        find: "if (!isWhole && selected.reason !== 'absent')",
-        put: 'if (!isWhole)',
+        find: "  if (planned.reason !== 'absent') return splitOrPostpone",
+        put: '  if (windows.length > 0) return splitOrPostpone',
       },
       {
         file: 'src/sync/processRequest.ts',

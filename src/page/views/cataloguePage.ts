@@ -5,7 +5,7 @@ import { visible, withoutAccents } from '../../util/text.ts'
 import { command, numberedPager, options, seriesLinks, serviceText, table } from '../elements.ts'
 import { groupingText, kindText } from '../formats.ts'
 import { type Html, html } from '../html.ts'
-import { type PageRequest, view, wholeNumber } from '../page.ts'
+import { type PageRequest, paginate, view } from '../page.ts'
 import { geoNames, indicatorNames, indicatorUnits, inLanguage } from '../queries/names.ts'
 import { allSeries, findSeries, readStoredSeries, seriesHeads } from '../queries/seriesPaths.ts'
 
@@ -28,16 +28,16 @@ function jobLine(kind: string, id: number): string {
 }
 
 /** Reads one page of the catalogue, by number or by rank: indicators with their texts and stored series. */
-async function readIndicators({ store: db, languages, query, locale }: PageRequest) {
+async function readIndicators(request: PageRequest) {
+  const { store: db, languages, query, locale } = request
   const text = (query.get('q') ?? '').slice(0, 200)
   const held = STORED_CHOICES.find((choice) => choice === query.get('held')) ?? 'all'
-  const page = Math.max(1, wholeNumber(query.get('page')) ?? 1)
   const stored = await readStoredRanges(db)
   const matching = /[\p{L}\p{N}]/u.test(text)
     ? await searchItems(db, text, ['catalogue'])
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
   const keys = matching.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
-  const shown = keys.slice((page - 1) * INDICATORS_A_PAGE, page * INDICATORS_A_PAGE)
+  const { page, pages, shown } = paginate(request, keys, INDICATORS_A_PAGE)
   const [kinds, ids] = [shown.map(({ kind }) => kind), shown.map(({ id }) => id)]
   const rows = await db.kysely
     .selectFrom('indicator as i')
@@ -60,13 +60,13 @@ async function readIndicators({ store: db, languages, query, locale }: PageReque
     const texts = { name, short_name, locale, withdrawn_at }
     return { ...texts, kind, id, unit, geos, first_date, last_date, series: links, job: jobLine(kind, id) }
   })
-  return { text, held, page, locale, indicators, more: keys.length > page * INDICATORS_A_PAGE }
+  return { text, held, locale, indicators, page, pages }
 }
 
 /** `/indicators`: the catalogue. */
 export const indicatorsView = view({
   read: readIndicators,
-  show({ text, held, page: at, indicators: rows, more }, request) {
+  show({ text, held, page: at, pages, indicators: rows }, request) {
     const { words, link } = request
     const { indicators: labels, common } = words
     const choices = STORED_CHOICES.map((choice) => [choice, labels.held[choice]] as const)
@@ -101,28 +101,22 @@ ${
         [labels.line, ({ first_date, job }) => first_date === null && command(job)],
       ])
 }
-${numberedPager(request, at, more)}`
+${numberedPager(request, at, pages)}`
   },
 })
-
-/** A piece of a text; `hit`: whether it matches. */
-interface Excerpt {
-  readonly text: string
-  readonly hit: boolean
-}
 
 /** Removes accents and capitals; the text keeps its length. */
 const foldedLetters = (text: string): string =>
   text.replaceAll(/[\u00c0-\u024f]/g, (letter) => withoutAccents(letter).charAt(0)).toLowerCase()
 
-/** The part of a text around the first word that begins with one of some words; empty without a match. */
-export function findExcerpt(text: string, words: readonly string[]): Excerpt[] {
+/** The pieces of a text around the first word that begins with one of some words; `hit`: whether a piece is such a word. */
+export function findExcerpt(text: string, words: readonly string[]) {
   const hits = [...foldedLetters(text).matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})`, 'gu'))]
   const [first] = hits
   if (!first) return []
   const from = Math.max(0, first.index - SNIPPET_LETTERS)
   const to = Math.min(text.length, first.index + first[0].length + SNIPPET_LETTERS)
-  const pieces: Excerpt[] = [{ text: from > 0 ? '…' : '', hit: false }]
+  const pieces = [{ text: from > 0 ? '…' : '', hit: false }]
   let at = from
   for (const { index, 0: word } of hits) {
     const end = index + word.length
@@ -137,7 +131,7 @@ export function findExcerpt(text: string, words: readonly string[]): Excerpt[] {
 /** Pages that the search finds by name. */
 const PAGES = {
   ...{ home: '/', coverage: '/coverage', indicators: '/indicators', runs: '/runs', quarantine: '/quarantine' },
-  ...{ texts: '/texts', archives: '/archives', widgets: '/widgets', sql: '/sql', dictionary: '/dictionary' },
+  ...{ texts: '/texts', archives: '/archives', sql: '/sql', dictionary: '/dictionary' },
 } as const
 
 const SCOPE_CHOICES = ['all', ...SEARCH_SCOPES] as const
