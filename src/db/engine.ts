@@ -111,7 +111,8 @@ export interface UpsertResult extends UpsertCounts {
 }
 
 /**
- * Operations that Kysely cannot express, or not fast enough. Each database implements them. Everything else is typed queries.
+ * Operations that each database implements: Kysely cannot express them, or not fast enough, or they are about the database itself,
+ * such as its size. Everything else is typed queries.
  */
 export interface Engine {
   /**

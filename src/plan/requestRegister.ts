@@ -11,7 +11,7 @@ export interface RequestRegister {
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[], requests?: number): void
   /** Adds a path and query; false if it was added before. */
   addTarget(target: string): boolean
-  /** The number of requests so far: windows of series, and targets. */
+  /** The number of requests that were added to this register, without those that a copy began with: windows of series, and targets. */
   count(): number
   /** An independent copy. */
   copy(): RequestRegister

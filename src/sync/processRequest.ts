@@ -16,7 +16,7 @@ import type { RequestContext } from './requestContext.ts'
 import { emitDone, eventRequest, eventResponse, eventRows } from './requestEvents.ts'
 import { findSplit, hasSumId, needsDayIds } from './resolution.ts'
 
-/** The outcome of a request. The parts of a `split` replace it: they go to the head of the queue, in order. */
+/** The outcome of a request. The parts of a `split` replace it: the caller processes them next, in order. */
 export type RequestOutcome =
   | { readonly kind: 'loaded'; readonly planned: PlannedRequest }
   /** A later run requests it, or there is nothing to request. */

@@ -95,7 +95,7 @@ export class SchemaError extends SyncError {
 /** The reply exceeds a limit. A smaller window may not. */
 export class OversizedError extends SchemaError {}
 
-/** Too many rows were rejected. Ends the run; earlier replies are loaded. */
+/** A row was rejected, although the run allows none. Ends the run; earlier replies are loaded. */
 export class RejectLimitError extends SyncError {}
 
 /** The database refused (disk full, corrupt, newer schema, read-only). Stops the run. */
@@ -110,7 +110,7 @@ export class RightsError extends StoreError {}
 /** Another process holds the writer's lock. */
 export class BusyError extends SyncError {}
 
-/** Stopped on purpose with work left: the budget or the time is spent, or a signal came. The next run continues. */
+/** Ended early with work left: a signal, a spent budget, too long a pause, or an outage. The next run continues. */
 export class StoppedError extends SyncError {}
 
 /** A signal stopped a run or a wait. */
