@@ -50,7 +50,7 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
     matches: hasStatus(400, 422),
     error: PermanentError,
     message: 'The service rejected the request as invalid',
-    hint: 'Check that the indicator accepts these parameters; `indicator-sync plan --verbose` shows the request.',
+    hint: 'Check that the indicator accepts these parameters; `indicator-sync plan --json` shows the request.',
   },
   {
     code: 'not-found',

@@ -27,7 +27,7 @@ export function failureCommand(
   file: string,
 ): string {
   if (outcome === 'key') return KEY_COMMAND
-  if (code === 'bad-request') return `plan ${file} --verbose`
+  if (code === 'bad-request') return `plan ${file} --json`
   return code === 'not-found' ? 'discover' : 'retry'
 }
 

@@ -25,7 +25,7 @@ describe('the overview', () => {
     expect(text).toContain('1 request failed and has not succeeded since.')
     expect(text).toContain('/offer_indicators/25')
     expect(text).toContain('<code data-copy>npx indicator-sync retry</code>')
-    expect(text).toContain('<code data-copy>npx indicator-sync plan test.yaml --verbose</code>')
+    expect(text).toContain('<code data-copy>npx indicator-sync plan test.yaml --json</code>')
   })
 
   test('an id that the service does not know is one problem, which neither a sync nor a retry repairs', async () => {
