@@ -62,7 +62,7 @@ export function planRequest(n: number, { days }: Shape): PlannedRequest {
   } as const
   return {
     ...call,
-    entry: 'series[0]',
+    entryPath: 'series[0]',
     http: requestFor(call),
     locale: 'es',
     reason: 'missing',

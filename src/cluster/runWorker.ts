@@ -267,7 +267,7 @@ const eventJob = ({
 }: ActiveJob): Pick<EventFields, 'run' | 'job' | 'entry' | 'route' | 'attempt' | 'indicator' | 'window'> => ({
   run: data.run,
   job: data.job,
-  entry: data.entry,
+  entry: data.entryPath,
   route: data.route,
   attempt: retryCount + 1,
   indicator: data.series?.indicatorId ?? null,

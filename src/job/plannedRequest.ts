@@ -46,7 +46,7 @@ export const seriesKey = (series: SeriesIdentity): string => canonical(Object.va
 /** A planned request, with the data to parse and load its reply. */
 export interface PlannedRequest extends RouteCall {
   /** The path of the entry in the job file. */
-  readonly entry: string
+  readonly entryPath: string
   /** The HTTP request: method, path and query. */
   readonly http: ApiRequest
   /** The language of the texts in the reply. */
@@ -89,7 +89,7 @@ export function toRouteCall(
 
 /** A failed request, with the data to send it again at any later time: its window is absolute. */
 export interface FailedRequest extends Omit<RouteCall, 'service'> {
-  readonly entry: string
+  readonly entryPath: string
   readonly series: SeriesIdentity | null
   /** Null for all geos. */
   readonly geoIds: readonly number[] | null
@@ -101,7 +101,7 @@ export interface FailedRequest extends Omit<RouteCall, 'service'> {
 
 /** The range of a series that an entry of a job selects, stored or not. */
 export interface SelectedRange extends Interval {
-  readonly entry: string
+  readonly entryPath: string
   readonly series: SeriesIdentity
   /** Null for all. */
   readonly geoIds: readonly number[] | null

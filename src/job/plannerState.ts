@@ -53,7 +53,7 @@ export interface RefusalTimes {
 /** An indicator or widget that is not requested now because the service does not know it. */
 export interface SkippedItem {
   /** The path of the entry in the job file. */
-  readonly entry: string
+  readonly entryPath: string
   /** The route of the request. */
   readonly route: string
   /** The id that the service does not know. */

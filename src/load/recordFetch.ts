@@ -60,7 +60,7 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
   const { planned, last, error, recordedMs } = record
   const made = await insertFetch.first(tx, {
     run_id: record.runId,
-    entry: planned.entry,
+    entry: planned.entryPath,
     route: planned.route,
     target: planned.http.target,
     params: canonical(sentParams(planned)),

@@ -67,7 +67,7 @@ export function listSelectedRanges(planning: PlanContext): SelectedRange[] {
     const geoIds = coversAllGeos(entry) ? null : coveredGeos(entry)
     const refreshS = spanSeconds(entry.refresh)
     return entry.indicators.map((id) => ({
-      entry: entry.path,
+      entryPath: entry.path,
       series: toIdentity(entry, id),
       geoIds,
       refreshS,
@@ -77,30 +77,30 @@ export function listSelectedRanges(planning: PlanContext): SelectedRange[] {
 }
 
 /** A series of an entry, with its selected range and its stored state. */
-export interface EntrySeries {
+export interface SelectedSeries {
   readonly entry: SeriesEntry
   readonly series: SeriesIdentity
   readonly key: string
   readonly state: SeriesState
   /** The geos under which its coverage is recorded. */
   readonly geoIds: readonly number[]
-  readonly selected: Interval
+  readonly selectedRange: Interval
   readonly freshness: Freshness
   /** The longest lookback of its requests so far and of the job, in seconds. */
   readonly lookbackS: number
 }
 
 /** Lists the series of an entry with a window, or those of some of its indicators. */
-export function* listEntrySeries(
+export function* listSelectedSeries(
   planning: PlanContext,
   entry: SeriesEntry,
   indicators: readonly number[] = entry.indicators,
-): Generator<EntrySeries> {
+): Generator<SelectedSeries> {
   const { job, service, plannerState } = planning
   if (!entry.window) return
   const geoIds = coveredGeos(entry)
   const unit = borderUnit(entry.timeTrunc)
-  const selected = findSelectedRange(planning, entry.window, unit)
+  const selectedRange = findSelectedRange(planning, entry.window, unit)
   const freshness = toFreshness(planning, entry, unit)
   for (const id of indicators) {
     const identity = toIdentity(entry, id)
@@ -113,7 +113,7 @@ export function* listEntrySeries(
       key,
       geoIds,
       state,
-      selected,
+      selectedRange,
       freshness: periods?.isCalendar ? { ...freshness, periods } : freshness,
       lookbackS: Math.max(state.lookbackS ?? 0, findLongestLookbacks(job).get(key)!),
     }

@@ -73,12 +73,12 @@ export function isDue(last: Instant | undefined, window: Interval | null, freshn
 }
 
 /** Whether an indicator or widget is skipped because the service does not know it. If so, calls `onSkipped`. */
-export function isSkipped(planning: PlanContext, entry: string, route: string, id: string | number): boolean {
+export function isSkipped(planning: PlanContext, entryPath: string, route: string, id: string | number): boolean {
   const { plannerState, now, options, onSkipped } = planning
   const unknown = options.restate ? undefined : plannerState.unknown(route, id)
   if (!unknown) return false
   const nextAt = unknownNext(unknown)
   if (now >= nextAt - EARLY_S || isFuture(unknown.lastAt, now)) return false
-  onSkipped?.({ entry, route, id, since: unknown.sinceAt, nextAt })
+  onSkipped?.({ entryPath, route, id, since: unknown.sinceAt, nextAt })
   return true
 }

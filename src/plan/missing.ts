@@ -1,7 +1,7 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Coverage, SeriesState } from '../job/plannerState.ts'
 import { type Interval, intersect, merge, subtract } from '../util/time/interval.ts'
-import type { EntrySeries } from './entries.ts'
+import type { SelectedSeries } from './entries.ts'
 import { type Freshness, findFreshPart } from './freshness.ts'
 import type { PlanContext } from './planning.ts'
 
@@ -33,18 +33,22 @@ function findFresh(geoId: number, { coverage }: SeriesState, freshness: Freshnes
 }
 
 /** The intervals that an entry has to request of one of its series for a geo. */
-function findMissing({ options }: PlanContext, { state, selected, freshness }: EntrySeries, geoId: number): Interval[] {
-  if (options.restate || state.coverage.length === 0) return merge([selected])
-  return subtract([selected], findFresh(geoId, state, freshness))
+function findMissing(
+  { options }: PlanContext,
+  { state, selectedRange, freshness }: SelectedSeries,
+  geoId: number,
+): Interval[] {
+  if (options.restate || state.coverage.length === 0) return merge([selectedRange])
+  return subtract([selectedRange], findFresh(geoId, state, freshness))
 }
 
 /** The intervals that an entry has to request of a series, each once, for the geos that lack them. */
-export function groupMissing(planning: PlanContext, series: EntrySeries): GeoGroup[] {
-  const { key, geoIds } = series
+export function groupMissing(planning: PlanContext, selected: SelectedSeries): GeoGroup[] {
+  const { key, geoIds } = selected
   return groupHoles(
     geoIds.map((geoId) => ({
       geoId,
-      holes: planning.requested.findRemaining(key, geoId, findMissing(planning, series, geoId)),
+      holes: planning.requested.findRemaining(key, geoId, findMissing(planning, selected, geoId)),
     })),
   )
 }

@@ -8,7 +8,7 @@ import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import { hull, type Interval, intersect, overlaps, subtract } from '../util/time/interval.ts'
 import type { Periods } from '../util/time/periods.ts'
 import { addUnits } from '../util/time/zone.ts'
-import { type EntrySeries, listEntrySeries } from './entries.ts'
+import { listSelectedSeries, type SelectedSeries } from './entries.ts'
 import { isSkipped } from './freshness.ts'
 import { groupHoles } from './missing.ts'
 import type { PlanContext } from './planning.ts'
@@ -55,7 +55,7 @@ function calculateAbsentBudget({ job, plannerState, now }: PlanContext, otherReq
 function* listCandidates(planning: PlanContext, entry: SeriesEntry): Generator<Candidate> {
   const { service, now, requested } = planning
   const zone = service.timeZone
-  for (const selected of listEntrySeries(planning, entry)) {
+  for (const selected of listSelectedSeries(planning, entry)) {
     const { series, key, state } = selected
     const { unit, periods } = selected.freshness
     if (state.absences.length === 0) continue
@@ -89,19 +89,23 @@ function* listCandidates(planning: PlanContext, entry: SeriesEntry): Generator<C
 }
 
 /** Rule 25: the absences of a geo that are due. Absences of all geos do not count in the geo's own coverage. */
-function findDue({ state: { coverage, absences }, selected }: EntrySeries, geoId: number, now: Instant): DueAbsence[] {
+function findDue(
+  { state: { coverage, absences }, selectedRange }: SelectedSeries,
+  geoId: number,
+  now: Instant,
+): DueAbsence[] {
   const ofGeo = coverage.filter((row) => row.geo === geoId)
   return absences.flatMap((absence): DueAbsence[] => {
     const dueAt = isFuture(absence.checked, now) ? now : absentNext(absence)
     if (dueAt === null || dueAt - EARLY_S > now) return []
     if (geoId !== ALL_GEOS && absence.geo !== ALL_GEOS && absence.geo !== geoId) return []
     const parts = geoId === ALL_GEOS || absence.geo === geoId ? [absence] : subtract([absence], ofGeo)
-    return intersect(parts, [selected]).map((part) => ({ ...part, dueAt }))
+    return intersect(parts, [selectedRange]).map((part) => ({ ...part, dueAt }))
   })
 }
 
 /** The window size for absences. A `chunk` of the job does not exceed the learned size, because a candidate counts as one request. */
-function candidateSize(service: Service, { entry, state }: EntrySeries, geoIds: readonly number[]): Size {
+function candidateSize(service: Service, { entry, state }: SelectedSeries, geoIds: readonly number[]): Size {
   const size = chooseSize(service, entry, state, geoIds)
   return state.windowS === null ? size : smaller(size, chooseSize(service, { ...entry, chunk: null }, state, []))
 }

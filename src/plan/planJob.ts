@@ -2,7 +2,7 @@ import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { type CatalogueIndicator, resolveStored } from '../job/select.ts'
-import { coversAllGeos, listEntrySeries, seriesKeys, toIdentity, toParams } from './entries.ts'
+import { coversAllGeos, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings, planSelection } from './planListings.ts'
@@ -68,10 +68,10 @@ function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<Pla
 /** Plans the series in the order of the job; if a budget may end the run, those first that were not requested for the longest time. */
 function* planAllSeries(planning: PlanContext): Generator<SeriesRequests> {
   const { series, pace } = planning.job
-  const selected = series.flatMap((entry) => [...listEntrySeries(planning, entry)])
-  if (pace.callsPerHour ?? pace.callsPerDay) selected.sort((a, b) => a.state.lastFetchId - b.state.lastFetchId)
-  for (const one of selected) {
-    const planned = planSeries(planning, one)
+  const selectedSeries = series.flatMap((entry) => [...listSelectedSeries(planning, entry)])
+  if (pace.callsPerHour ?? pace.callsPerDay) selectedSeries.sort((a, b) => a.state.lastFetchId - b.state.lastFetchId)
+  for (const selected of selectedSeries) {
+    const planned = planSeries(planning, selected)
     if (planned) yield planned
   }
 }

@@ -37,10 +37,10 @@ export function* planRetry(
 ): Generator<PlannedRequest> {
   const requested = createRegister()
   for (const request of failed) {
-    const { entry, route, series, lookbackS, isUnfiltered } = request
+    const { entryPath, route, series, lookbackS, isUnfiltered } = request
     const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)
     for (const { geoIds, window, params } of listRetryParts(request, requested)) {
-      const planned = planRequest({ service, now }, entry, route, params, {
+      const planned = planRequest({ service, now }, entryPath, route, params, {
         series,
         geoIds,
         window,

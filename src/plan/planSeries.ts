@@ -7,7 +7,7 @@ import type { Size } from '../service/windowSizes.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
-import { type EntrySeries, sentGeos, toParams } from './entries.ts'
+import { type SelectedSeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped, settledBefore } from './freshness.ts'
 import { groupMissing } from './missing.ts'
 import { type PlanContext, planRequest } from './planning.ts'
@@ -21,7 +21,7 @@ export interface SeriesRequests {
 }
 
 /** Plans a series: cuts its missing data into windows. Null if nothing is missing. */
-export function planSeries(planning: PlanContext, selected: EntrySeries): SeriesRequests | null {
+export function planSeries(planning: PlanContext, selected: SelectedSeries): SeriesRequests | null {
   const { job, service, options, requested } = planning
   const { entry, series, key, state } = selected
   const groups = groupMissing(planning, selected)
@@ -57,7 +57,7 @@ function findReason(window: Interval, { coverage }: SeriesState, settled: Instan
 }
 
 /** Returns the functions that cut holes of a series on local borders, and plan the request for a window. */
-export function createWindows(planning: PlanContext, selected: EntrySeries) {
+export function createWindows(planning: PlanContext, selected: SelectedSeries) {
   const { service, now } = planning
   const { entry, series, lookbackS, freshness } = selected
   const changes = listChanges(service, selected)
@@ -77,7 +77,7 @@ export function createWindows(planning: PlanContext, selected: EntrySeries) {
 /** Lists the stored and announced changes of resolution of a series: no window spans one. */
 function listChanges(
   service: Service,
-  { series: { indicatorId, timeTrunc }, state: { changes } }: EntrySeries,
+  { series: { indicatorId, timeTrunc }, state: { changes } }: SelectedSeries,
 ): Instant[] {
   const announced = timeTrunc === null ? announcedChanges(service.changes, indicatorId) : []
   return [...changes, ...announced.map((date) => startOfDate(service.timeZone, date)!)].sort((a, b) => a - b)

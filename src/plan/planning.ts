@@ -61,7 +61,7 @@ export function findSelectedRange(
 /** Plans one request. The defaults are those of a listing without a range. */
 export function planRequest(
   { service, now }: Pick<PlanContext, 'service' | 'now'>,
-  entry: string,
+  entryPath: string,
   route: string,
   allParams: AnyParams,
   {
@@ -74,7 +74,7 @@ export function planRequest(
   const params: { [name: string]: AnyParams[string] } = {}
   for (const name in allParams) if (allParams[name] !== undefined) params[name] = allParams[name]
   return {
-    entry,
+    entryPath,
     route,
     params,
     window,

@@ -88,7 +88,7 @@ async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
     const geoIds = row.geoId === ALL_GEOS ? null : [row.geoId]
     const params: AnyParams = { id: series.indicatorId, ...seriesParams(series, series.geoIds ?? geoIds ?? []) }
     return {
-      entry: row.entry ?? 'series',
+      entryPath: row.entry ?? 'series',
       route: series.kind,
       params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined)),
       series,
@@ -107,7 +107,7 @@ function splitFailure(failure: Failure): FailedRequest[] {
   const series = failure.id === null ? null : fromIdentityRow(failure as IdentityRow)
   const isDated = window !== null || params.start_date !== undefined || params.datetime !== undefined
   const request = {
-    entry: failure.entry,
+    entryPath: failure.entry,
     route,
     series,
     lookbackS: failure.lookback_s,

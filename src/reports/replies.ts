@@ -61,7 +61,7 @@ function readPlannedRequest(row: StoredRow, service: Service): PlannedRequest {
   const series = row.seriesId === null ? null : fromIdentityRow(row as IdentityRow)
   return {
     ...call,
-    entry: row.entry,
+    entryPath: row.entry,
     http: { route: row.route, target: row.target, headers: {} },
     locale: (params.locale as Locale | undefined) ?? service.locales[0],
     reason: 'retry',

@@ -16,7 +16,7 @@ export const eventRows = (counts: Omit<Counts, 'requests' | 'failed' | 'bytes'>)
 
 /** The fields that describe a request. */
 export const eventRequest = ({
-  entry,
+  entryPath,
   route,
   series,
   params,
@@ -24,7 +24,7 @@ export const eventRequest = ({
   http,
   service,
 }: PlannedRequest): Pick<EventFields, 'entry' | 'route' | 'target' | 'indicator' | 'window'> => ({
-  entry,
+  entry: entryPath,
   route,
   target: http.target,
   indicator:

@@ -33,10 +33,10 @@ export async function storeSelectedRanges(
   const storedRows = await store.kysely.selectFrom('_job_range').selectAll().where('job', '=', job).execute()
   const obsolete = new Map(storedRows.map((row) => [`${row.series_id} ${row.entry}`, row]))
   const changed = new Map<string, Omit<RangeRow, 'series_id'> & Pick<SelectedRange, 'series'>>()
-  for (const { entry, series, geoIds, from, to, refreshS } of selected) {
-    const key = `${seriesKey(series)} ${entry}`
+  for (const { entryPath, series, geoIds, from, to, refreshS } of selected) {
+    const key = `${seriesKey(series)} ${entryPath}`
     if (from >= to || changed.has(key)) continue
-    const rowKey = `${ids.get(seriesKey(series))} ${entry}`
+    const rowKey = `${ids.get(seriesKey(series))} ${entryPath}`
     const stored = obsolete.get(rowKey)
     obsolete.delete(rowKey)
     const range = { geo_ids: geoIds?.join(',') ?? null, from_at: from, to_at: to, refresh_s: refreshS }
@@ -45,7 +45,7 @@ export async function storeSelectedRanges(
       stored.to_at === to &&
       stored.refresh_s === refreshS &&
       stored.geo_ids === range.geo_ids
-    if (!isEqual && !(keepStored && stored)) changed.set(key, { job, entry, series, ...range })
+    if (!isEqual && !(keepStored && stored)) changed.set(key, { job, entry: entryPath, series, ...range })
   }
   if (keepOthers || keepStored) obsolete.clear()
   if (obsolete.size + changed.size === 0) return

@@ -27,7 +27,7 @@ test('a worker sends the planned request for every kind of job entry', () => {
 test('queued requests contain their parameters in the form in which they are sent', () => {
   const [from, to] = [Date.UTC(2025, 9, 31, 23) / 1000, Date.UTC(2025, 10, 2, 23) / 1000]
   const range = { start_date: from, end_date: to - 1 }
-  const paramsOf = (entry: string) => queued.filter((one) => one.entry === entry).map(({ params }) => params)
+  const paramsOf = (entry: string) => queued.filter((one) => one.entryPath === entry).map(({ params }) => params)
   expect(paramsOf('series[0]')).toEqual([{ id: 600, locale: 'es', ...range }])
   expect(paramsOf('series[1]')).toEqual([{ id: 1293, locale: 'es', datetime: from }])
   expect(paramsOf('archives[0]')).toEqual([

@@ -4,7 +4,7 @@ import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import { sortLatestFirst } from '../../src/plan/planJob.ts'
 
 const planned = (where: string, to: number): PlannedRequest =>
-  ({ entry: where, window: { from: to - 1, to } }) as PlannedRequest
+  ({ entryPath: where, window: { from: to - 1, to } }) as PlannedRequest
 
 test('requests are sorted by their latest end and keep the order within each series', () =>
   fc.assert(
@@ -18,6 +18,6 @@ test('requests are sorted by their latest end and keep the order within each ser
         ordered.map(({ window }) => window!.to).sort((a, b) => b - a),
       )
       for (const [i, requests] of series.entries())
-        expect(ordered.filter(({ entry: where }) => where === `${i}`)).toEqual(requests)
+        expect(ordered.filter(({ entryPath: where }) => where === `${i}`)).toEqual(requests)
     }),
   ))

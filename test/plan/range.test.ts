@@ -23,7 +23,7 @@ const DAY = { from: ms('2025-02-28T23:00:00Z') / 1000, to: ms('2025-03-01T23:00:
 function entriesOf(options: PlanOptions): string[] {
   const now = ms('2025-03-10T12:00:00Z') / 1000
   const planned = planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now, options })
-  return [...new Set([...planned].map(({ entry }) => entry))].sort()
+  return [...new Set([...planned].map(({ entryPath }) => entryPath))].sort()
 }
 
 test.for<[command: string, options: PlanOptions]>([

@@ -17,7 +17,7 @@ const RAW: SeriesIdentity = {
   geoIds: null,
 }
 const planned = (series: Partial<SeriesIdentity> = {}, params: AnyParams = { id: 600 }): PlannedRequest => ({
-  entry: 'series[0]',
+  entryPath: 'series[0]',
   route: 'indicator',
   params,
   http: { route: 'indicator', target: '/indicators/600', headers: {} },

@@ -72,9 +72,9 @@ function* planJson(plannedJobs: readonly PlannedJob[]): Generator<string> {
   let count = 0
   for (const { job, requests } of plannedJobs)
     for (const planned of requests()) {
-      const { entry, route, http, reason, window } = planned
+      const { entryPath, route, http, reason, window } = planned
       const params = sentParams(planned)
-      const item = { job: job.name, entry, route, target: http.target, reason, params, window }
+      const item = { job: job.name, entry: entryPath, route, target: http.target, reason, params, window }
       yield `${count++ === 0 ? '[' : ','}${JSON.stringify(item)}\n`
     }
   yield count === 0 ? '[]\n' : ']\n'

@@ -74,8 +74,8 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   let calls = 0
   for (const request of requests()) {
     calls++
-    const { entry, reason, window } = request
-    const labels = [entry, requestName(request, manyIndicators.get(entry)), reason]
+    const { entryPath, reason, window } = request
+    const labels = [entryPath, requestName(request, manyIndicators.get(entryPath)), reason]
     const key = labels.join(' ')
     const line = lines.get(key) ?? { labels, calls: 0, span: null }
     lines.set(key, { labels, calls: line.calls + 1, span: joinSpans(line.span, window) })

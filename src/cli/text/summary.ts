@@ -15,8 +15,8 @@ export const NOTHING_SELECTED = 'nothing selected: --only names no indicator of 
 /** Lists skipped items, one on each line. */
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
   skipped.map(
-    ({ entry, route, id, since, nextAt }) =>
-      `${entry}: the service has had no ${route} ${id} since ${formatUtc(since)}; the next request is after ${formatUtc(nextAt)} (restate sends it now).`,
+    ({ entryPath, route, id, since, nextAt }) =>
+      `${entryPath}: the service has had no ${route} ${id} since ${formatUtc(since)}; the next request is after ${formatUtc(nextAt)} (restate sends it now).`,
   )
 
 /** The number of indicators without a geo that are listed. */
@@ -89,7 +89,7 @@ export function summaryText(summary: Summary): string {
     lines.push(requests === failed ? all : `${quantity(failed, 'request')} failed; all other responses are stored:`)
     for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
       lines.push(
-        `  ${planned.entry}  ${planned.http.target}`,
+        `  ${planned.entryPath}  ${planned.http.target}`,
         `    ${error.message}`,
         // The command of a run that ended early also repeats its failed requests.
         ...(error.hint && !earlyEnd ? [`    → ${error.hint}`] : []),
@@ -121,8 +121,10 @@ export const summaryJson = ({
   selected: hasSelection,
   ...counts,
   stop: earlyEnd && { code: earlyEnd.code, message: earlyEnd.message, hint: earlyEnd.hint ?? null },
-  unknown: skipped.map(({ since, nextAt, ...item }) => ({
-    ...item,
+  unknown: skipped.map(({ entryPath, route, id, since, nextAt }) => ({
+    entry: entryPath,
+    route,
+    id,
     since: formatUtc(since),
     next_at: formatUtc(nextAt),
   })),
@@ -134,7 +136,7 @@ export const summaryJson = ({
   })),
   gaps: { ranges: gaps.ranges, next_at: gaps.nextAt },
   failures: failures.map(({ planned, error }) => ({
-    entry: planned.entry,
+    entry: planned.entryPath,
     route: planned.route,
     target: planned.http.target,
     code: error.code,
