@@ -34,7 +34,7 @@ export const toFreshness = (
 })
 
 /** The local border before which, at an instant, nothing can be revised. */
-export const settledBefore = (at: Instant, { zone, lookbackS, unit, periods }: Freshness): Instant => {
+export const findSettledBorder = (at: Instant, { zone, lookbackS, unit, periods }: Freshness): Instant => {
   const border = floorTo(zone, at - lookbackS, unit)
   // A period that contains the border may still be revised.
   return periods ? floorTo(zone, periods.floor(border), unit) : border
@@ -48,7 +48,7 @@ const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
 function findSettledPart(stored: Coverage, freshness: Freshness): Interval {
   const ahead = Math.max(0, stored.fetchedAt - freshness.now)
   if (stored.settledFor - ahead >= freshness.lookbackS) return stored
-  const border = settledBefore(stored.fetchedAt - ahead, freshness)
+  const border = findSettledBorder(stored.fetchedAt - ahead, freshness)
   return { from: stored.from, to: Math.min(stored.to, border) }
 }
 
@@ -69,7 +69,7 @@ export function isDue(last: Instant | undefined, window: Interval | null, freshn
   if (last === undefined) return true
   if (isFresh(last, freshness)) return false
   const inDays: Freshness = { ...freshness, unit: 'day', periods: undefined }
-  return window === null || window.to > settledBefore(Math.min(last, freshness.now), inDays)
+  return window === null || window.to > findSettledBorder(Math.min(last, freshness.now), inDays)
 }
 
 /** Whether an indicator or widget is skipped because the service does not know it. If so, calls `onSkipped`. */

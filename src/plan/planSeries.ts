@@ -8,7 +8,7 @@ import type { Instant } from '../util/time/instant.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
 import { type SelectedSeries, sentGeos, toParams } from './entries.ts'
-import { isSkipped, settledBefore } from './freshness.ts'
+import { findSettledBorder, isSkipped } from './freshness.ts'
 import { groupMissing } from './missing.ts'
 import { type PlanContext, planRequest } from './planning.ts'
 import { chooseSize } from './sizes.ts'
@@ -49,10 +49,10 @@ export function planSeries(planning: PlanContext, selected: SelectedSeries): Ser
 }
 
 /** Why a window of a series with coverage is requested. `refresh` takes precedence over `unverified`. */
-function findReason(window: Interval, { coverage }: SeriesState, settled: Instant): PlannedRequest['reason'] {
+function findReason(window: Interval, { coverage }: SeriesState, settledBefore: Instant): PlannedRequest['reason'] {
   const covering = coverage.filter((row) => overlaps(row, window))
   if (covering.length === 0) return 'missing'
-  if (window.to > settled) return 'refresh'
+  if (window.to > settledBefore) return 'refresh'
   return covering.some(({ state }) => state === 'unverified') ? 'unverified' : 'missing'
 }
 
@@ -61,14 +61,14 @@ export function createWindows(planning: PlanContext, selected: SelectedSeries) {
   const { service, now } = planning
   const { entry, series, lookbackS, freshness } = selected
   const changes = listChanges(service, selected)
-  const settled = settledBefore(now, freshness)
+  const settledBefore = findSettledBorder(now, freshness)
   return {
-    settledBefore: settled,
+    settledBefore,
     cut: (holes: readonly Interval[], size: Size): Interval[] =>
       holes.flatMap((hole) => cutCached(service.timeZone, hole, size, changes, freshness.unit)),
     request(window: Interval, details: Pick<PlannedRequest, 'geoIds' | 'reason'>): PlannedRequest {
       const params = toParams(entry, series.indicatorId, sentGeos(entry, details.geoIds))
-      const extra = { ...details, series, window, settledBefore: settled, lookbackS }
+      const extra = { ...details, series, window, settledBefore, lookbackS }
       return planRequest(planning, entry.path, entry.route, params, extra)
     },
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
-import { type Freshness, findFreshPart, isDue, settledBefore } from '../../src/plan/freshness.ts'
+import { type Freshness, findFreshPart, findSettledBorder, isDue } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
 
@@ -40,7 +40,7 @@ describe('the end of settled data', () => {
     ],
   ] as const)('settled data ends at %s', (_, unit, period, border) => {
     const periods = period && findPeriods(ZONE, period)
-    expect(settledBefore(NOW, { ...freshness, unit, periods })).toBe(at(border))
+    expect(findSettledBorder(NOW, { ...freshness, unit, periods })).toBe(at(border))
   })
 })
 
