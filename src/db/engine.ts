@@ -124,7 +124,7 @@ export interface Engine {
     seriesId: number,
     fetchId: number,
     window: Interval | null,
-    rows: Observations,
+    observations: Observations,
   ): Promise<UpsertResult>
   /**
    * Moves stored values that a complete reply lacks to the history, in a window and for some geos. The service withdrew them, or
@@ -135,7 +135,7 @@ export interface Engine {
     seriesId: number,
     fetchId: number,
     window: Interval,
-    rows: Observations,
+    observations: Observations,
     surplus: ReadonlySet<number>,
   ): Promise<number>
   /** Writes daily totals, in order of geo and day. Equal ones write nothing. */

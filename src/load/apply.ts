@@ -27,10 +27,10 @@ import { writeDays } from './writeDays.ts'
 async function inferStepsFromStored(
   tx: Transaction<Database>,
   seriesId: number,
-  rows: Observations,
+  observations: Observations,
 ): Promise<Observations> {
-  const { geoIds, at, steps: guess, isStepGuessed } = rows
-  if (!isStepGuessed || typeof guess !== 'number' || guess >= LONGEST_FIXED) return rows
+  const { geoIds, at, steps: guess, isStepGuessed } = observations
+  if (!isStepGuessed || typeof guess !== 'number' || guess >= LONGEST_FIXED) return observations
   const firstAt = new Map<number, Instant>()
   for (const [i, geoId] of geoIds.entries()) if (!firstAt.has(geoId)) firstAt.set(geoId, at[i]!)
   const steps = new Map<number, number>()
@@ -40,7 +40,7 @@ async function inferStepsFromStored(
       const step = [before, after].find((stored) => stored !== null && stored < LONGEST_FIXED)
       if (step && firstAt.get(geo_id) === instant) steps.set(geo_id, step)
     }
-  return { ...rows, steps: geoIds.map((geoId) => steps.get(geoId) ?? guess) }
+  return { ...observations, steps: geoIds.map((geoId) => steps.get(geoId) ?? guess) }
 }
 
 /** The record of a reply, and its rows. */
@@ -144,7 +144,7 @@ async function applyValues(
     ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, written.surplus)
     : 0
   if (written.inserted + written.revised + withdrawn > 0) {
-    const change = { seriesId, zone: stored.timeZone, rows: observations, window, hasWithdrawn: withdrawn > 0 }
+    const change = { seriesId, zone: stored.timeZone, observations, window, hasWithdrawn: withdrawn > 0 }
     await writeDays(tx, engine, change)
   }
   const hasOpenRejects = openRejects.some(isAboutValues)
@@ -211,10 +211,10 @@ const closeFetch = prepareQuery((db, { fetchId, ...loaded }: LoadedColumns & { f
 })
 
 /** The last instant with a value; null if there is none. */
-function latestInstant(rows: Observations): number | null {
-  const { at, values } = rows
+function latestInstant(observations: Observations): number | null {
+  const { at, values } = observations
   let last: number | null = null
-  for (const { first, end } of geoRanges(rows)) {
+  for (const { first, end } of geoRanges(observations)) {
     let i = end - 1
     while (i >= first && values[i] === null) i--
     if (i >= first && (last === null || at[i]! > last)) last = at[i]!

@@ -85,47 +85,50 @@ export interface ChangedValues {
   readonly seriesId: number
   /** The zone in which the days of the series are counted. */
   readonly zone: string
-  readonly rows: Observations
+  readonly observations: Observations
   /** The window of a reply without rejects, in which nothing else is stored of its geos; null for other replies. */
   readonly window: Interval | null
   /** Whether stored values were withdrawn. */
   readonly hasWithdrawn: boolean
 }
 
-/** The index after the last value before `to`. Most values follow their step, so that the index can be computed and need not be searched. */
-function findEnd({ at, steps }: Observations, begin: number, last: number, to: Instant): number {
-  let end = begin + 1
+/**
+ * The index after the last value before `to`, at most `end`. Most values follow their step, so that the index can be computed and
+ * need not be searched.
+ */
+function findDayEnd({ at, steps }: Observations, begin: number, end: number, to: Instant): number {
+  let dayEnd = begin + 1
   if (typeof steps === 'number') {
-    const guess = Math.min(last, begin + Math.max(1, Math.ceil((to - at[begin]!) / steps)))
-    if (at[guess - 1]! < to) end = guess
+    const guess = Math.min(end, begin + Math.max(1, Math.ceil((to - at[begin]!) / steps)))
+    if (at[guess - 1]! < to) dayEnd = guess
   }
-  while (end < last && at[end]! < to) end++
-  return end
+  while (dayEnd < end && at[dayEnd]! < to) dayEnd++
+  return dayEnd
 }
 
 /** Updates the totals of the days of a reply: from its rows if its window contains the whole day, else from the stored values. */
 export async function writeDays(
   tx: Transaction<Database>,
   engine: Engine,
-  { seriesId, zone, rows, window, hasWithdrawn }: ChangedValues,
+  { seriesId, zone, observations, window, hasWithdrawn }: ChangedValues,
 ): Promise<void> {
-  const { at } = rows
+  const { at } = observations
   // Guessed steps do not replace stored ones, so the totals also depend on stored values.
-  const wholeWindow = rows.isStepGuessed ? null : window
+  const wholeWindow = observations.isStepGuessed ? null : window
   const calendar = createCalendar(zone)
   const days: GeoDay[] = []
   const toRecompute: (readonly [geoId: number, day: DayNumber])[] = []
-  for (const { geoId, first, end: last } of geoRanges(rows)) {
+  for (const { geoId, first, end } of geoRanges(observations)) {
     const firstOfGeo = days.length
     const otherDays = new Set<DayNumber>()
-    for (let begin = first, end = first; begin < last; begin = end) {
+    for (let begin = first, dayEnd = first; begin < end; begin = dayEnd) {
       const whole = calendar.dayAt(at[begin]!)
-      do end = findEnd(rows, end, last, calendar.dayIntervalAt(at[end]!).to)
-      while (end < last && calendar.dayIntervalAt(at[end]!).day === whole.day)
+      do dayEnd = findDayEnd(observations, dayEnd, end, calendar.dayIntervalAt(at[dayEnd]!).to)
+      while (dayEnd < end && calendar.dayIntervalAt(at[dayEnd]!).day === whole.day)
       // Where the clocks go back over midnight, a day comes twice.
       const isNext = days.length === firstOfGeo || whole.day > days.at(-1)![1].day
       if (wholeWindow && whole.from >= wholeWindow.from && whole.to <= wholeWindow.to && isNext)
-        days.push([geoId, whole, sumTotals(rows, begin, end, whole)])
+        days.push([geoId, whole, sumTotals(observations, begin, dayEnd, whole)])
       else otherDays.add(whole.day)
     }
     if (hasWithdrawn && window) {

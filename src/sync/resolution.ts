@@ -10,9 +10,9 @@ import { addUnits, floorTo, startOfDate } from '../util/time/zone.ts'
  * Whether values are finer than sums of a step: in every geo, most are closer together than the step. One close pair is no proof:
  * it may be a stray row, or a clock change of half an hour.
  */
-function areFiner(rows: Observations, step: number): boolean {
-  const { at } = rows
-  return geoRanges(rows).every(({ first, end }) => {
+function areFiner(observations: Observations, step: number): boolean {
+  const { at } = observations
+  return geoRanges(observations).every(({ first, end }) => {
     let close = 0
     for (let i = first + 1; i < end; i++) if (at[i]! - at[i - 1]! < step) close++
     return close * 2 > end - first - 1

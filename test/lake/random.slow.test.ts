@@ -146,7 +146,7 @@ async function load(
       store.run('insert into series_geo values (?, ?) on conflict do nothing', [series, geo])
     const gone = await store.engine.withdrawObservations(tx, series, id, window, rows, surplus)
     const zone = store.get(`select time_zone from series where id = ${series}`) as string
-    await writeDays(tx, store.engine, { seriesId: series, zone, rows, window, hasWithdrawn: gone > 0 })
+    await writeDays(tx, store.engine, { seriesId: series, zone, observations: rows, window, hasWithdrawn: gone > 0 })
     store.run(
       'update _fetch set rows_new = rows_new + ?, rows_revised = rows_revised + ?, rows_withdrawn = rows_withdrawn + ? where id = ?',
       [inserted, revised, gone, id],

@@ -189,7 +189,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what a complete answer lacks stays',
     'db/sqlite/operations/observations.ts',
-    'if (stored > last - first - (written - superseded)) surplus.add(geoId)',
+    'if (stored > end - first - (written - superseded)) surplus.add(geoId)',
     '',
   ),
   mutant(

@@ -81,15 +81,15 @@ async function readStoredValues(
 function findSurplus(
   stored: Map<number, Map<number, StoredRow>>,
   window: Interval | null,
-  rows: Observations,
+  observations: Observations,
 ): Set<number> {
-  const { at } = rows
+  const { at } = observations
   const surplus = new Set<number>()
-  for (const { geoId, first, end: last } of geoRanges(rows)) {
+  for (const { geoId, first, end } of geoRanges(observations)) {
     const rowsOfGeo = stored.get(geoId)!
     if (rowsOfGeo.size === 0) continue
-    const { from, to } = window ?? { from: at[first]!, to: at[last - 1]! + 1 }
-    const instants = new Set(at.slice(first, last))
+    const { from, to } = window ?? { from: at[first]!, to: at[end - 1]! + 1 }
+    const instants = new Set(at.slice(first, end))
     for (const instant of rowsOfGeo.keys())
       if (instant >= from && instant < to && !instants.has(instant)) {
         surplus.add(geoId)
@@ -104,9 +104,9 @@ export async function upsertObservations(
   seriesId: number,
   fetchId: number,
   window: Interval | null,
-  rows: Observations,
+  observations: Observations,
 ): Promise<UpsertResult> {
-  const { geoIds, at, values, steps, isStepGuessed } = rows
+  const { geoIds, at, values, steps, isStepGuessed } = observations
   if (at.length === 0) return { inserted: 0, unchanged: 0, revised: 0, surplus: new Set() }
   const stored = await readStoredValues(tx, seriesId, [...new Set(geoIds)], window ?? rowsInterval(at))
   const [fresh, before, after] = [new ColumnArrays(), new ColumnArrays(), new ColumnArrays()]
@@ -131,7 +131,7 @@ export async function upsertObservations(
     inserted: fresh.at.length,
     unchanged: at.length - fresh.at.length - after.at.length,
     revised: after.at.length,
-    surplus: findSurplus(stored, window, rows),
+    surplus: findSurplus(stored, window, observations),
   }
 }
 

@@ -50,9 +50,11 @@ interface GeoRows extends GeoRange {
   readonly to: number
 }
 
-const rowsByGeo = (rows: Observations, window: Interval | null): GeoRows[] =>
-  geoRanges(rows).map((range) => {
-    const [from, to] = window ? [window.from, window.to - 1] : [rows.at[range.first]!, rows.at[range.end - 1]!]
+const rowsByGeo = (observations: Observations, window: Interval | null): GeoRows[] =>
+  geoRanges(observations).map((range) => {
+    const [from, to] = window
+      ? [window.from, window.to - 1]
+      : [observations.at[range.first]!, observations.at[range.end - 1]!]
     return { ...range, from, to }
   })
 
@@ -85,35 +87,39 @@ export function upsertObservations(
   seriesId: number,
   fetchId: number,
   window: Interval | null,
-  rows: Observations,
+  observations: Observations,
 ): UpsertResult {
-  const { at, values, steps } = rows
-  const upsert = rows.isStepGuessed ? GUESSED : STATED
+  const { at, values, steps } = observations
+  const upsert = observations.isStepGuessed ? GUESSED : STATED
   const stepAt = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
   const surplus = new Set<number>()
   let changed = 0
   let revised = 0
-  const geos = rowsByGeo(rows, window)
+  const geos = rowsByGeo(observations, window)
   const counts = countStored(prepare, seriesId, geos)
-  for (const [n, { geoId, first, end: last, from, to }] of geos.entries()) {
+  for (const [n, { geoId, first, end, from, to }] of geos.entries()) {
     const stored = counts[n]!
     let written = 0
-    for (let i = first; i < last; ) {
+    for (let i = first; i < end; ) {
       const step = stepAt(i)
-      let end = i
-      while (end < last && end - i < ROWS_PER_STATEMENT && stepAt(end) === step) end++
+      let batchEnd = i
+      while (batchEnd < end && batchEnd - i < ROWS_PER_STATEMENT && stepAt(batchEnd) === step) batchEnd++
       const common = { series: seriesId, geo: geoId, step, fetch: fetchId }
-      if (areConsecutive(at, i, end, step))
-        written += prepare(upsert.even(end - i)).run(...values.slice(i, end), { ...common, from: at[i] }).changes
+      if (areConsecutive(at, i, batchEnd, step))
+        written += prepare(upsert.even(batchEnd - i)).run(...values.slice(i, batchEnd), {
+          ...common,
+          from: at[i],
+        }).changes
       else {
-        const pairs = Array.from({ length: end - i }, (_, k) => [at[i + k], values[i + k]]).flat()
-        written += prepare(upsert.other(end - i)).run(...pairs, common).changes
+        const pairs = Array.from({ length: batchEnd - i }, (_, k) => [at[i + k], values[i + k]]).flat()
+        written += prepare(upsert.other(batchEnd - i)).run(...pairs, common).changes
       }
-      i = end
+      i = batchEnd
     }
     // Counted in the history, because the number of changes of the connection includes the search index.
     const superseded = stored > 0 && written > 0 ? countSuperseded(prepare, fetchId, [seriesId, geoId, from, to]) : 0
-    if (stored > last - first - (written - superseded)) surplus.add(geoId)
+    // Values of the reply that it did not insert were stored before. If more were stored, the reply lacks the others.
+    if (stored > end - first - (written - superseded)) surplus.add(geoId)
     changed += written
     revised += superseded
   }
