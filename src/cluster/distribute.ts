@@ -11,7 +11,7 @@ import type { Job } from '../job/job.ts'
 import { fromIdentityRow, type PlannedRequest, toRouteCall } from '../job/plannedRequest.ts'
 import { restoreError } from '../load/recordFetch.ts'
 import { planRequest } from '../plan/planning.ts'
-import { findFailures } from '../reports/failedRequests.ts'
+import { findOpenFailures } from '../reports/failedRequests.ts'
 import type { Service } from '../service/service.ts'
 import type { Distribute, RequestFailure, SyncContext } from '../sync/context.ts'
 import { type RunRecord, readCounts } from '../sync/record.ts'
@@ -187,7 +187,7 @@ async function readKeyRefusal({ kysely }: Store, runId: number): Promise<KeyErro
 
 /** Reads the requests of a run that failed and have no later reply. */
 async function readFailures(store: Store, service: Service, runId: number, nowMs: number): Promise<RequestFailure[]> {
-  return (await findFailures(store))
+  return (await findOpenFailures(store))
     .filter((failure) => failure.runId === runId)
     .map((failure) => {
       const { route, params, window } = toRouteCall(failure)

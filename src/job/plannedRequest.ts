@@ -87,8 +87,8 @@ export function toRouteCall(
   return { route: row.route, params: paramsWithoutWindow(JSON.parse(row.params) as AnyParams, window), window }
 }
 
-/** A failed request, with the data to send it again at any later time: its window is absolute. */
-export interface FailedRequest extends Omit<RouteCall, 'service'> {
+/** A failed request or an unverified window, with the data to request it at any later time: its window is absolute. */
+export interface RetryRequest extends Omit<RouteCall, 'service'> {
   readonly entryPath: string
   readonly series: SeriesIdentity | null
   /** Null for all geos. */

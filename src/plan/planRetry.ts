@@ -1,6 +1,6 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
-import { type FailedRequest, type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import { type PlannedRequest, type RetryRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { floorTo } from '../util/time/zone.ts'
@@ -16,7 +16,7 @@ interface RetryPart {
 }
 
 /** The parts of a request that are not requested yet. Geos with equal parts are requested together. */
-function listRetryParts({ series, window, geoIds, params }: FailedRequest, requested: RequestRegister): RetryPart[] {
+function listRetryParts({ series, window, geoIds, params }: RetryRequest, requested: RequestRegister): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
   const key = seriesKey(series)
   const missing = (geoIds ?? [ALL_GEOS]).map((geoId) => ({
@@ -30,13 +30,13 @@ function listRetryParts({ series, window, geoIds, params }: FailedRequest, reque
   })
 }
 
-/** Plans failed requests again, each interval once. Their windows are absolute, so they do not depend on the current time. */
+/** Plans requests of a retry, each interval once. Their windows are absolute, so they do not depend on the current time. */
 export function* planRetry(
   { service, now }: Pick<PlanContext, 'service' | 'now'>,
-  failed: readonly FailedRequest[],
+  retryRequests: readonly RetryRequest[],
 ): Generator<PlannedRequest> {
   const requested = createRegister()
-  for (const request of failed) {
+  for (const request of retryRequests) {
     const { entryPath, route, series, lookbackS, isUnfiltered } = request
     const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)
     for (const { geoIds, window, params } of listRetryParts(request, requested)) {

@@ -3,7 +3,7 @@ import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
-import { type FailedRequest, fromIdentityRow, toRouteCall, toWindow } from '../job/plannedRequest.ts'
+import { fromIdentityRow, type RetryRequest, toRouteCall, toWindow } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { parseNumbers } from '../util/json.ts'
 
@@ -25,7 +25,7 @@ const readFailed = ({ kysely }: Reader) =>
 type FailedRow = Awaited<ReturnType<typeof readFailed>>[number]
 
 /** A request that failed and has not fully succeeded since, with the parts that are left. */
-export type Failure = FailedRow & { readonly left: readonly MissingPart[] }
+export type OpenFailureRow = FailedRow & { readonly left: readonly MissingPart[] }
 
 const toRecorded = (row: FailedRow): RequestRecord => ({
   fetchId: row.fetchId,
@@ -48,11 +48,11 @@ async function readSelected({ kysely }: Reader): Promise<(seriesId: number, geoI
  * Reads every request that failed and has not fully succeeded since, each once, in order. What no job selects any more is left out;
  * `_job_range` has only requests with a window.
  */
-export async function findFailures(db: Reader): Promise<Failure[]> {
+export async function findOpenFailures(db: Reader): Promise<OpenFailureRow[]> {
   const lastByTarget = new Map((await readFailed(db)).map((row) => [row.target, row]))
   const findLeft = createPartFinder(db.kysely, false)
   const isSelected = await readSelected(db)
-  const failures: Failure[] = []
+  const failures: OpenFailureRow[] = []
   for (const row of [...lastByTarget.values()].sort((a, b) => a.fetchId - b.fetchId)) {
     const missing = await findLeft(toRecorded(row))
     const { id, from_at } = row
@@ -63,7 +63,7 @@ export async function findFailures(db: Reader): Promise<Failure[]> {
 }
 
 /** Reads unverified windows as requests of their own. */
-async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
+async function readUnverified({ kysely }: Reader): Promise<RetryRequest[]> {
   const rows = await kysely
     .selectFrom('_coverage as c')
     .innerJoin('series as s', 's.id', 'c.series_id')
@@ -101,7 +101,7 @@ async function readUnverified({ kysely }: Reader): Promise<FailedRequest[]> {
 }
 
 /** Splits a failed request into requests for the parts that are left; geos with the same parts stay together. */
-function splitFailure(failure: Failure): FailedRequest[] {
+function splitFailure(failure: OpenFailureRow): RetryRequest[] {
   const { route, params, window } = toRouteCall(failure)
   const { geoIds } = toRecorded(failure)
   const series = failure.id === null ? null : fromIdentityRow(failure as IdentityRow)
@@ -129,9 +129,9 @@ function splitFailure(failure: Failure): FailedRequest[] {
  * Reads all requests that failed or left windows unverified, to send them again. Requests for all geos come first, so that requests
  * for single geos in the same windows can be left out.
  */
-export async function readFailedRequests(db: Reader): Promise<FailedRequest[]> {
-  const requests = [...(await findFailures(db)).flatMap(splitFailure), ...(await readUnverified(db))]
-  const isWhole = ({ series, window, geoIds }: FailedRequest): boolean =>
+export async function readRetryRequests(db: Reader): Promise<RetryRequest[]> {
+  const requests = [...(await findOpenFailures(db)).flatMap(splitFailure), ...(await readUnverified(db))]
+  const isWhole = ({ series, window, geoIds }: RetryRequest): boolean =>
     series !== null && window !== null && geoIds === null
   return [...requests.filter(isWhole), ...requests.filter((request) => !isWhole(request))]
 }

@@ -5,7 +5,7 @@ import type { Reader } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import { CLOCK_ERROR, DAY, formatMillis, type Instant } from '../util/time/instant.ts'
-import { findFailures } from './failedRequests.ts'
+import { findOpenFailures } from './failedRequests.ts'
 import { findGaps, gapCounts } from './findGaps.ts'
 import { findStaleSeries } from './lag.ts'
 import { findFailedRuns } from './lastRuns.ts'
@@ -99,7 +99,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   },
   open_failures: {
     help: 'Failed requests without a later success.',
-    samples: async (db) => [{ value: (await findFailures(db)).length }],
+    samples: async (db) => [{ value: (await findOpenFailures(db)).length }],
   },
   gaps: {
     help: 'Gaps by reason.',

@@ -5,7 +5,7 @@ import type { Database, TableName } from '../db/tables/schema.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
-import { findFailures } from './failedRequests.ts'
+import { findOpenFailures } from './failedRequests.ts'
 import { findGaps, gapCounts, gapText } from './findGaps.ts'
 import { findStaleSeries } from './lag.ts'
 import { withDeadRuns } from './lastRuns.ts'
@@ -36,7 +36,7 @@ export interface OpenFailure {
 /** Reads the last failure of every request that has not fully succeeded since, with its job and next request. */
 export async function readFailures(db: Reader) {
   const unknown = await readUnknown(db)
-  return (await findFailures(db)).map((failure) => {
+  return (await findOpenFailures(db)).map((failure) => {
     const item = unknown.get(`${failure.route} ${(JSON.parse(failure.params) as AnyParams).id}`)
     return { ...failure, next_at: item ? formatUtc(unknownNext(item)) : null }
   })

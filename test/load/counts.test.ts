@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { findFailures } from '../../src/reports/failedRequests.ts'
+import { findOpenFailures } from '../../src/reports/failedRequests.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import type { Summary } from '../../src/sync/sync.ts'
 import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
@@ -93,7 +93,7 @@ test.each<[string, (response: ServerResponse, asked: Requested) => boolean, obje
   expect(Object.fromEntries(found.map(({ outcome, n }) => [outcome, n]))).toEqual(outcomes)
   // For a window that was too large, only its failed parts count as failures.
   if (!('refused' in outcomes)) return
-  expect((await findFailures(store)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
+  expect((await findOpenFailures(store)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
   expect(store.all('select distinct reason from gaps')).toEqual([{ reason: 'failed' }])
 })
 
@@ -101,7 +101,7 @@ test('a window that is too large does not count as failure and is covered by its
   const server = await hours((response, { days }) => days > 20 && status(response, 504))
   const store = await tempStore()
   await runJob(store, server, SERIES, { now: NOW })
-  expect(await findFailures(store)).toEqual([])
+  expect(await findOpenFailures(store)).toEqual([])
   expect(store.all('select reason from gaps')).toEqual([])
   expect(
     store.get("select count(*) from _fetch where outcome = 'too-large' and status = 504 and hint is not null"),
@@ -137,7 +137,7 @@ test('all statistics count calls cut by a signal, an exhausted budget or an open
   })
   expect(third.earlyEnd?.code).toBe('unavailable')
   await accountsAgree(three, failing.calls.length - 2, third)
-  expect((await findFailures(three)).every(({ outcome }) => outcome === 'transient')).toBe(true)
+  expect((await findOpenFailures(three)).every(({ outcome }) => outcome === 'transient')).toBe(true)
   expect(three.all('select distinct reason from gaps order by 1')).toEqual([
     { reason: 'failed' },
     { reason: 'never requested' },

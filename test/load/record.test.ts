@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { readFailedRequests } from '../../src/reports/failedRequests.ts'
+import { readRetryRequests } from '../../src/reports/failedRequests.ts'
 import { readReplies } from '../../src/reports/replies.ts'
 import { buildRequest } from '../../src/service/request.ts'
 import { SERVICES } from '../../src/service/services.ts'
@@ -42,7 +42,7 @@ test('the recorded parameters of a request rebuild its URL', async () => {
     `{"date_type":"datos","end_date":${to - 1},"locale":"es","start_date":${from + 86_400}}`,
   ])
   // A retry sends each of them to the same URL again.
-  const again = [...planRetry({ service, now: NOW / 1000 }, await readFailedRequests(store))]
+  const again = [...planRetry({ service, now: NOW / 1000 }, await readRetryRequests(store))]
   expect(again.map(({ http }) => http.target).sort()).toEqual(recorded.map(({ target }) => target).sort())
 })
 

@@ -13,7 +13,7 @@ import { dismiss } from '../../src/load/quarantine/quarantine.ts'
 import { REBUILT_TABLES } from '../../src/load/replies/rebuild.ts'
 import type { PlanOptions } from '../../src/plan/planning.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { readFailedRequests } from '../../src/reports/failedRequests.ts'
+import { readRetryRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
@@ -124,7 +124,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     sync: (yaml, now, command, options = {}) => sync(createContext(now), jobOf(yaml), command, options),
     async retry(now) {
       const context = createContext(now)
-      const again = planRetry({ service: context.service, now }, await readFailedRequests(store))
+      const again = planRetry({ service: context.service, now }, await readRetryRequests(store))
       return {
         ...(await executeRun(context, jobOf(RETRY), 'retry', createFixedPlan(again))),
         skipped: [],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readJob } from '../../src/job/read.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { readFailedRequests } from '../../src/reports/failedRequests.ts'
+import { readRetryRequests } from '../../src/reports/failedRequests.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { createFixedPlan } from '../../src/sync/planRun.ts'
 import { executeRun } from '../../src/sync/run.ts'
@@ -18,7 +18,7 @@ test('a listing fetched by a retry withdraws missing items, like one fetched by 
   for (; night < 2; night++) await runJob(store, server, yaml, { now: at() })
   const service = SERVICES.generic
   const context = { store, service, baseUrl: server.url, key: 'k'.repeat(64), version: 'test', nowMs: at }
-  const again = [...planRetry({ service, now: at() / 1000 }, await readFailedRequests(store))]
+  const again = [...planRetry({ service, now: at() / 1000 }, await readRetryRequests(store))]
   await executeRun(
     { ...context, signal: new AbortController().signal },
     readJob(`name: retry\n${yaml}`, 'retry.yaml'),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { readFailedRequests } from '../../src/reports/failedRequests.ts'
+import { readRetryRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { readOpenFailures } from '../../src/reports/readStatus.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
@@ -15,7 +15,7 @@ const DAY = 86_400_000
 const job = (geos: string, from: string, to: string) =>
   `name: of-${geos.replaceAll(/\W+/g, '-')}-${from}-${to}\nseries: [{ indicators: [5], ${geos ? `geoIds: [${geos}], ` : ''}window: { from: 2025-10-${from}, to: 2025-10-${to} }, refresh: 1h }]`
 const retried = async (store: Store) =>
-  [...planRetry({ service: SERVICES.generic, now: NOW / 1000 }, await readFailedRequests(store))].map(
+  [...planRetry({ service: SERVICES.generic, now: NOW / 1000 }, await readRetryRequests(store))].map(
     ({ window, params }) =>
       [
         new Date(window!.from * 1000).toISOString().slice(5, 10),

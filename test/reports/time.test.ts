@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { readFailedRequests } from '../../src/reports/failedRequests.ts'
+import { readRetryRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { SERVICES } from '../../src/service/services.ts'
@@ -98,7 +98,7 @@ describe('missing values', () => {
     ])
     broken = false
     const later = { service: SERVICES.generic, now: ms(NOW) / 1000 + 9 * 86_400 }
-    const again = [...planRetry(later, await readFailedRequests(store))]
+    const again = [...planRetry(later, await readRetryRequests(store))]
     expect(again.map(({ http }) => http.target)).toEqual(first.failures.map(({ planned }) => planned.http.target))
     expect(again[0]).toMatchObject({
       window: first.failures[0]!.planned.window,
@@ -106,7 +106,7 @@ describe('missing values', () => {
       series: first.failures[0]!.planned.series,
     })
     await runJob(store, server, yaml, now)
-    expect(await readFailedRequests(store)).toEqual([])
+    expect(await readRetryRequests(store)).toEqual([])
   })
 
   test('the next run fetches everything after an outage of three weeks', async () => {

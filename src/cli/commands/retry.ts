@@ -1,7 +1,7 @@
 import type { Job } from '../../job/job.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { planRetry } from '../../plan/planRetry.ts'
-import { readFailedRequests } from '../../reports/failedRequests.ts'
+import { readRetryRequests } from '../../reports/failedRequests.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { createFixedPlan } from '../../sync/planRun.ts'
 import { executeRun } from '../../sync/run.ts'
@@ -33,7 +33,7 @@ function retryJob(args: RetryArgs): Job {
 /** Fetches failed requests unchanged, including those for unknown ids (404), which `sync` skips for a while. */
 async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, nowMs } = context
-  const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readFailedRequests(store))
+  const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readRetryRequests(store))
   const run = await executeRun({ ...context, partCommand: 'retry' }, job, 'retry', createFixedPlan(requests))
   return { ...run, skipped: [], lackingGeos: [], hasSelection: true, windowHints: [] }
 }
