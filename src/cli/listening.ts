@@ -17,7 +17,7 @@ export function checkPort(port: number): void {
 }
 
 /** Turns an error of listening into an InputError with its cause in words; returns other errors unchanged. */
-export function listenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
+export function createListenError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const cause = CAUSES[error.code ?? '']
   if (cause === undefined) return error
   return new InputError(`Cannot listen on ${host}, port ${port}: ${cause}.`, {

@@ -1,8 +1,8 @@
 import { type Coordination, requireCoordination } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
-import { budgetSpent, callLimits, DAY_MS } from '../fetch/budget.ts'
+import { callLimits, createBudgetError, DAY_MS } from '../fetch/budget.ts'
 import type { Pacer } from '../fetch/pacer.ts'
-import { MAX_WAIT_MS, tooLong } from '../fetch/waits.ts'
+import { createLongPauseError, MAX_WAIT_MS } from '../fetch/waits.ts'
 import type { Pace } from '../job/job.ts'
 import { SignalError, type StoppedError } from '../util/errors.ts'
 import { wait } from '../util/time/wait.ts'
@@ -72,7 +72,7 @@ async function takeSlot(
     const sentAt = performance.now()
     const { isTaken, beginsIn, spent } = await takeSlot(host, terms)
     if (spent !== null) {
-      const error = budgetSpent(limits[spent]!)
+      const error = createBudgetError(limits[spent]!)
       if (!isPatient) throw error
       report(POLL_MS, error.message, error)
       await wait(POLL_MS, signal)
@@ -81,7 +81,7 @@ async function takeSlot(
       await wait(Math.max(0, -late()), signal)
       if (late() <= LATE_MS) return
     } else {
-      if (beginsIn > MAX_WAIT_MS && !isPatient) throw tooLong(beginsIn)
+      if (beginsIn > MAX_WAIT_MS && !isPatient) throw createLongPauseError(beginsIn)
       if (beginsIn > AHEAD_MS + gap) report(beginsIn, 'all calls to the host are paused')
       await wait(Math.min(beginsIn - AHEAD_MS + 1, POLL_MS), signal)
     }

@@ -31,7 +31,7 @@ export function refuseNewerSchema(database: string, version: number, supported: 
 }
 
 /** The error of a reader with an older schema. */
-export const olderSchema = (database: string, version: number, current: number, hint: string): StoreError =>
+export const createOlderSchemaError = (database: string, version: number, current: number, hint: string): StoreError =>
   new StoreError(`${database} has the outdated schema ${version} (current: ${current}).`, {
     hint,
     code: 'older-schema',

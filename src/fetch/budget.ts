@@ -121,7 +121,7 @@ async function freeAgain(db: Kysely<Database>, host: string, { calls, ms }: Call
 }
 
 /** The error of a call if a limit is used up. `freeMs`: when the next call is possible (epoch milliseconds), if known. */
-export function budgetSpent({ calls, word }: CallLimit, freeMs?: number): BudgetError {
+export function createBudgetError({ calls, word }: CallLimit, freeMs?: number): BudgetError {
   const article = word === 'hour' ? 'an' : 'a'
   const until = freeMs === undefined ? '' : ` until ${formatUtc(Math.ceil(freeMs / 1000))}`
   return new BudgetError(`The budget of ${quantity(calls, 'call')} ${article} ${word} is spent${until}.`, {

@@ -20,7 +20,7 @@ export class BodyError extends Error {
 const MIB = 1024 * 1024
 
 /** The error of a body over the size limit. */
-export const tooLarge = (maxBytes: number): BodyError =>
+export const createTooLargeError = (maxBytes: number): BodyError =>
   new BodyError(
     'BODY_TOO_LARGE',
     `limit: ${maxBytes < MIB ? `${maxBytes} bytes` : `${Math.floor(maxBytes / MIB)} MiB`}`,
@@ -71,7 +71,7 @@ function decodeOnce(body: Buffer, name: string, wireBytes: number, { maxBytes, m
       throw new BodyError('BODY_DAMAGED', `the ${name} body is truncated or damaged`, error)
     throw maxOutputLength < maxBytes
       ? new BodyError('BODY_BOMB', `the body decompresses to more than ${maxRatio} times its size`)
-      : tooLarge(maxBytes)
+      : createTooLargeError(maxBytes)
   }
 }
 

@@ -3,7 +3,7 @@ import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { HttpResponse } from '../service/request.ts'
 import type { Redactor } from '../util/redact.ts'
 import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
-import { decode, type SizeLimits, tooLarge } from './decode.ts'
+import { createTooLargeError, decode, type SizeLimits } from './decode.ts'
 
 /** Limits of one call. */
 export interface Limits extends Deadlines, SizeLimits {}
@@ -116,7 +116,7 @@ export async function send<T>(
 /** Reads a body of at most `maxBytes`. A longer one is an error, or with `mayCut` is read only so far. */
 async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number, mayCut: boolean): Promise<Buffer> {
   const announced = Number(headers['content-length'] ?? Number.NaN)
-  if (announced > maxBytes && !mayCut) throw tooLarge(maxBytes)
+  if (announced > maxBytes && !mayCut) throw createTooLargeError(maxBytes)
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of body as AsyncIterable<Buffer>) {
@@ -125,7 +125,7 @@ async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number,
     pieces.push(piece)
     if (bytes <= maxBytes) continue
     if (mayCut) break
-    throw tooLarge(maxBytes)
+    throw createTooLargeError(maxBytes)
   }
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { Pace } from '../job/job.ts'
 import { SignalError, SyncError } from '../util/errors.ts'
 import { wait } from '../util/time/wait.ts'
-import { budgetSpent, MINUTE_MS, recentCalls, spendCall } from './budget.ts'
+import { createBudgetError, MINUTE_MS, recentCalls, spendCall } from './budget.ts'
 import { parseHost, type ServiceCaller } from './hosts.ts'
 import { MAX_WAIT_MS } from './waits.ts'
 
@@ -91,7 +91,7 @@ export async function openPacer(
       if (!spent) return
       const { limit, freeMs } = spent
       const ms = Math.max(1, freeMs - nowMs())
-      const error = budgetSpent(limit, freeMs)
+      const error = createBudgetError(limit, freeMs)
       if (limit.ms > MINUTE_MS) waitedMs += ms
       if (Math.max(ms, waitedMs) > MAX_WAIT_MS) throw error
       onPause?.(ms, error.message)

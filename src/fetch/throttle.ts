@@ -13,7 +13,7 @@ import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import type { AttemptFailure } from './classify.ts'
 import { parseHost } from './hosts.ts'
 import type { Pacer } from './pacer.ts'
-import { MAX_WAIT_MS, quotaWaitMs, tooLong } from './waits.ts'
+import { createLongPauseError, MAX_WAIT_MS, quotaWaitMs } from './waits.ts'
 
 /** The limits of calls, and who is informed of pauses. */
 export interface ThrottleOptions {
@@ -105,7 +105,7 @@ export function createThrottle({
     if (waitMs > 0) onWait?.(waitMs, host, waitMs > quotaMs && failure !== undefined && isOutage(failure.error))
     // This response is still good, but nothing more is sent before the quota is renewed.
     if (quotaMs > MAX_WAIT_MS) {
-      ended = tooLong(quotaMs)
+      ended = createLongPauseError(quotaMs)
       await pacer.pause(host, quotaMs)
     } else await pause(host, quotaMs, 'the rate limit of the service is used up')
     if (failure) return handleFailure(host, failure)
@@ -131,7 +131,7 @@ export function createThrottle({
     }
     if (coolDownMs > MAX_WAIT_MS && isOutage(error)) {
       await pacer.pause(host, coolDownMs)
-      const { message, hint } = tooLong(coolDownMs)
+      const { message, hint } = createLongPauseError(coolDownMs)
       const outage = new TransientError(`${error.message} ${message}`, { code: error.code, cause: error })
       throw new UnavailableError(outage, hint)
     }
@@ -145,7 +145,7 @@ export function createThrottle({
     if (ms <= 0) return
     // Processes that share the pace wait too, even if this one ends.
     await pacer.pause(host, ms)
-    if (ms > MAX_WAIT_MS) throw tooLong(ms)
+    if (ms > MAX_WAIT_MS) throw createLongPauseError(ms)
     onPause?.(ms, reason)
   }
 

@@ -6,7 +6,7 @@ import { MAX_ACCEPTED_WAIT_MS } from '../util/time/wait.ts'
 export const MAX_WAIT_MS = 15 * 60_000
 
 /** The error of a run if the service requests a pause of `ms` milliseconds, which is too long. */
-export function tooLong(ms: number): StoppedError {
+export function createLongPauseError(ms: number): StoppedError {
   const [pause, then] =
     ms < MAX_ACCEPTED_WAIT_MS
       ? [quantity(Math.round(ms / 60_000), 'minute'), 'after that time']

@@ -10,7 +10,7 @@ import { endWithOutput } from '../terminal/pipes.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { signalCode } from '../terminal/signals.ts'
 import { COMMANDS, type CommandName, isCommand } from './commands.ts'
-import { missingCommand, usageError } from './usage.ts'
+import { createMissingCommandError, createUsageError } from './usage.ts'
 
 /** Positional arguments as yargs and help write them: `<action> [ids..]`. */
 export const usageText = ({ positionals = {} }: CommandModule): string =>
@@ -85,7 +85,7 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
     .example(module.examples.map((example): [string] => [`indicator-sync ${example}`]))
     .fail((message, error) => {
       // A mistake of the user is a YError or has no error.
-      throw error && error.name !== 'YError' ? error : usageError(message ?? error.message, name, module, words)
+      throw error && error.name !== 'YError' ? error : createUsageError(message ?? error.message, name, module, words)
     })
   await parser.parseAsync()
   if (parsed) checkValues(name, module, parsed as Record<string, unknown>)
@@ -101,7 +101,7 @@ export async function runCommandLine(argv: readonly string[]): Promise<void> {
   try {
     const { name, words } = splitCommand(argv)
     if (name === '--version') return void process.stdout.write(`${version()}\n`)
-    if (!isCommand(name)) throw missingCommand(name)
+    if (!isCommand(name)) throw createMissingCommandError(name)
     const module: CommandModule = await COMMANDS[name].load()
     if (module.endsWithOutput) endWithOutput()
     const args = await parse(name, module, words)

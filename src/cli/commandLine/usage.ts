@@ -5,7 +5,7 @@ import { COMMON_FLAGS } from '../flags.ts'
 import { COMMANDS } from './commands.ts'
 
 /** The error for a command line that does not begin with a command. */
-export function missingCommand(word: string | undefined): InputError {
+export function createMissingCommandError(word: string | undefined): InputError {
   const message =
     word === undefined
       ? 'Missing command.'
@@ -54,7 +54,12 @@ function translate(message: string, module: CommandModule): string {
 }
 
 /** The error for an illegal command line. An unknown flag is reported before its consequences. */
-export function usageError(message: string, name: string, module: CommandModule, words: readonly string[]): InputError {
+export function createUsageError(
+  message: string,
+  name: string,
+  module: CommandModule,
+  words: readonly string[],
+): InputError {
   const flags = [...Object.keys(module.flags), ...Object.keys(COMMON_FLAGS), 'help', 'version']
   const unknown = findUnknownFlag(words, flags)
   const options = flags.map((flag) => `--${flag}`)

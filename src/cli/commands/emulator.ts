@@ -9,7 +9,7 @@ import { packageFile } from '../../util/package.ts'
 import { shellWord } from '../../util/text.ts'
 import { parseInstant } from '../../util/time/instant.ts'
 import { type Args, programName } from '../command.ts'
-import { checkPort, listenError } from '../listening.ts'
+import { checkPort, createListenError } from '../listening.ts'
 import { readTextFile } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -63,7 +63,7 @@ export async function handler({ port, host, now: time, faults, script }: Args<ty
     scripts: script === undefined ? [] : readList(scriptFile, script, 'scripts'),
     ...(now === undefined ? {} : { now }),
   }).catch((error) => {
-    throw listenError(error, host, port)
+    throw createListenError(error, host, port)
   })
   const signals = watchSignals()
   const job = packageFile('jobs/demo.yaml')

@@ -11,7 +11,7 @@ import { version } from '../../util/package.ts'
 import { shellWord } from '../../util/text.ts'
 import { type Args, programName } from '../command.ts'
 import { DATABASE_FLAG, DEFAULT_DATABASE } from '../flags.ts'
-import { checkPort, listenError } from '../listening.ts'
+import { checkPort, createListenError } from '../listening.ts'
 import { environment, readPublicSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { describeError, EXIT } from '../terminal/fail.ts'
@@ -98,7 +98,7 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
       throw error
     })
     .catch((error) => {
-      throw listenError(error, host, port ?? PORT)
+      throw createListenError(error, host, port ?? PORT)
     })
   const token = access === null ? '' : `?token=${access.token}`
   const url = `${server.url}/${token}`

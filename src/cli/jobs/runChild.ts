@@ -10,7 +10,7 @@ const LAST_MS = 4_000
 const SHARES_CONSOLE = process.platform === 'win32'
 
 /** The error of a process that did not start; the system's own message is about a file. */
-const startError = (error: Error): StoreError =>
+const createStartError = (error: Error): StoreError =>
   new StoreError(`its process did not start (${error.message}).`, {
     hint: 'If this repeats, this machine has too many processes or open files, or no memory left.',
     code: 'no-process',
@@ -41,7 +41,7 @@ export async function runChild(
     return await new Promise((resolve, reject) => {
       child.once('exit', (exitCode, killedBy) => resolve(exitCode ?? killedBy ?? EXIT.bug))
       // A running process may also fail to receive a signal; wait for its end.
-      child.on('error', (error) => child.pid === undefined && reject(startError(error)))
+      child.on('error', (error) => child.pid === undefined && reject(createStartError(error)))
     })
   } finally {
     clearTimeout(last)

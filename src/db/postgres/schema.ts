@@ -3,10 +3,10 @@ import type pg from 'pg'
 import { StoreError } from '../../util/errors.ts'
 import { shownAddress } from '../address.ts'
 import {
+  createOlderSchemaError,
   migrateToLatest,
   migrationNumber,
   newestSchema,
-  olderSchema,
   POSTGRES_MIGRATIONS,
   refuseNewerSchema,
   stateAt,
@@ -69,7 +69,7 @@ export async function checkReadable(client: pg.ClientBase, address: string): Pro
   const version = await checkOwner(client, address)
   if (version === SCHEMA_VERSION) return
   if (version > 0)
-    throw olderSchema(describeDatabase(address), version, SCHEMA_VERSION, 'Run `indicator-sync migrate`.')
+    throw createOlderSchemaError(describeDatabase(address), version, SCHEMA_VERSION, 'Run `indicator-sync migrate`.')
   throw new StoreError(`The database ${shownAddress(address)} has no tables yet.`, {
     hint: 'Run `indicator-sync sync <job>` or `indicator-sync migrate` first.',
     code: 'no-database',

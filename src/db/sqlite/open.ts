@@ -1,5 +1,5 @@
 import { BusyError, StoreError } from '../../util/errors.ts'
-import { olderSchema } from '../migrations.ts'
+import { createOlderSchemaError } from '../migrations.ts'
 import { refreshZones, writeDictionary } from '../queries/referenceTables.ts'
 import type { Durability, InternalStoreOptions, LockTimeout, Reader, Store } from '../store.ts'
 import { retryWhileBusy } from './busy.ts'
@@ -173,7 +173,7 @@ export function openReader(file: string): SqliteReader {
       const hint = isPartial(connection)
         ? 'Publish it again with this version.'
         : `Run \`indicator-sync migrate\`. It first copies the file to ${file}.schema-${version}.`
-      throw olderSchema(file, version, SCHEMA_VERSION, hint)
+      throw createOlderSchemaError(file, version, SCHEMA_VERSION, hint)
     }
     addMissingTables(connection)
     return createReader(connection, file)

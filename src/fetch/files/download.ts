@@ -19,9 +19,9 @@ import { type AttemptFailure, classifyResponse } from '../classify.ts'
 import type { Client, OnRetry } from '../client.ts'
 import { type OpenResponse, send } from '../http.ts'
 import {
+  createDownloadError,
   DownloadError,
   type LinkPolicy,
-  refusedDownload,
   refuseForeign,
   resolveLink,
   resolveRedirect,
@@ -100,7 +100,7 @@ async function followRedirects(url: string, options: DownloadOptions): Promise<D
     if (file) return file
     address = next!
   }
-  throw refusedDownload(`more than ${MAX_REDIRECTS} redirects`)
+  throw createDownloadError(`more than ${MAX_REDIRECTS} redirects`)
 }
 
 /** Sends one request of a download. Only the service gets the key. */
@@ -135,7 +135,7 @@ function classifyDownload(
   const failure = classifyResponse(response, summary, now)
   const { error } = failure ?? {}
   if (error instanceof TransientError || (isKeyTested && error instanceof KeyError)) return failure
-  const refused = refusedDownload(`the response has status ${response.status}`)
+  const refused = createDownloadError(`the response has status ${response.status}`)
   return { error: refused, maxAttempts: 1, coolDownMs: 0, response }
 }
 
@@ -164,9 +164,9 @@ async function receive(
   }
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
-    throw refusedDownload(`its Content-Encoding ${oneLine(encoding).slice(0, 40)} is not supported`)
+    throw createDownloadError(`its Content-Encoding ${oneLine(encoding).slice(0, 40)} is not supported`)
   const announced = Number(headers['content-length'])
-  if (announced > options.maxBytes) throw refusedDownload(`it has ${announced} bytes (limit ${options.maxBytes})`)
+  if (announced > options.maxBytes) throw createDownloadError(`it has ${announced} bytes (limit ${options.maxBytes})`)
   return { ...nothing, file: await save(opened, options) }
 }
 
@@ -205,9 +205,9 @@ async function writePart(
     for await (const piece of opened.body as AsyncIterable<Buffer>) {
       opened.watch.received(piece.length)
       bytes += piece.length
-      if (bytes > maxBytes) throw refusedDownload(`it has more than ${maxBytes} bytes`)
+      if (bytes > maxBytes) throw createDownloadError(`it has more than ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')
-      if (redactor.isIn(text)) throw refusedDownload('it contains the API key')
+      if (redactor.isIn(text)) throw createDownloadError('it contains the API key')
       tail = text.slice(-OVERLAP)
       hash.update(piece)
       await toDisk(() => file.writeFile(piece), part)
@@ -248,11 +248,11 @@ function readMessage(file: string, bytes: number): string | null {
 
 /** Refuses a response with status 200 that is no file, because it would be stored for good. */
 function refuseMessage(file: string, bytes: number, contentType: string): void {
-  if (bytes === 0) throw refusedDownload('the response is empty')
-  if (/^text\/html\b/i.test(contentType)) throw refusedDownload('the response is a web page instead of a file')
+  if (bytes === 0) throw createDownloadError('the response is empty')
+  if (/^text\/html\b/i.test(contentType)) throw createDownloadError('the response is a web page instead of a file')
   const message = readMessage(file, bytes)
   if (message === null) return
-  throw refusedDownload(
+  throw createDownloadError(
     `the service sent the message ${JSON.stringify(oneLine(message).slice(0, 200))} instead of a file`,
   )
 }

@@ -15,7 +15,7 @@ export interface LinkPolicy {
   readonly allowHosts: readonly string[]
 }
 
-export const refusedDownload = (message: string): DownloadError =>
+export const createDownloadError = (message: string): DownloadError =>
   new DownloadError(message, { code: 'download-refused' })
 
 const isHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
@@ -26,7 +26,7 @@ const isAllowed = ({ host, hostname }: URL, { allowHosts }: LinkPolicy): boolean
 export function resolveLink(url: string, baseUrl: string): URL {
   const address = url.startsWith('/') && !url.startsWith('//') ? URL.parse(`${baseUrl}${url}`) : URL.parse(url)
   if (!isHttp(address))
-    throw refusedDownload(`${JSON.stringify(oneLine(url).slice(0, 100))} is not a valid file address`)
+    throw createDownloadError(`${JSON.stringify(oneLine(url).slice(0, 100))} is not a valid file address`)
   return address
 }
 
@@ -35,8 +35,8 @@ export function refuseForeign(address: URL, policy: LinkPolicy): void {
   const service = new URL(policy.baseUrl)
   if (address.origin === service.origin) return
   if (!isAllowed(address, policy))
-    throw refusedDownload(`it is on another host; to follow such links, pass --allow-host ${address.host}`)
-  if (isDowngrade(service, address)) throw refusedDownload('its address is http, but the service uses https')
+    throw createDownloadError(`it is on another host; to follow such links, pass --allow-host ${address.host}`)
+  if (isDowngrade(service, address)) throw createDownloadError('its address is http, but the service uses https')
 }
 
 const isDowngrade = (from: URL, to: URL): boolean => from.protocol === 'https:' && to.protocol === 'http:'
@@ -44,14 +44,15 @@ const isDowngrade = (from: URL, to: URL): boolean => from.protocol === 'https:' 
 /** Resolves the target of a redirect. The service may redirect to storage elsewhere, which does not get the key. */
 export function resolveRedirect(location: string, from: URL, policy: LinkPolicy): URL {
   // The key is redacted in headers.
-  if (location.includes(REDACTED)) throw refusedDownload('it redirects to an address that contains the key')
+  if (location.includes(REDACTED)) throw createDownloadError('it redirects to an address that contains the key')
   const next = URL.parse(location, from.href)
-  if (!isHttp(next)) throw refusedDownload('it redirects to an invalid address')
-  if (isDowngrade(from, next)) throw refusedDownload('it redirects from https to http')
+  if (!isHttp(next)) throw createDownloadError('it redirects to an invalid address')
+  if (isDowngrade(from, next)) throw createDownloadError('it redirects from https to http')
   const service = new URL(policy.baseUrl)
   if (next.origin === service.origin) return next
-  if (next.username !== '' || next.password !== '') throw refusedDownload('it redirects to an address with a password')
+  if (next.username !== '' || next.password !== '')
+    throw createDownloadError('it redirects to an address with a password')
   if (isInside(next) && !isInside(service) && !isAllowed(next, policy))
-    throw refusedDownload(`it redirects to a private network; to follow it, pass --allow-host ${next.host}`)
+    throw createDownloadError(`it redirects to a private network; to follow it, pass --allow-host ${next.host}`)
   return next
 }
