@@ -12,7 +12,7 @@ export interface Coverage extends Interval {
   /** The longest lookback, in seconds, for which all of it was settled when it was fetched. */
   readonly settledFor: number
   /** Since when it has been unverified; null when it is not. */
-  readonly since: Instant | null
+  readonly sinceAt: Instant | null
 }
 
 /** What is stored of a series before anything is requested. */
@@ -40,8 +40,8 @@ export interface Absence extends Interval {
   /** Seconds of a period; null when no value shows it. */
   readonly step: number | null
   /** The first and the last time at which it was absent and settled. */
-  readonly since: Instant
-  readonly checked: Instant
+  readonly sinceAt: Instant
+  readonly checkedAt: Instant
 }
 
 /** An indicator or widget that the service does not know: the times of its first and last refusal since a good reply. */
@@ -59,7 +59,7 @@ export interface SkippedItem {
   /** The id that the service does not know. */
   readonly id: string | number
   /** When the service first refused it. */
-  readonly since: Instant
+  readonly sinceAt: Instant
   /** When it is requested again. */
   readonly nextAt: Instant
 }
@@ -111,16 +111,16 @@ export const GIVEN_UP = LONGEST_PAUSE_S - DAY
 export const EARLY_S = 3_600
 
 /** Seconds between the last reply and the next request: 1, 2, 4, 8 … days, by the age of the state. */
-const distance = (since: Instant, last: Instant): number => last - since + DAY
+const distance = (sinceAt: Instant, lastAt: Instant): number => lastAt - sinceAt + DAY
 
-/** Rule 24: whether a window is requested again that is unverified since `since` and was fetched at `last`. It is never given up. */
-export const isUnverifiedDue = (since: Instant, last: Instant, now: Instant): boolean =>
-  isFuture(last, now) || now >= last + Math.min(LONGEST_PAUSE_S, distance(since, last)) - EARLY_S
+/** Rule 24: whether a window is requested again that is unverified since `sinceAt` and was fetched at `fetchedAt`. It is never given up. */
+export const isUnverifiedDue = (sinceAt: Instant, fetchedAt: Instant, now: Instant): boolean =>
+  isFuture(fetchedAt, now) || now >= fetchedAt + Math.min(LONGEST_PAUSE_S, distance(sinceAt, fetchedAt)) - EARLY_S
 
 /** Rule 25: the time at which an absence is requested again; null if that is more than half a year later. */
-export function absentNext({ since, checked }: Pick<Absence, 'since' | 'checked'>): Instant | null {
-  const wait = distance(since, checked)
-  return wait > LONGEST_PAUSE_S ? null : checked + wait
+export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {
+  const wait = distance(sinceAt, checkedAt)
+  return wait > LONGEST_PAUSE_S ? null : checkedAt + wait
 }
 
 /** The time at which an unknown id is requested again: after 1, 2, 4, 8 … days, then every half year. */

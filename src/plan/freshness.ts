@@ -58,7 +58,7 @@ export function findFreshPart(stored: Coverage, freshness: Freshness): Interval 
   // Rule 24: unverified data is requested at growing distances.
   if (
     stored.state === 'unverified' &&
-    isUnverifiedDue(stored.since ?? stored.fetchedAt, stored.fetchedAt, freshness.now)
+    isUnverifiedDue(stored.sinceAt ?? stored.fetchedAt, stored.fetchedAt, freshness.now)
   )
     return { from: stored.from, to: stored.from }
   return findSettledPart(stored, freshness)
@@ -79,6 +79,6 @@ export function isSkipped(planning: PlanContext, entryPath: string, route: strin
   if (!unknown) return false
   const nextAt = unknownNext(unknown)
   if (now >= nextAt - EARLY_S || isFuture(unknown.lastAt, now)) return false
-  onSkipped?.({ entryPath, route, id, since: unknown.sinceAt, nextAt })
+  onSkipped?.({ entryPath, route, id, sinceAt: unknown.sinceAt, nextAt })
   return true
 }

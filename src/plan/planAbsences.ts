@@ -96,7 +96,7 @@ function findDue(
 ): DueAbsence[] {
   const ofGeo = coverage.filter((row) => row.geo === geoId)
   return absences.flatMap((absence): DueAbsence[] => {
-    const dueAt = isFuture(absence.checked, now) ? now : absentNext(absence)
+    const dueAt = isFuture(absence.checkedAt, now) ? now : absentNext(absence)
     if (dueAt === null || dueAt - EARLY_S > now) return []
     if (geoId !== ALL_GEOS && absence.geo !== ALL_GEOS && absence.geo !== geoId) return []
     const parts = geoId === ALL_GEOS || absence.geo === geoId ? [absence] : subtract([absence], ofGeo)

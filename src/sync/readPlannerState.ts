@@ -88,7 +88,7 @@ export async function readPlannerState(
   const coverage = await db.kysely
     .selectFrom('_coverage')
     .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-    .select(['settled_s as settledFor', 'since_at as since'])
+    .select(['settled_s as settledFor', 'since_at as sinceAt'])
     .orderBy('series_id')
     .orderBy('geo_id')
     .orderBy('from_at')
@@ -101,7 +101,7 @@ export async function readPlannerState(
   const absences = await db.kysely
     .selectFrom('_absent')
     .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step'])
-    .select(['since_at as since', 'checked_at as checked'])
+    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
     .where((eb) =>
       eb.or([eb(eb('checked_at', '-', eb.ref('since_at')), '<=', GIVEN_UP), eb('checked_at', '>', now + CLOCK_ERROR)]),
     )

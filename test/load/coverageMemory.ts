@@ -164,14 +164,14 @@ const nightName = (at: number): string => `n${(at - night(0)) / DAY}`
 export const show = ({ coverage, absences }: Memory): string[] => [
   ...[...coverage]
     .sort((a, b) => a.geo - b.geo || a.from - b.from)
-    .map(({ geo, state, from, to, fetchedAt, since }) => {
-      const begun = since === null ? '' : ` since ${nightName(since)}`
+    .map(({ geo, state, from, to, fetchedAt, sinceAt }) => {
+      const begun = sinceAt === null ? '' : ` since ${nightName(sinceAt)}`
       return `${geo} ${state} ${date(from)}..${date(to)} ${nightName(fetchedAt)}${begun}`
     }),
   ...[...absences]
     .sort((a, b) => a.geo - b.geo || a.from - b.from)
     .map((row) => {
-      const times = `${nightName(row.checked)} since ${nightName(row.since)}`
+      const times = `${nightName(row.checkedAt)} since ${nightName(row.sinceAt)}`
       return `${row.geo} absent ${date(row.from)}..${date(row.to)} ×${countPeriods(row)} ${times}`
     }),
 ]

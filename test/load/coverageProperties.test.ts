@@ -116,9 +116,9 @@ describe('coverage after any history of replies', () => {
 
   test('exactly the unverified rows have a start time', () =>
     check((_, { coverage }) => {
-      for (const { state, since, fetchedAt } of coverage) {
-        expect(since === null).toBe(state !== 'unverified')
-        expect(since ?? 0).toBeLessThanOrEqual(fetchedAt)
+      for (const { state, sinceAt, fetchedAt } of coverage) {
+        expect(sinceAt === null).toBe(state !== 'unverified')
+        expect(sinceAt ?? 0).toBeLessThanOrEqual(fetchedAt)
       }
     }))
 

@@ -159,14 +159,14 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is absent is asked in every run',
     'job/plannerState.ts',
-    'wait > LONGEST_PAUSE_S ? null : checked + wait',
-    'wait > LONGEST_PAUSE_S ? null : checked',
+    'wait > LONGEST_PAUSE_S ? null : checkedAt + wait',
+    'wait > LONGEST_PAUSE_S ? null : checkedAt',
   ),
   mutant(
     'what is absent is asked every night',
     'job/plannerState.ts',
-    'wait > LONGEST_PAUSE_S ? null : checked + wait',
-    'wait > LONGEST_PAUSE_S ? null : checked + DAY',
+    'wait > LONGEST_PAUSE_S ? null : checkedAt + wait',
+    'wait > LONGEST_PAUSE_S ? null : checkedAt + DAY',
   ),
   mutant(
     'an unknown id is asked in every run',

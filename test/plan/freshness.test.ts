@@ -23,7 +23,7 @@ const held = (over: Partial<Coverage> = {}): Coverage => ({
   state: 'values',
   fetchedAt: NOW - DAY,
   settledFor: 0,
-  since: null,
+  sinceAt: null,
   ...over,
 })
 
@@ -64,16 +64,16 @@ describe('the fresh part of a response', () => {
       window.to,
     ],
     ['no more than the stored part', held({ to: at('2025-07-03T00:00') }), at('2025-07-03T00:00')],
-    ['empty if it is unverified and due', held({ state: 'unverified', since: NOW - DAY }), window.from],
+    ['empty if it is unverified and due', held({ state: 'unverified', sinceAt: NOW - DAY }), window.from],
     ['empty if it is unverified since an unknown time', held({ state: 'unverified' }), window.from],
     [
       'the settled part if it is unverified for less than a day',
-      held({ state: 'unverified', fetchedAt: NOW - DAY / 2, since: NOW - DAY / 2 }),
+      held({ state: 'unverified', fetchedAt: NOW - DAY / 2, sinceAt: NOW - DAY / 2 }),
       at('2025-07-08T00:00'),
     ],
     [
       'the settled part if it is unverified and not due',
-      held({ state: 'unverified', fetchedAt: NOW - DAY, since: NOW - 9 * DAY }),
+      held({ state: 'unverified', fetchedAt: NOW - DAY, sinceAt: NOW - 9 * DAY }),
       at('2025-07-07T00:00'),
     ],
   ])('the fresh part is %s', (_, row, to) =>

@@ -15,8 +15,8 @@ export const NOTHING_SELECTED = 'nothing selected: --only names no indicator of 
 /** Lists skipped items, one on each line. */
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
   skipped.map(
-    ({ entryPath, route, id, since, nextAt }) =>
-      `${entryPath}: the service has had no ${route} ${id} since ${formatUtc(since)}; the next request is after ${formatUtc(nextAt)} (restate sends it now).`,
+    ({ entryPath, route, id, sinceAt, nextAt }) =>
+      `${entryPath}: the service has had no ${route} ${id} since ${formatUtc(sinceAt)}; the next request is after ${formatUtc(nextAt)} (restate sends it now).`,
   )
 
 /** The number of indicators without a geo that are listed. */
@@ -121,11 +121,11 @@ export const summaryJson = ({
   selected: hasSelection,
   ...counts,
   stop: earlyEnd && { code: earlyEnd.code, message: earlyEnd.message, hint: earlyEnd.hint ?? null },
-  unknown: skipped.map(({ entryPath, route, id, since, nextAt }) => ({
+  unknown: skipped.map(({ entryPath, route, id, sinceAt, nextAt }) => ({
     entry: entryPath,
     route,
     id,
-    since: formatUtc(since),
+    since: formatUtc(sinceAt),
     next_at: formatUtc(nextAt),
   })),
   missing_geos: lackingGeos.map(({ kind, indicatorId, geoIds, stored }) => ({

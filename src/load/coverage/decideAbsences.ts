@@ -126,16 +126,18 @@ function findMissingPeriods(windowCase: WindowCase, geo: Geo, earlier: readonly 
   })
 }
 
-/** Rule 20: new absences of a geo. Each keeps the `since` of the earlier absence that it continues, first of this geo, then of all. */
-function dateAbsences(geo: Geo, missing: readonly Hole[], earlier: readonly Absence[], checked: Instant): Absence[] {
+/** Rule 20: new absences of a geo. Each keeps the `sinceAt` of the earlier absence that it continues, first of this geo, then of all. */
+function dateAbsences(geo: Geo, missing: readonly Hole[], earlier: readonly Absence[], checkedAt: Instant): Absence[] {
   const sources = earlier.filter((row) => row.geo === geo)
-  for (const row of earlier.filter((row) => row.geo !== geo).sort((a, b) => a.since - b.since))
+  for (const row of earlier.filter((row) => row.geo !== geo).sort((a, b) => a.sinceAt - b.sinceAt))
     sources.push(...subtract([row], sources).map((part) => ({ ...row, ...part })))
   return missing.flatMap(({ step, ...hole }) => {
-    const absence = (part: Interval, since: Instant): Absence => ({ geo, ...part, step, since, checked })
+    const absence = (part: Interval, sinceAt: Instant): Absence => ({ geo, ...part, step, sinceAt, checkedAt })
     return [
-      ...subtract([hole], sources).map((part) => absence(part, checked)),
-      ...sources.flatMap((row) => intersect([hole], [row]).map((part) => absence(part, Math.min(row.since, checked)))),
+      ...subtract([hole], sources).map((part) => absence(part, checkedAt)),
+      ...sources.flatMap((row) =>
+        intersect([hole], [row]).map((part) => absence(part, Math.min(row.sinceAt, checkedAt))),
+      ),
     ]
   })
 }
@@ -257,17 +259,17 @@ const withStep = ({ from, to }: Interval, step: number | null, periods: Periods 
 })
 
 /** Rule 25: whether an absence is not requested again. */
-const isGivenUp = ({ since, checked }: Absence): boolean => checked - since > GIVEN_UP
+const isGivenUp = ({ sinceAt, checkedAt }: Absence): boolean => checkedAt - sinceAt > GIVEN_UP
 
 /** Rule 20: merges adjacent absences that are requested again at about the same time, or never. */
 const mergeAbsences = (rows: readonly Absence[]): readonly Absence[] =>
   mergeAdjacent(rows, (a, b) => {
     const ages = isGivenUp(a)
       ? isGivenUp(b)
-      : !isGivenUp(b) && Math.abs(a.since - b.since) < DAY && Math.abs(a.checked - b.checked) < DAY
+      : !isGivenUp(b) && Math.abs(a.sinceAt - b.sinceAt) < DAY && Math.abs(a.checkedAt - b.checkedAt) < DAY
     if (!ages || !isSameStep(a.step, b.step)) return null
-    const checked = isGivenUp(b) ? Math.max(a.checked, b.checked) : Math.min(a.checked, b.checked)
-    return { ...a, to: b.to, since: Math.min(a.since, b.since), checked }
+    const checkedAt = isGivenUp(b) ? Math.max(a.checkedAt, b.checkedAt) : Math.min(a.checkedAt, b.checkedAt)
+    return { ...a, to: b.to, sinceAt: Math.min(a.sinceAt, b.sinceAt), checkedAt }
   })
 
 /** Sorts rows and merges adjacent ones of a geo. `join` returns the merged row, or null to keep both. */

@@ -116,9 +116,9 @@ function createRows(
   geo: Geo,
   state: ReplyState,
 ): readonly Coverage[] {
-  const createRow = ({ from, to }: Interval, state: CoveredState, since: Instant | null): Coverage => {
+  const createRow = ({ from, to }: Interval, state: CoveredState, sinceAt: Instant | null): Coverage => {
     const settledFor = fetchedAt - lastPeriodEnd({ from, to }, series.periods)
-    return { geo, from, to, state, fetchedAt, settledFor, since }
+    return { geo, from, to, state, fetchedAt, settledFor, sinceAt }
   }
   if (isVerified(state)) return [createRow(window!, state, null)]
   const valid = selectValidRows(before, geo, series)
@@ -130,13 +130,18 @@ function createRows(
     return [
       ...rest.map((part) => createRow(part, 'values', null)),
       ...parts.map(
-        (part): Coverage => ({ ...part, geo, state: part.state === 'unverified' ? 'values' : part.state, since: null }),
+        (part): Coverage => ({
+          ...part,
+          geo,
+          state: part.state === 'unverified' ? 'values' : part.state,
+          sinceAt: null,
+        }),
       ),
     ]
-  // Rule 12: an unverified interval keeps its `since`.
+  // Rule 12: an unverified interval keeps its `sinceAt`.
   return [
     ...rest.map((part) => createRow(part, state, fetchedAt)),
-    ...parts.map((part) => createRow(part, state, Math.min(part.since ?? fetchedAt, fetchedAt))),
+    ...parts.map((part) => createRow(part, state, Math.min(part.sinceAt ?? fetchedAt, fetchedAt))),
   ]
 }
 
@@ -194,7 +199,7 @@ function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Seri
         ? Math.abs(last.fetchedAt - row.fetchedAt) < EARLY_S
         : Math.min(last.settledFor, row.settledFor) >= longestLookback ||
           (last.fetchedAt === row.fetchedAt && isOneReply(last) && isOneReply(row))
-    if (!isSame || last.state !== row.state || last.since !== row.since) return null
+    if (!isSame || last.state !== row.state || last.sinceAt !== row.sinceAt) return null
     return {
       ...last,
       to: row.to,
@@ -219,6 +224,14 @@ function compareRows<T extends object>(
 }
 
 const toChange = (stored: StoredCoverage, coverage: readonly Coverage[], absences: readonly Absence[]): Change => ({
-  coverage: compareRows(stored.coverage, coverage, ['geo', 'from', 'to', 'state', 'fetchedAt', 'settledFor', 'since']),
-  absences: compareRows(stored.absences, absences, ['geo', 'from', 'to', 'step', 'since', 'checked']),
+  coverage: compareRows(stored.coverage, coverage, [
+    'geo',
+    'from',
+    'to',
+    'state',
+    'fetchedAt',
+    'settledFor',
+    'sinceAt',
+  ]),
+  absences: compareRows(stored.absences, absences, ['geo', 'from', 'to', 'step', 'sinceAt', 'checkedAt']),
 })

@@ -166,7 +166,7 @@ const selectCoverage = prepareQuery((db, { seriesId, from, to }: Interval & { se
     db
       .selectFrom('_coverage')
       .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-      .select(['settled_s as settledFor', 'since_at as since'])
+      .select(['settled_s as settledFor', 'since_at as sinceAt'])
       .where('series_id', '=', seriesId)
       // The rest of an adjacent row may be merged with the row next to it.
       .where(
@@ -189,7 +189,7 @@ const selectAbsences = prepareQuery((db, { seriesId, from, to }: Interval & { se
   db
     .selectFrom('_absent')
     .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step'])
-    .select(['since_at as since', 'checked_at as checked'])
+    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
     .where('series_id', '=', seriesId)
     .where('from_at', '<=', to)
     .where('to_at', '>=', from)
@@ -311,7 +311,7 @@ async function writeCoverage(
       state: row.state,
       fetched_at: row.fetchedAt,
       settled_s: row.settledFor,
-      since_at: row.since,
+      since_at: row.sinceAt,
     })
   for (const { geo, from } of absences.remove) await deleteAbsence.run(tx, { seriesId, geo, from })
   for (const row of absences.insert)
@@ -322,8 +322,8 @@ async function writeCoverage(
       to_at: row.to,
       step_s: row.step,
       missing: countPeriods(row),
-      since_at: row.since,
-      checked_at: row.checked,
+      since_at: row.sinceAt,
+      checked_at: row.checkedAt,
     })
 }
 
