@@ -4,7 +4,7 @@ import type { Reader, Store, StoreOptions } from './db/store.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import { planPreview } from './plan/planJob.ts'
-import type { PlanOptions as PlannerOptions } from './plan/planning.ts'
+import type { UserOptions } from './plan/planning.ts'
 import { createRegister } from './plan/requestRegister.ts'
 import { checkKey } from './service/key.ts'
 import type { Service } from './service/service.ts'
@@ -71,7 +71,7 @@ export const openDatabase = (file: string, options: StoreOptions & { readonly na
 
 const systemClock = (): Instant => Math.floor(Date.now() / 1000)
 
-const planOptions = ({ range, restate = false }: Part): PlannerOptions => ({
+const planOptions = ({ range, restate = false }: Part): UserOptions => ({
   ...(range ? { range: { interval: range, how: 'narrow' } } : {}),
   restate,
 })

@@ -11,7 +11,7 @@ import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import type { Job } from '../src/job/job.ts'
 import { readJob } from '../src/job/read.ts'
 import { narrowToIndicators } from '../src/job/select.ts'
-import type { PlanOptions } from '../src/plan/planning.ts'
+import type { UserOptions } from '../src/plan/planning.ts'
 import type { RequestRegister } from '../src/plan/requestRegister.ts'
 import type { Service } from '../src/service/service.ts'
 import { SERVICES } from '../src/service/services.ts'
@@ -108,7 +108,7 @@ export function json(
 
 interface RunWith {
   readonly now?: number
-  readonly options?: PlanOptions
+  readonly options?: UserOptions
   /** The ids of `--only`. */
   readonly only?: readonly number[]
   readonly signal?: AbortSignal

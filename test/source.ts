@@ -1,5 +1,5 @@
 import type { Store } from '../src/db/store.ts'
-import type { PlanOptions } from '../src/plan/planning.ts'
+import type { UserOptions } from '../src/plan/planning.ts'
 import type { Service } from '../src/service/service.ts'
 import { SERVICES } from '../src/service/services.ts'
 import { formatUtc } from '../src/util/time/instant.ts'
@@ -61,7 +61,7 @@ export async function source(first: Partial<Source> = {}) {
       store: Store,
       yaml: string,
       at: string | number,
-      options: PlanOptions = {},
+      options: UserOptions = {},
       service: Service = SERVICES.generic,
     ): Promise<string[]> {
       requested.length = 0

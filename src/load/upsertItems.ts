@@ -47,10 +47,10 @@ async function mergePayload(
   before: RowValues,
   { locale, mainLocale = '' }: Languages,
 ): Promise<RowValues> {
-  const [stored, now] = [JSON.parse(String(before.payload)), JSON.parse(String(row.payload))] as [object, object]
+  const [stored, sent] = [JSON.parse(String(before.payload)), JSON.parse(String(row.payload))] as [object, object]
   const texts = locale === undefined || locale === mainLocale ? undefined : TEXT_TABLES[table]
   const keepsStored = texts !== undefined && (await hasText(tx, texts, row, mainLocale))
-  return { ...row, payload: canonical(keepsStored ? { ...now, ...stored } : { ...stored, ...now }) }
+  return { ...row, payload: canonical(keepsStored ? { ...sent, ...stored } : { ...stored, ...sent }) }
 }
 
 /** Drops the rows of items that have a text in the main language, unless the rows are in that language. */

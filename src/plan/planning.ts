@@ -13,7 +13,7 @@ import type { RequestRegister } from './requestRegister.ts'
 import { widen } from './windows.ts'
 
 /** Options of the user in addition to the job. */
-export interface PlanOptions {
+export interface UserOptions {
   /** Default: the windows of the job. */
   readonly range?: UserRange
   /** Whether stored ranges are requested again. */
@@ -23,7 +23,7 @@ export interface PlanOptions {
 /** A job with the options of the user. */
 export interface JobWithOptions {
   readonly job: Job
-  readonly options: PlanOptions
+  readonly options: UserOptions
 }
 
 /** The input of the planner. */

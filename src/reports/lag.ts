@@ -158,16 +158,16 @@ async function describeLag(
   db: Reader,
   series: SeriesRow & { readonly last_at: Instant; readonly checked_at: string },
   behind: number,
-  usual: ReturnType<typeof usualLag>,
+  lag: ReturnType<typeof usualLag>,
 ): Promise<string | null> {
   const { series_id, withdrawn, last_at, checked_at, covered_to, step_s } = series
   const step = step_s ?? 0
   if (withdrawn) return null
-  if (usual) {
-    if (behind <= usual.allowed || behind > usual.usual + ENDED_AFTER_S + 3 * step) return null
+  if (lag) {
+    if (behind <= lag.allowed || behind > lag.usual + ENDED_AFTER_S + 3 * step) return null
     // PostgreSQL adds whole seconds only.
-    if (await isAbandoned(db, series_id, Math.max(2 * HOUR, Math.round(usual.interval * 1.5)))) return null
-    const usually = usual.usual < 0 ? `it ${lagText(usual.usual)}` : `${roughDuration(usual.usual)} ago`
+    if (await isAbandoned(db, series_id, Math.max(2 * HOUR, Math.round(lag.interval * 1.5)))) return null
+    const usually = lag.usual < 0 ? `it ${lagText(lag.usual)}` : `${roughDuration(lag.usual)} ago`
     return `${seriesName(series)}: the last value ${lagText(behind)}; usually ${usually}`
   }
   const checkedAt = floorToSecond(checked_at)
@@ -184,16 +184,16 @@ export async function findReaches(db: Reader, now: Instant): Promise<Reach[]> {
   for (const series of await readSeriesEnds(db)) {
     const { series_id, indicator_id, last_at, checked_at } = series
     const isKnown = last_at !== null && checked_at !== null
-    const usual = isKnown ? usualLag(fetches.get(series_id) ?? [], now) : undefined
+    const lag = isKnown ? usualLag(fetches.get(series_id) ?? [], now) : undefined
     const behindS = last_at === null ? null : now - last_at - (series.step_s ?? 0)
     reaches.push({
       seriesId: series_id,
       indicatorId: indicator_id,
       lastAt: last_at,
       behindS,
-      usualS: usual?.usual ?? null,
+      usualS: lag?.usual ?? null,
       checkedAt: checked_at,
-      late: isKnown ? await describeLag(db, { ...series, last_at, checked_at }, behindS!, usual) : null,
+      late: isKnown ? await describeLag(db, { ...series, last_at, checked_at }, behindS!, lag) : null,
     })
   }
   return reaches

@@ -3,7 +3,7 @@ import type { Job } from '../job/job.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { namesAnything } from '../job/select.ts'
 import { emptyWindowHints, outsideHints } from '../job/windowHints.ts'
-import type { PlanOptions } from '../plan/planning.ts'
+import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
 import { findLackingGeos, type LackingGeos, listNamedGeos } from '../reports/lackingGeos.ts'
 import { refuseExposed } from '../service/key.ts'
@@ -32,7 +32,7 @@ export async function sync(
   context: SyncContext,
   job: Job,
   command = 'sync',
-  options: PlanOptions = {},
+  options: UserOptions = {},
 ): Promise<Summary> {
   refuseExposed(context)
   const {
@@ -55,13 +55,13 @@ export async function sync(
   }
 }
 
-function findWindowHints(job: Job, { range }: PlanOptions, now: Instant): string[] {
+function findWindowHints(job: Job, { range }: UserOptions, now: Instant): string[] {
   if (!range) return emptyWindowHints(job, now)
   return range.how === 'narrow' ? outsideHints(job, range.interval, now) : []
 }
 
 /** The selected part of a job; undefined if it is the whole job. */
-function describeSelection(job: Job, command: string, { range }: PlanOptions): string | undefined {
+function describeSelection(job: Job, command: string, { range }: UserOptions): string | undefined {
   if (range) return `${command} ${formatUtc(range.interval.from)} to ${formatUtc(range.interval.to)}`
   return job.fullJob && `${command} of ${job.series.flatMap(({ indicators }) => indicators).join(', ')}`
 }

@@ -7,7 +7,7 @@ import { AS, type Fields, fieldsAs } from './fields.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
 import { readValues } from './values/readValues.ts'
-import { claimedId, findSteps, guessStep, ignoresGrouping, isGuessed, stepsInParts } from './values/steps.ts'
+import { findSteps, guessStep, ignoresGrouping, isGuessed, statedId, stepsInParts } from './values/steps.ts'
 
 const INDICATOR_FIELDS = { ...fieldsAs(AS.text, 'step_type'), ...fieldsAs(AS.flag, 'composited', 'disaggregated') }
 const KNOWN_FIELDS = [
@@ -113,7 +113,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows
     // Rejects of values first, because they decide whether the window is unverified.
     ...joinRejects(valueRejects, otherRejects.done()),
     stepS: hasValues && typeof steps === 'number' ? steps : null,
-    resolutionId: hasValues ? claimedId(indicator.tiempo) : null,
+    resolutionId: hasValues ? statedId(indicator.tiempo) : null,
     sourceUpdatedAt: typeof updated === 'string' ? updated : null,
     outside,
     isEmpty: rows === 0,

@@ -4,7 +4,7 @@ import type { Absence, Coverage } from '../../src/job/plannerState.ts'
 import type { Change, Series, SeriesReply, StoredCoverage } from '../../src/load/coverage/coverageTypes.ts'
 import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
-import type { Values } from '../../src/load/coverage/geoValues.ts'
+import type { GeoValues } from '../../src/load/coverage/geoValues.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
 import { floorTo, formatLocal, startOfDate } from '../../src/util/time/zone.ts'
 
@@ -37,15 +37,15 @@ export interface Said {
   /** The geos with values, and which of their hours have one. */
   readonly has?: readonly number[]
   readonly hours?: (at: number, geo: number) => boolean
-  readonly values?: ReadonlyMap<number, Values>
+  readonly values?: ReadonlyMap<number, GeoValues>
   readonly rejects?: number
   readonly dismissed?: SeriesReply['dismissed']
   readonly lookback?: number
 }
 
 /** Returns the hours of geos in a window. */
-function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, Values> {
-  const rows = new Map<number, Values>()
+function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, GeoValues> {
+  const rows = new Map<number, GeoValues>()
   for (const geo of has) {
     const at = []
     for (let one = day(days![0]); one < day(days![1]); one += HOUR) if (hours(one, geo)) at.push(one)
@@ -98,7 +98,7 @@ export function prepare(
   return { series, reply, stored, held: currentValues(stored, reply) }
 }
 
-const sorted = (values: ReadonlyMap<number, number> | undefined): Values | undefined => {
+const sorted = (values: ReadonlyMap<number, number> | undefined): GeoValues | undefined => {
   const all = [...(values ?? [])].sort((a, b) => a[0] - b[0])
   return all.length === 0 ? undefined : { at: all.map(([at]) => at), steps: all.map(([, step]) => step) }
 }
@@ -113,7 +113,10 @@ export function currentValues(
   const near = new Map(
     [...values].map(([geo, some]) => {
       const all = [...some].sort((a, b) => a[0] - b[0])
-      const pick = (rows: [number, number][]): Values => ({ at: rows.map(([at]) => at), steps: rows.map(([, s]) => s) })
+      const pick = (rows: [number, number][]): GeoValues => ({
+        at: rows.map(([at]) => at),
+        steps: rows.map(([, s]) => s),
+      })
       const before = all.filter(([at]) => window && at < window.from).slice(-NEARBY)
       const after = all.filter(([at]) => window && at >= window.to).slice(0, NEARBY)
       return [geo, { before: pick(before), after: pick(after) }]

@@ -1,6 +1,6 @@
 /* Runs one command of a sequence in a process to be killed: `node test/model/child.ts '<json of Orders>'`. */
 import type { Emulator } from '../../src/emulator/startEmulator.ts'
-import type { PlanOptions } from '../../src/plan/planning.ts'
+import type { UserOptions } from '../../src/plan/planning.ts'
 import { openProgram } from './program.ts'
 
 /** The input of the process. */
@@ -11,7 +11,7 @@ export interface Orders {
   /** Null for `retry`. */
   readonly yaml: string | null
   readonly command: string
-  readonly options: PlanOptions
+  readonly options: UserOptions
 }
 
 const { file, service, now, yaml, command, options } = JSON.parse(process.argv[2]!) as Orders

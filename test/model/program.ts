@@ -11,7 +11,7 @@ import type { Job } from '../../src/job/job.ts'
 import { readJob } from '../../src/job/read.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
 import { REBUILT_TABLES } from '../../src/load/replies/rebuild.ts'
-import type { PlanOptions } from '../../src/plan/planning.ts'
+import type { UserOptions } from '../../src/plan/planning.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
 import { readRetryRequests } from '../../src/reports/failedRequests.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
@@ -35,7 +35,7 @@ export interface Program {
   killAt(statement: number | null): void
   /** Whether it died since `killAt`. */
   readonly died: () => boolean
-  sync(yaml: string, now: number, command: string, options?: PlanOptions): Promise<Summary>
+  sync(yaml: string, now: number, command: string, options?: UserOptions): Promise<Summary>
   retry(now: number): Promise<Summary>
   /** Rebuilds the database from its stored replies, replaces it, and returns the differences. */
   replay(now: number): Promise<string[]>

@@ -3,7 +3,7 @@
 import type { Fault } from '../../src/emulator/faults.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.ts'
 import type { Action, Script } from '../../src/emulator/world/script.ts'
-import type { PlanOptions } from '../../src/plan/planning.ts'
+import type { UserOptions } from '../../src/plan/planning.ts'
 import type { Summary } from '../../src/sync/sync.ts'
 import { SERVICE_ZONE } from './calendar.ts'
 import { judgeChanges, takeChanges } from './changes.ts'
@@ -251,7 +251,7 @@ function takeDismissed({ program, oracle }: Scene): void {
 }
 
 /** Returns the planner options of a command. */
-function optionsOf(plan: Plan): { readonly name: string; readonly options: PlanOptions } {
+function optionsOf(plan: Plan): { readonly name: string; readonly options: UserOptions } {
   if (plan.do === 'sync' || plan.do === 'retry') return { name: plan.do, options: {} }
   const interval = { from: plan.from, to: plan.to }
   if (plan.do === 'restate') return { name: 'restate', options: { range: { interval, how: 'narrow' }, restate: true } }

@@ -4,7 +4,7 @@ import { EMPTY_STATE, type SkippedItem } from '../../job/plannerState.ts'
 import { type CatalogueIndicator, needsCatalogue, resolveStored } from '../../job/select.ts'
 import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
 import { planPreview } from '../../plan/planJob.ts'
-import type { PlanContext, PlanOptions } from '../../plan/planning.ts'
+import type { PlanContext, UserOptions } from '../../plan/planning.ts'
 import { createRegister, registerAll } from '../../plan/requestRegister.ts'
 import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
 import { findLackingGeos, listNamedGeos } from '../../reports/lackingGeos.ts'
@@ -35,7 +35,7 @@ type PreviewInputs = Pick<PlanContext, 'service' | 'plannerState' | 'now' | 'req
   readonly catalogue: readonly CatalogueIndicator[]
 }
 
-function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): PlanOptions {
+function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): UserOptions {
   const interval = resolveRange(args, timeZone, now)
   return interval ? { range: { interval, how: 'narrow' } } : {}
 }

@@ -5,7 +5,7 @@ import type { Durability, Store } from '../../db/store.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notification.ts'
 import { NO_COUNTS } from '../../load/counts.ts'
-import type { JobWithOptions, PlanOptions } from '../../plan/planning.ts'
+import type { JobWithOptions, UserOptions } from '../../plan/planning.ts'
 import { createRegister } from '../../plan/requestRegister.ts'
 import { countJobGaps } from '../../reports/findGaps.ts'
 import { refuseExposed } from '../../service/key.ts'
@@ -42,7 +42,7 @@ export interface RunOptions
   /** Targets of notifications, in addition to those of the jobs. */
   readonly notify?: readonly Notify[]
   /** The options of the planner for the range of `--from` and `--to`. */
-  readonly optionsFor?: (range: Interval | undefined) => PlanOptions
+  readonly optionsFor?: (range: Interval | undefined) => UserOptions
   /** Lets workers execute the plans. */
   readonly distributed?: boolean | undefined
   /** Runs one job. Default: `sync`. */

@@ -2,7 +2,7 @@ import type { Absence, Coverage } from '../../job/plannerState.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
-import type { Values } from './geoValues.ts'
+import type { GeoValues } from './geoValues.ts'
 
 /* Input and output of the rules of coverage (docs/decisions/001-coverage.md). */
 
@@ -26,7 +26,7 @@ export interface SeriesReply {
   readonly window: Interval | null
   /** `[ALL_GEOS]` if the request had no filter by geo. */
   readonly geos: readonly Geo[]
-  readonly values: ReadonlyMap<Geo, Values>
+  readonly values: ReadonlyMap<Geo, GeoValues>
   /** Whether the steps are guessed from distances between values. */
   readonly isStepGuessed: boolean
   /** Geos whose first values are in this reply. */
@@ -47,11 +47,11 @@ export interface StoredCoverage {
   readonly coverage: readonly Coverage[]
   readonly absences: readonly Absence[]
   /** The values of the reply; if it has dismissed rejects, all stored values of the window. */
-  readonly values: ReadonlyMap<Geo, Values>
+  readonly values: ReadonlyMap<Geo, GeoValues>
   /** Known geos without rows in the reply that have stored values in the window. */
   readonly omittedGeos: ReadonlySet<Geo>
   /** Up to 16 stored values on each side of the window; empty if no rule needs them. */
-  readonly near: ReadonlyMap<Geo, { readonly before: Values; readonly after: Values }>
+  readonly near: ReadonlyMap<Geo, { readonly before: GeoValues; readonly after: GeoValues }>
   /** Windows of replies with rejects, dismissed or not. */
   readonly rejectedWindows: readonly Interval[]
 }

@@ -9,11 +9,11 @@ import {
   concat,
   findFirstPeriod,
   findHoles,
+  type GeoValues,
   type Hole,
   isRegular,
   isStepped,
   listSteps,
-  type Values,
 } from './geoValues.ts'
 
 /* Rules 17–21 (docs/decisions/001-coverage.md): the periods that the step of a series implies but replies lack. Pure. */
@@ -27,7 +27,7 @@ interface WindowCase {
   readonly before: readonly Absence[]
   readonly window: Interval
   /** The values of the reply, including those of dismissed rejects. */
-  readonly values: ReadonlyMap<Geo, Values>
+  readonly values: ReadonlyMap<Geo, GeoValues>
   readonly geos: readonly Geo[]
   /** Whether missing periods of a geo are absent. If not, the reply only ends absences. */
   readonly provesAbsence: (geo: Geo) => boolean
@@ -170,7 +170,7 @@ function decideAround(windowCase: WindowCase, absences: readonly Absence[]): rea
 function findMissingAround(
   { series, stored, before, window }: Pick<WindowCase, 'series' | 'stored' | 'before' | 'window'>,
   geo: Geo,
-  values: Values,
+  values: GeoValues,
 ): { readonly missing: Hole; readonly fetchedAt: Instant; readonly lacking: Geo }[] {
   const { periods, longestLookback, timeZone } = series
   const near = stored.near.get(geo)
@@ -206,7 +206,7 @@ export const showsEarlierHoles = (series: Series, reply: SeriesReply, stored: St
 }
 
 /** The interval in which the values of a reply and those near its window are all stored values. */
-export function findReach({ before, after }: { before: Values; after: Values }, values: Values): Interval {
+export function findReach({ before, after }: { before: GeoValues; after: GeoValues }, values: GeoValues): Interval {
   const { at } = concat(before, values, after)
   return {
     // A single value does not imply one before it.
@@ -228,7 +228,7 @@ function endAbsences(
   let before = absences
   for (const [at, together] of Map.groupBy(periods, (period) => period.at)) {
     const to = Math.max(...together.map(({ step }) => at + step))
-    const values = new Map(together.map(({ geo, step }): [Geo, Values] => [geo, { at: [at], steps: step }]))
+    const values = new Map(together.map(({ geo, step }): [Geo, GeoValues] => [geo, { at: [at], steps: step }]))
     const geos = [...new Set([...values.keys(), ...series.knownGeos])]
     const window = toWholeWindow(series, { from: at, to })
     before = decideWindow({ series, reply, stored, before, window, values, geos, provesAbsence: () => false })
@@ -291,7 +291,7 @@ const cutAbsence = (row: Absence, window: Interval): Absence[] =>
   subtract([row], [window]).map((part) => ({ ...row, ...part }))
 
 /** Rule 18: adds the instants of dismissed rejects to the values of their geo. */
-function addDismissed({ values, dismissed }: SeriesReply): ReadonlyMap<Geo, Values> {
+function addDismissed({ values, dismissed }: SeriesReply): ReadonlyMap<Geo, GeoValues> {
   const added = new Map(values)
   for (const key of dismissed) {
     const ofGeo = key && added.get(key.geo)

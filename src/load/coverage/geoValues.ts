@@ -4,7 +4,7 @@ import type { Interval } from '../../util/time/interval.ts'
 /* The values of one geo: which periods they cover, and whether they follow a step. Pure. */
 
 /** Values of one geo in order of time. */
-export interface Values {
+export interface GeoValues {
   readonly at: readonly Instant[]
   /** Seconds of every period, or of each. */
   readonly steps: number | readonly number[]
@@ -16,27 +16,27 @@ export interface Hole extends Interval {
 }
 
 /** Values from rows in order of time. */
-export const toValues = (rows: readonly { readonly at: Instant; readonly step: number }[]): Values => ({
+export const toValues = (rows: readonly { readonly at: Instant; readonly step: number }[]): GeoValues => ({
   at: rows.map(({ at }) => at),
   steps: rows.map(({ step }) => step),
 })
 
 /** The length of each period in seconds. */
-export const listSteps = ({ at, steps }: Values): readonly number[] =>
+export const listSteps = ({ at, steps }: GeoValues): readonly number[] =>
   typeof steps === 'number' ? new Array<number>(at.length).fill(steps) : steps
 
 /** Concatenates values of one geo. */
-export const concat = (...parts: readonly (Values | undefined)[]): Values => ({
+export const concat = (...parts: readonly (GeoValues | undefined)[]): GeoValues => ({
   at: parts.flatMap((values) => values?.at ?? []),
   steps: parts.flatMap((values) => (values ? listSteps(values) : [])),
 })
 
 /** Whether values fill a window, each a step after the one before. A stray row may stand for a missing one, so counting is not enough. */
-const fillsWindow = ({ from, to }: Interval, { at, steps }: Values): boolean =>
+const fillsWindow = ({ from, to }: Interval, { at, steps }: GeoValues): boolean =>
   typeof steps === 'number' && at.length * steps === to - from && at.every((instant, i) => instant === from + i * steps)
 
 /** The intervals of a window that the periods of values do not cover; the whole window without values. */
-export function findHoles(window: Interval, values: Values | undefined): Hole[] {
+export function findHoles(window: Interval, values: GeoValues | undefined): Hole[] {
   if (!values || values.at.length === 0) return [{ ...window, step: null }]
   if (fillsWindow(window, values)) return []
   const steps = listSteps(values)
@@ -51,7 +51,7 @@ export function findHoles(window: Interval, values: Values | undefined): Hole[] 
 }
 
 /** Rule 18: the start of the first period in an interval, at the offset of most values. Calendar periods start at window borders. */
-export function findFirstPeriod(from: Instant, values: Values): Instant {
+export function findFirstPeriod(from: Instant, values: GeoValues): Instant {
   const step = listSteps(values)[0]!
   if (step >= DAY - 3600 || (values.at[0]! - from) % step === 0) return from
   const counts = new Map<number, number>()
@@ -67,7 +67,7 @@ export function findFirstPeriod(from: Instant, values: Values): Instant {
 const ODD_ONE_IN = 8
 
 /** Whether nearly all distances between values are whole steps. Calendar periods differ in length. */
-export function isStepped(values: Values): boolean {
+export function isStepped(values: GeoValues): boolean {
   const steps = listSteps(values)
   const odd = values.at.filter((at, i) => {
     if (i === 0) return false
@@ -78,7 +78,7 @@ export function isStepped(values: Values): boolean {
 }
 
 /** Rule 19: whether values follow their step, and at least half of them directly follow another one. */
-export function isRegular(values: Values): boolean {
+export function isRegular(values: GeoValues): boolean {
   const { at } = values
   const steps = listSteps(values)
   const apart = at.filter((instant, i) => i > 0 && instant - at[i - 1]! > steps[i - 1]!).length

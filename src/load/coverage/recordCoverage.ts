@@ -20,7 +20,7 @@ import {
   toWholeWindow,
 } from './decideAbsences.ts'
 import { decideCoverage, listDecidedGeos } from './decideCoverage.ts'
-import { listSteps, toValues, type Values } from './geoValues.ts'
+import { type GeoValues, listSteps, toValues } from './geoValues.ts'
 
 /* Reads the input of the rules of coverage, and writes their decision: a few queries for a reply, however many geos it has. */
 
@@ -50,7 +50,7 @@ export function toSeriesReply(
   state: Pick<SeriesReply, 'hasUnreadValues' | 'newGeos' | 'dismissed'>,
 ): SeriesReply {
   const { at, steps, isStepGuessed = false } = observations
-  const values = geoRanges(observations).map(({ geoId, first, end }): [Geo, Values] => [
+  const values = geoRanges(observations).map(({ geoId, first, end }): [Geo, GeoValues] => [
     geoId,
     { at: at.slice(first, end), steps: typeof steps === 'number' ? steps : steps.slice(first, end) },
   ])
@@ -61,7 +61,7 @@ export function toSeriesReply(
 async function readProperties(
   tx: Transaction<Database>,
   storedSeries: StoredSeries,
-  values: ReadonlyMap<Geo, Values>,
+  values: ReadonlyMap<Geo, GeoValues>,
   timeZone: string,
   lookbackS: number | null,
 ): Promise<Series> {
@@ -78,7 +78,7 @@ async function readProperties(
 async function readPeriods(
   tx: Transaction<Database>,
   { id: seriesId, geoIds: [geo] }: StoredSeries,
-  values: ReadonlyMap<Geo, Values>,
+  values: ReadonlyMap<Geo, GeoValues>,
   timeZone: string,
 ): Promise<Periods | null> {
   const last = [...values.values()].at(-1)
@@ -248,7 +248,7 @@ async function readStoredValues(
   tx: Transaction<Database>,
   seriesId: number,
   { from, to }: Interval,
-): Promise<Map<Geo, Values>> {
+): Promise<Map<Geo, GeoValues>> {
   const byGeo = Map.groupBy(await selectValues.all(tx, { seriesId, from, to }), ({ geo }) => geo)
   return new Map([...byGeo].map(([geo, rows]) => [geo, toValues(rows)]))
 }

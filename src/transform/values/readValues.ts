@@ -13,7 +13,7 @@ interface GeoColumns {
 }
 
 /** The parsed `values` of a reply, before the step is known. */
-export interface Values extends RejectSummary {
+export interface ParsedValues extends RejectSummary {
   readonly observations: Omit<Observations, 'steps'>
   /** The number of rows, including rejected and skipped ones. */
   readonly rows: number
@@ -65,7 +65,7 @@ function readGeo(row: JsonObject): number | string {
  * Reads each value once, by geo and instant. Counts rows outside the window, and rejects invalid rows. Of two rows for an instant
  * the later one is used, and a different earlier one is rejected. `root`: the key of the values, for the paths of rejects.
  */
-export function readValues(list: readonly unknown[], window: Interval | null, root: string): Values {
+export function readValues(list: readonly unknown[], window: Interval | null, root: string): ParsedValues {
   const columns = new Map<number, GeoColumns>()
   const geoNames = new Map<number, string>()
   /** By geo, the first row with a name that is not a text. */
@@ -114,7 +114,7 @@ export function readValues(list: readonly unknown[], window: Interval | null, ro
 }
 
 /** Joins the columns of all geos, each in order of time and without duplicates. */
-function join(columns: ReadonlyMap<number, GeoColumns>, rejects: Rejects, path: string): Values['observations'] {
+function join(columns: ReadonlyMap<number, GeoColumns>, rejects: Rejects, path: string): ParsedValues['observations'] {
   const geoIds: number[] = []
   const at: number[] = []
   const values: (number | null)[] = []
@@ -158,7 +158,7 @@ function sorted(column: GeoColumns, geoId: number, rejects: Rejects, path: strin
  * The most frequent distance between successive values of a geo, or the smallest such one. A single stray row, or a clock change
  * by less than an hour, must not decide.
  */
-export function usualDistance({ geoIds, at }: Values['observations']): number | null {
+export function usualDistance({ geoIds, at }: ParsedValues['observations']): number | null {
   const counts = new Map<number, number>()
   for (let i = 1; i < at.length; i++) {
     if (geoIds[i] !== geoIds[i - 1]) continue

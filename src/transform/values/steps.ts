@@ -4,7 +4,7 @@ import { isObject, toInteger, toList } from '../../util/json.ts'
 import { withoutAccents } from '../../util/text.ts'
 import { LONGEST_FIXED } from '../../util/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'
-import { usualDistance, type Values } from './readValues.ts'
+import { type ParsedValues, usualDistance } from './readValues.ts'
 
 /** Seconds of a period that follows neither from the reply nor from its rows. */
 const DEFAULT = 3600
@@ -25,7 +25,7 @@ function statedPeriod(
 }
 
 /** The resolution id that a reply states. */
-export function claimedId(tiempo: unknown): number | null {
+export function statedId(tiempo: unknown): number | null {
   const [first] = toList(tiempo)
   return isObject(first) ? toInteger(first.id) : null
 }
@@ -42,7 +42,7 @@ const areBorders = (zone: string, at: readonly number[], unit: Unit): boolean =>
  * Whether most successive values of a geo are at least a period apart. A few may be closer, such as a stray row, or at a clock
  * change by less than an hour. Simple, because it runs over every value.
  */
-function areApart({ geoIds, at }: Values['observations'], period: number): boolean {
+function areApart({ geoIds, at }: ParsedValues['observations'], period: number): boolean {
   let close = 0
   let distances = 0
   for (let i = 1; i < at.length; i++) {
@@ -54,7 +54,7 @@ function areApart({ geoIds, at }: Values['observations'], period: number): boole
 }
 
 /** The calendar period of instants that are all local midnights; null for others, or too few. */
-function calendarPeriod(zone: string, { at }: Values['observations'], window: number): PeriodLength | null {
+function calendarPeriod(zone: string, { at }: ParsedValues['observations'], window: number): PeriodLength | null {
   if (!areBorders(zone, at, 'day')) return null
   const days = new Set(at)
   const [first, second] = days
@@ -78,7 +78,7 @@ function periodInSteps(
   declared: Steps,
   zone: string,
   tiempo: unknown,
-  observations: Values['observations'],
+  observations: ParsedValues['observations'],
   window: number,
 ): PeriodLength {
   const stated = statedPeriod(declared, tiempo)
@@ -103,7 +103,7 @@ function periodInSteps(
 const SHORTEST = { day: 23 * 3600, month: 28 * 86_400 - 3600, year: 365 * 86_400 }
 
 /** Whether most values are closer to each other than the grouping step that was requested: the service ignored it. */
-export const ignoresGrouping = (timeTrunc: string | null, observations: Values['observations']): boolean =>
+export const ignoresGrouping = (timeTrunc: string | null, observations: ParsedValues['observations']): boolean =>
   isUnit(timeTrunc) && !areApart(observations, fixedSeconds(timeTrunc) ?? SHORTEST[timeTrunc as keyof typeof SHORTEST])
 
 /** The step in seconds, or one for each value if they differ, as for days and months. */
@@ -112,7 +112,7 @@ export function findSteps(
   zone: string,
   timeTrunc: string | null,
   tiempo: unknown,
-  observations: Values['observations'],
+  observations: ParsedValues['observations'],
   window: number,
 ): number | number[] {
   const { at } = observations
@@ -132,12 +132,12 @@ export function isGuessed(
   declared: Steps,
   timeZone: string,
   tiempo: unknown,
-  observations: Values['observations'],
-  stated: number | number[],
+  observations: ParsedValues['observations'],
+  steps: number | number[],
 ): boolean {
   const { at, geoIds } = observations
   const period = statedPeriod(declared, tiempo)?.period
-  if (period !== undefined && (typeof period === 'number' ? period === stated : areBorders(timeZone, at, period.unit)))
+  if (period !== undefined && (typeof period === 'number' ? period === steps : areBorders(timeZone, at, period.unit)))
     return false
   const usual = usualDistance(observations)
   if (usual === null || new Set(at).size < MIN_MIDNIGHTS) return true
@@ -169,15 +169,15 @@ function stepAmong(at: readonly number[], first: number, end: number, steps: rea
 /** This many equal distances in a row show a resolution, as opposed to missing values. */
 const EVIDENT_RUN = 12
 
-/** Whether a geo has a run of values with another likely step than the stated one. Simple, because it runs over every value. */
-function hasOtherRun(at: readonly number[], { first, end }: GeoRange, stated: number): boolean {
+/** Whether a geo has a run of values with another likely step than the usual one. Simple, because it runs over every value. */
+function hasOtherRun(at: readonly number[], { first, end }: GeoRange, usualStep: number): boolean {
   let run = 0
-  let length = stated
+  let length = usualStep
   for (let i = first + 1; i < end; i++) {
     const distance = at[i]! - at[i - 1]!
     run = distance === length ? run + 1 : 1
     length = distance
-    if (run === EVIDENT_RUN && length !== stated && LIKELY.includes(length)) return true
+    if (run === EVIDENT_RUN && length !== usualStep && LIKELY.includes(length)) return true
   }
   return false
 }
@@ -197,26 +197,26 @@ function splitByDay(timeZone: string, at: readonly number[], { geoId, first, end
 
 /**
  * The step of each value, if geos or days of a reply have different ones: it states only one resolution. Hours beside a geo or day
- * with quarters are not quarters with missing values. Returns `stated` if all or none have that step. A day with too few values
+ * with quarters are not quarters with missing values. Returns `usualStep` if all or none have that step. A day with too few values
  * has the step of the day before.
  */
 export function stepsInParts(
   timeZone: string,
-  { geoIds, at }: Values['observations'],
-  stated: number,
+  { geoIds, at }: ParsedValues['observations'],
+  usualStep: number,
 ): number | number[] {
   const ranges = geoRanges({ geoIds })
-  const isMixed = ranges.map((range) => hasOtherRun(at, range, stated))
-  if (ranges.length < 2 && !isMixed[0]) return stated
-  const likely = [stated, ...LIKELY]
+  const isMixed = ranges.map((range) => hasOtherRun(at, range, usualStep))
+  if (ranges.length < 2 && !isMixed[0]) return usualStep
+  const likely = [usualStep, ...LIKELY]
   const parts = ranges
     .flatMap((range, i) => (isMixed[i] ? splitByDay(timeZone, at, range) : [range]))
     .map((part) => ({ ...part, step: stepAmong(at, part.first, part.end, likely) }))
-  if (!parts.some(({ step }) => step === stated) || parts.every(({ step }) => step === stated || step === null))
-    return stated
+  if (!parts.some(({ step }) => step === usualStep) || parts.every(({ step }) => step === usualStep || step === null))
+    return usualStep
   const steps: number[] = []
   for (const [i, { geoId, first, end, step }] of parts.entries()) {
-    const before = parts[i - 1]?.geoId === geoId ? steps.at(-1)! : stated
+    const before = parts[i - 1]?.geoId === geoId ? steps.at(-1)! : usualStep
     for (let k = first; k < end; k++) steps.push(step ?? before)
   }
   return steps
@@ -231,11 +231,11 @@ const LIKELY: readonly number[] = [300, 600, 900, 3600]
  */
 export function guessStep(
   timeZone: string,
-  { at }: Values['observations'],
-  stated: number | number[],
+  { at }: ParsedValues['observations'],
+  steps: number | number[],
 ): number | number[] {
-  if (typeof stated !== 'number' || stated >= LONGEST_FIXED || areBorders(timeZone, at, 'day')) return stated
-  return LIKELY.includes(stated) && new Set(at).size < MIN_MIDNIGHTS ? stated : DEFAULT
+  if (typeof steps !== 'number' || steps >= LONGEST_FIXED || areBorders(timeZone, at, 'day')) return steps
+  return LIKELY.includes(steps) && new Set(at).size < MIN_MIDNIGHTS ? steps : DEFAULT
 }
 
 /** Whether a text is one of the service's grouping steps. */
