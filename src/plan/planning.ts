@@ -20,14 +20,10 @@ export interface UserOptions {
   readonly restate?: boolean
 }
 
-/** A job with the options of the user. */
-export interface JobWithOptions {
+/** The input of the planner. */
+export interface PlanContext {
   readonly job: Job
   readonly options: UserOptions
-}
-
-/** The input of the planner. */
-export interface PlanContext extends JobWithOptions {
   readonly service: Service
   readonly plannerState: PlannerState
   readonly now: Instant

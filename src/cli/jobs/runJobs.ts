@@ -5,7 +5,7 @@ import type { Durability, Store } from '../../db/store.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notification.ts'
 import { NO_COUNTS } from '../../load/counts.ts'
-import type { JobWithOptions, UserOptions } from '../../plan/planning.ts'
+import type { UserOptions } from '../../plan/planning.ts'
 import { createRegister } from '../../plan/requestRegister.ts'
 import { countJobGaps } from '../../reports/findGaps.ts'
 import { refuseExposed } from '../../service/key.ts'
@@ -133,7 +133,7 @@ async function runJob(
   onStarted: Notifier['started'],
 ): Promise<Summary> {
   const { store, onEvent: emitLog } = context
-  const { command, quiet, runOne } = options
+  const { command, quiet, optionsFor, runOne } = options
   const progress = createProgress(
     quiet,
     (fields) => createEmitter(emitLog, { job: job.name, command })('run.progress', fields),
@@ -149,7 +149,9 @@ async function runJob(
     // Jobs with the same lake publish to it once, after the last of them.
     publish: later.some(({ lake }) => lake === job.lake) ? undefined : () => syncJobLake(job, options),
   }
-  const summary = runOne ? runOne(jobContext, job) : sync(jobContext, job, command, withOptions(job, options).options)
+  const summary = runOne
+    ? runOne(jobContext, job)
+    : sync(jobContext, job, command, optionsFor?.(rangeOfJob(job, options)))
   return summary.finally(progress.end)
 }
 
@@ -195,11 +197,6 @@ function describePart({ command, from, to, only }: RunOptions): string | undefin
 /** The range of `--from` and `--to` in the zone of a job. */
 const rangeOfJob = (job: Job, { nowMs = Date.now, ...options }: RunOptions): Interval | undefined =>
   resolveRange(options, job.timeZone, Math.floor(nowMs() / 1000))
-
-const withOptions = (job: Job, options: RunOptions): JobWithOptions => ({
-  job,
-  options: options.optionsFor?.(rangeOfJob(job, options)) ?? {},
-})
 
 /** A command is as good as its worst job: an outage is worse than a planned stop, and any other error is worse than an outage. */
 function worstCode(summaries: readonly Summary[]): number {
