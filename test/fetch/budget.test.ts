@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findFailures } from '../../src/reports/failedRequests.ts'
+import { findOpenFailures } from '../../src/reports/failedRequests.ts'
 import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { openStore, type Store } from '../store.ts'
 
@@ -136,7 +136,7 @@ test('a request whose retry no longer fits into the budget has failed, and can b
   expect(store.all('select outcome, attempts, status from _fetch')).toEqual([
     { outcome: 'transient', attempts: 1, status: 500 },
   ])
-  expect((await findFailures(store)).map(({ outcome }) => outcome)).toEqual(['transient'])
+  expect((await findOpenFailures(store)).map(({ outcome }) => outcome)).toEqual(['transient'])
   expect(store.all('select distinct reason from gaps order by 1')).toEqual([
     { reason: 'failed' },
     { reason: 'never requested' },
