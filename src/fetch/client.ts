@@ -1,12 +1,11 @@
 import pRetry from 'p-retry'
 import type { ApiRequest, HttpResponse, LastResponse, Reply } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
-import { OversizedError, type RequestSummary, SignalError, SyncError, TooLargeError } from '../util/errors.ts'
+import { OversizedError, SignalError, SyncError, TooLargeError } from '../util/errors.ts'
 import { createRedactor } from '../util/redact.ts'
-import { type AttemptFailure, classifyError, classifyResponse } from './classify.ts'
-import { DeadlineError } from './deadlines.ts'
-import { createAgent, HTTP_LIMITS, type Limits, readResponse, type SendOptions, send, userAgentHeader } from './http.ts'
-import { AttemptError, createThrottle, type ThrottleOptions } from './throttle.ts'
+import { type AttemptFailure, classifyResponse } from './classify.ts'
+import { createAgent, HTTP_LIMITS, type Limits, readResponse, send, userAgentHeader } from './http.ts'
+import { AttemptError, type Call, createThrottle, type SendSettings, type ThrottleOptions } from './throttle.ts'
 
 /** The service to call, the limits, and the callbacks. */
 export interface ClientOptions extends ThrottleOptions {
@@ -41,9 +40,6 @@ interface RetryOptions {
   readonly onRetry?: OnRetry | undefined
 }
 
-/** The options of `send` that are equal for all calls. */
-type SendSettings = Omit<SendOptions, 'url' | 'headers'>
-
 /** The only way to the network: pace, budget, retries, circuit breaker and deadlines of all requests and downloads. */
 export interface Client {
   readonly baseUrl: string
@@ -53,12 +49,7 @@ export interface Client {
   get(request: ApiRequest, options?: RetryOptions): Promise<Reply | FailedFetch>
   /** Repeats an attempt of one or more calls after transient failures. Returns the last failure; throws errors that end the run. */
   retry<T extends object>(attempt: () => Promise<T>, options?: RetryOptions): Promise<T | AttemptFailure>
-  /** Sends one HTTP request when the throttle starts it, and classifies its response. Throws its failure, or the error that ends the run. */
-  call<T extends HttpResponse>(
-    summary: RequestSummary,
-    sendOnce: (settings: SendSettings) => Promise<T>,
-    classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
-  ): Promise<T>
+  readonly call: Call
   close(): Promise<void>
 }
 
@@ -78,7 +69,7 @@ export function openClient(options: ClientOptions): Client {
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
   const dispatcher = createAgent(limits, concurrency, signal)
-  const throttle = createThrottle({ ...options, baseUrl })
+  const { call, clear } = createThrottle({ ...options, baseUrl }, { dispatcher, limits, redactor, signal })
 
   const headers: Client['headers'] = (withKey) => ({
     'Accept-Encoding': 'br, gzip',
@@ -153,20 +144,8 @@ export function openClient(options: ClientOptions): Client {
     }
   }
 
-  const call: Client['call'] = (summary, sendOnce, classify) =>
-    throttle.start(new URL(summary.url), {
-      send: () => sendOnce({ dispatcher, limits, redactor, signal }),
-      // The dates of a service are compared with the system clock.
-      classify: (response) => classify(response, summary, Date.now()),
-      toFailure(error) {
-        if (error instanceof SyncError) throw error
-        if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
-        return classifyError(error, summary, redactor)
-      },
-    })
-
   const close = async (): Promise<void> => {
-    throttle.clear()
+    clear()
     await dispatcher.destroy()
   }
 

@@ -3,15 +3,18 @@ import type { HttpResponse } from '../service/request.ts'
 import {
   isOutage,
   KeyError,
+  type RequestSummary,
   SignalError,
   StoppedError,
-  type SyncError,
+  SyncError,
   TransientError,
   UnavailableError,
 } from '../util/errors.ts'
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
-import type { AttemptFailure } from './classify.ts'
+import { type AttemptFailure, classifyError } from './classify.ts'
+import { DeadlineError } from './deadlines.ts'
 import { parseHost } from './hosts.ts'
+import type { SendOptions } from './http.ts'
 import type { Pacer } from './pacer.ts'
 import { createLongPauseError, MAX_WAIT_MS, quotaWaitMs } from './waits.ts'
 
@@ -43,27 +46,20 @@ export class AttemptError extends Error {
   }
 }
 
-/** A call, and what its result means. */
-interface Call<T extends HttpResponse> {
-  readonly send: () => Promise<T>
-  /** Returns the failure that a response means; undefined for a good one. */
-  readonly classify: (response: T) => AttemptFailure | undefined
-  /** Returns the failure that an error without a response means, or throws an error that ends the run. */
-  readonly toFailure: (error: unknown) => AttemptFailure
-}
+/** The options of `send` that are equal for all calls. */
+export type SendSettings = Omit<SendOptions, 'url' | 'headers'>
+
+/** Sends one HTTP request as soon as it may start, and classifies its response. Throws its failure, or the error that ends the run. */
+export type Call = <T extends HttpResponse>(
+  summary: RequestSummary,
+  sendOnce: (settings: SendSettings) => Promise<T>,
+  classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
+) => Promise<T>
 
 /** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. */
-export function createThrottle({
-  baseUrl,
-  pacer,
-  openHost,
-  concurrency,
-  signal,
-  breaker: breakerOptions = BREAKER,
-  onGivenUp,
-  onPause,
-  onWait,
-}: ThrottleOptions) {
+export function createThrottle(options: ThrottleOptions, settings: SendSettings) {
+  const { baseUrl, pacer, openHost, concurrency, signal, onGivenUp, onPause, onWait } = options
+  const { breaker: breakerOptions = BREAKER } = options
   // Starts at one, so that a wrong key costs one call. A success adds one, a failure halves it.
   const queue = new PQueue({ concurrency: 1 })
   const breakers = new Map<string, ReturnType<typeof createBreaker>>()
@@ -76,22 +72,31 @@ export function createThrottle({
   /** The error that ended the run: nothing more is sent. */
   let ended: SyncError | undefined
 
-  /** Sends a call as soon as it may start. Throws its failure as an AttemptError, or the error that ended the run. */
-  const start = <T extends HttpResponse>({ host, protocol }: URL, { send, classify, toFailure }: Call<T>): Promise<T> =>
-    queue.add(async () => {
+  const call: Call = (summary, sendOnce, classify) => {
+    const { host, protocol } = new URL(summary.url)
+    return queue.add(async () => {
       try {
         if (signal.aborted) throw new SignalError()
         if (!ended) await openHost?.(host, protocol)
         if (!ended) await pacer.take(host, signal)
         if (ended) throw ended
-        const response = await send().catch((error) => handleFailure(host, toFailure(error)))
-        await handleResponse(host, response, classify(response))
+        const response = await sendOnce(settings).catch((error) => handleFailure(host, toFailure(error, summary)))
+        // The dates of a service are compared with the system clock.
+        await handleResponse(host, response, classify(response, summary, Date.now()))
         return response
       } catch (error) {
         if (error instanceof StoppedError || error instanceof KeyError) ended ??= error
         throw error
       }
     })
+  }
+
+  /** The failure that an error without a response means. Throws an error that ends the run. */
+  function toFailure(error: unknown, summary: RequestSummary): AttemptFailure {
+    if (error instanceof SyncError) throw error
+    if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
+    return classifyError(error, summary, settings.redactor)
+  }
 
   /** Pauses calls if the quota is used up, before the next call begins. Throws if the response is a failure. */
   async function handleResponse(
@@ -149,5 +154,5 @@ export function createThrottle({
     onPause?.(ms, reason)
   }
 
-  return { start, clear: () => queue.clear() }
+  return { call, clear: () => queue.clear() }
 }

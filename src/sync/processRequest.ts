@@ -25,23 +25,12 @@ export type RequestOutcome =
   | { readonly kind: 'split'; readonly planned: PlannedRequest; readonly parts: readonly PlannedRequest[] }
 
 /**
- * Processes one planned request. Splits its window if the service does not accept one of that size; of absent values, only the first
- * part is requested. Throws errors that end the run.
+ * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
+ * may be sums over several resolutions. Throws errors that end the run.
  */
-export async function processRequest(context: RequestContext, planned: PlannedRequest): Promise<RequestOutcome> {
-  const size = await context.sizes.get(planned)
-  const windows = splitWindow(planned, size)
-  if (windows.length < 2) return fetchAndLoad(context, planned)
-  if (planned.reason !== 'absent') return splitOrPostpone(planned, windows)
-  const part = await findFirstAbsentPart(context, planned, size)
-  return part ? fetchAndLoad(context, part) : { kind: 'postponed', planned }
-}
-
-/**
- * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that proves too large, or if the
- * values may be sums over several resolutions.
- */
-async function fetchAndLoad(context: RequestContext, planned: PlannedRequest): Promise<RequestOutcome> {
+export async function processRequest(context: RequestContext, selected: PlannedRequest): Promise<RequestOutcome> {
+  const planned = await fitWindow(context, selected)
+  if ('kind' in planned) return planned
   const { client, emit, keep } = context
   const halves = halveWindow(planned)
   const reply = await client.get(planned.http, {
@@ -64,6 +53,15 @@ async function fetchAndLoad(context: RequestContext, planned: PlannedRequest): P
   } finally {
     release(reply.body)
   }
+}
+
+/** The request if the service accepts its window; of absent values the first part. Otherwise the outcome: it is split or postponed. */
+async function fitWindow(context: RequestContext, planned: PlannedRequest): Promise<PlannedRequest | RequestOutcome> {
+  const size = await context.sizes.get(planned)
+  const windows = splitWindow(planned, size)
+  if (windows.length < 2) return planned
+  if (planned.reason !== 'absent') return splitOrPostpone(planned, windows)
+  return (await findFirstAbsentPart(context, planned, size)) ?? { kind: 'postponed', planned }
 }
 
 /** Replaces a request with its parts. A run requests each absence at most once, so a later run requests the parts of absences. */
