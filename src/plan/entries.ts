@@ -90,19 +90,15 @@ export interface SelectedSeries {
   readonly lookbackS: number
 }
 
-/** Lists the series of an entry with a window, or those of some of its indicators. */
-export function* listSelectedSeries(
-  planning: PlanContext,
-  entry: SeriesEntry,
-  indicators: readonly number[] = entry.indicators,
-): Generator<SelectedSeries> {
+/** Lists the series of an entry with a window. */
+export function* listSelectedSeries(planning: PlanContext, entry: SeriesEntry): Generator<SelectedSeries> {
   const { job, service, plannerState } = planning
   if (!entry.window) return
   const geoIds = coveredGeos(entry)
   const unit = borderUnit(entry.timeTrunc)
   const selectedRange = findSelectedRange(planning, entry.window, unit)
   const freshness = toFreshness(planning, entry, unit)
-  for (const id of indicators) {
+  for (const id of entry.indicators) {
     const identity = toIdentity(entry, id)
     const key = seriesKey(identity)
     const state = plannerState.series(key)

@@ -5,12 +5,12 @@ import { isIP } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { readLanguage, useStoredZones } from '../../db/queries/referenceTables.ts'
 import { startServer } from '../../page/pageServer.ts'
+import { databaseCommand } from '../../reports/remedies.ts'
 import { InputError } from '../../util/errors.ts'
 import { isHere } from '../../util/host.ts'
 import { version } from '../../util/package.ts'
-import { shellWord } from '../../util/text.ts'
-import { type Args, programName } from '../command.ts'
-import { DATABASE_FLAG, DEFAULT_DATABASE } from '../flags.ts'
+import { type Args, withProgramName } from '../command.ts'
+import { DATABASE_FLAG } from '../flags.ts'
 import { checkPort, createListenError } from '../listening.ts'
 import { environment, readPublicSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
@@ -76,7 +76,6 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
   const signals = watchSignals()
   const isOpen = !isPrivate(host)
   const access = isOpen ? readToken() : null
-  const databaseFlag = file === DEFAULT_DATABASE ? '' : ` --database ${shellWord(file)}`
   const site = {
     file,
     version: version(),
@@ -87,7 +86,7 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
       token: access?.token ?? null,
     },
     now: () => Math.floor(Date.now() / 1000),
-    command: (words: string) => `${programName()} ${words}${databaseFlag}`,
+    command: (words: string) => withProgramName(databaseCommand({ file }, words)),
     failed: (error: unknown) => void process.stderr.write(`${describeError(error)}\n`),
   }
   const server = await startServer(site, { host, port: port ?? PORT })
