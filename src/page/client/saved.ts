@@ -11,7 +11,7 @@ interface SavedView {
 const KEY = 'indicator-sync views'
 const box = document.querySelector<HTMLDetailsElement>('#saved')
 
-/** Whether anything is a name with an address of this page. */
+/** Whether a value is a saved view whose address belongs to this page. */
 function isView(one: unknown): one is SavedView {
   const { name, address } = (one ?? {}) as Record<string, unknown>
   if (typeof name !== 'string' || name.trim() === '' || name.length > 120 || typeof address !== 'string') return false
@@ -69,7 +69,7 @@ if (box) {
     void copyBy(copyLink, link.href)
   })
   const name = box.querySelector<HTMLInputElement>('[name=name]')!
-  box.addEventListener('toggle', () => {
+  box.querySelector('summary')!.addEventListener('click', () => {
     const range = document.querySelector('.spans [aria-current]')?.textContent
     name.value = [document.querySelector('h1')?.textContent, range].filter(Boolean).join(' · ')
   })
