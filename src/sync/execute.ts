@@ -12,8 +12,8 @@ interface Task {
   readonly pending: PlannedRequest[]
   /** The key of the series whose other requests wait for this task; null if none do. */
   readonly firstOf: string | null
-  /** Whether earlier outcomes have made it useless. */
-  readonly isUseless: boolean
+  /** Whether it is dropped instead of sent, because earlier outcomes show that it would find nothing. */
+  readonly isDropped: boolean
 }
 
 /**
@@ -37,7 +37,7 @@ export async function* execute(context: RequestContext, source: RequestSource): 
       while (!isEnding() && inProgress.size < context.concurrency) {
         const task = await queue.take()
         if (!task) break
-        if (task.isUseless) yield { kind: 'postponed', planned: task.pending[0]! }
+        if (task.isDropped) yield { kind: 'postponed', planned: task.pending[0]! }
         else start(task)
       }
       if (inProgress.size === 0) break
@@ -78,11 +78,11 @@ function createQueue(source: RequestSource) {
         const key = planned.series && planned.window ? seriesKey(planned.series) : null
         const others = key === null ? null : waiting.get(key)
         if (others) others.push(planned)
-        else if (!admits(planned)) return { pending: [planned], firstOf: null, isUseless: true }
+        else if (!admits(planned)) return { pending: [planned], firstOf: null, isDropped: true }
         else {
           const firstOf = others === undefined ? key : null
           if (firstOf !== null) waiting.set(firstOf, [])
-          return { pending: [planned], firstOf, isUseless: false }
+          return { pending: [planned], firstOf, isDropped: false }
         }
       }
     },
@@ -98,7 +98,7 @@ function createQueue(source: RequestSource) {
   }
 }
 
-/** Drops planned requests that the outcomes of earlier ones have made useless. */
+/** Finds planned requests that need not be sent, by the outcomes of earlier ones. */
 function createFilter() {
   /** Paths of items for which the service returned 404: their other windows are not requested. */
   const unknown = new Set<string>()
