@@ -57,7 +57,7 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
     matches: hasStatus(404, 410),
     error: NotFoundError,
     message: 'The service has no such item',
-    hint: 'Check the id or name: `indicator-sync discover` searches the catalogue.',
+    hint: 'Check the id or name in the job; `indicator-sync discover` lists the indicators.',
   },
   {
     code: 'too-large',

@@ -2,9 +2,10 @@ import { DEFAULT_DATABASE, isAddress, shownAddress } from '../db/address.ts'
 import type { NamedSeries } from '../db/engine.ts'
 import { jobFile, readJobFiles } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
-import type { FailureOutcome, GapReason } from '../db/tables/codes.ts'
+import type { GapReason } from '../db/tables/codes.ts'
 import { shellWord } from '../util/text.ts'
 import type { LocalDate } from '../util/time/zone.ts'
+import type { OpenFailureRow } from './failedRequests.ts'
 import { findLackingGeos, type LackingGeos, readNamedGeos } from './lackingGeos.ts'
 import { readUnknown } from './unknownItems.ts'
 
@@ -21,14 +22,10 @@ export function databaseCommand({ file }: Pick<Reader, 'file'>, words: string): 
   return `indicator-sync ${words}${name === DEFAULT_DATABASE ? '' : ` --database ${shellWord(name)}`}`
 }
 
-/** The command that repairs a failed request, or explains the failure. `file`: that of its job. */
-export function failureCommand(
-  { outcome, code }: { readonly outcome: FailureOutcome; readonly code: string | null },
-  file: string,
-): string {
-  if (outcome === 'key') return KEY_COMMAND
-  if (code === 'bad-request') return `plan ${file} --json`
-  return code === 'not-found' ? 'discover' : 'retry'
+/** Whether the service refused the key of the last request. */
+async function isKeyRefused({ kysely }: Reader): Promise<boolean> {
+  const last = kysely.selectFrom('_fetch').select('outcome').orderBy('id', 'desc').limit(1)
+  return (await last.executeTakeFirst())?.outcome === 'key'
 }
 
 /** A gap of a series and geo. */
@@ -50,6 +47,14 @@ export async function readRemedies(db: Reader) {
     .groupBy('f.series_id')
     .execute()
   const unreadRows = new Map(rejects.map(({ series_id, count }) => [series_id, Number(count)]))
+  const repeatCommand = (await isKeyRefused(db)) ? KEY_COMMAND : 'retry'
+
+  /** The command that repairs a failed request, or explains the failure. */
+  function failureCommand({ id, code, job }: Pick<OpenFailureRow, 'id' | 'code' | 'job'>): string {
+    if (code === 'bad-request') return `plan ${jobFile(files, job ?? 'nightly')} --json`
+    // The catalogue lists series only.
+    return code === 'not-found' && id !== null ? 'discover' : repeatCommand
+  }
 
   /** The mistake of a job that causes a gap, if any: an id that the service does not know, or geos without any value. */
   function findMistake({ kind, indicator_id, geo_id, reason }: SeriesGap): 'unknown id' | LackingGeos | null {
@@ -67,7 +72,7 @@ export async function readRemedies(db: Reader) {
   function gapCommand(gap: SeriesGap, days?: readonly [from: LocalDate, to: LocalDate]): string | null {
     const { series_id, indicator_id, reason, job } = gap
     if (findMistake(gap) !== null) return null
-    if (reason === 'failed') return 'retry'
+    if (reason === 'failed') return repeatCommand
     if (reason === 'unverified') return !days && unreadRows.has(series_id) ? QUARANTINE_COMMAND : 'retry'
     const isNew = reason === 'never requested'
     if (!days) return isNew && job !== null ? `sync ${jobFile(files, job)}` : 'gaps'
@@ -77,7 +82,7 @@ export async function readRemedies(db: Reader) {
     )
   }
 
-  return { files, unknown, lacking, unreadRows, findMistake, gapCommand }
+  return { files, unknown, lacking, unreadRows, findMistake, failureCommand, gapCommand }
 }
 
 export type Remedies = Awaited<ReturnType<typeof readRemedies>>

@@ -74,6 +74,7 @@ describe('the overview', () => {
     ])
   }
   const JOB = 'series: [{ indicators: [1, 2, 3], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
+  const OTHER = 'name: other\nseries: [{ indicators: [600], window: { from: 2025-10-01, to: 2025-10-03 } }]'
 
   test('an outage is one problem with one command, however many requests failed', async () => {
     const store = await tempStore()
@@ -95,6 +96,22 @@ describe('the overview', () => {
     const { url } = await servePage(store.file)
     const problems = await problemsOf(url)
     expect(problems.map(([, command]) => command)).toEqual(['npx indicator-sync doctor --online'])
+    const reader = openReader(store.file)
+    onTestFinished(() => reader.close())
+    const commands = async () =>
+      (await findGaps(reader)).flatMap(({ reason, command }) => (reason === 'failed' ? command : []))
+    expect(await commands()).toEqual([expect.stringContaining('indicator-sync doctor --online --database ')])
+    // Once the service accepts a key, what failed is only requested again.
+    await runJob(store, await emulate({ faults: [{ status: 400 }] }), OTHER, { now: ms('2025-11-04T13:00:00Z') })
+    expect(await commands()).toContainEqual(expect.stringContaining('indicator-sync retry --database '))
+  })
+
+  test('a list that the service does not have is requested again, because the catalogue has no lists', async () => {
+    const [store, emulator] = [await tempStore(), await emulate({ faults: [{ route: 'news', status: 404 }] })]
+    await runJob(store, emulator, 'content: [{ kinds: [news] }]', { now: ms('2025-11-04T12:00:00Z') })
+    const { url } = await servePage(store.file)
+    expect((await problemsOf(url)).map(([, command]) => command)).toContain('npx indicator-sync retry')
+    expect(await get(`${url}/?lang=en`)).not.toContain('indicator-sync discover</code>')
   })
 
   test('an invalid row and the range that it leaves unverified have one command', async () => {

@@ -191,8 +191,9 @@ export async function readOverview(request: PageRequest) {
     /** Whether the data is for practice: no service elsewhere was called. */
     isPractice: await hasLocalSources(store),
     failures: listed.map((failure) => {
-      const { target, outcome, message, hint, code, next_at, job } = failure
-      return { name: name(failure), target, outcome, message, hint, code, next_at, job }
+      const { target, outcome, message, hint, code, next_at } = failure
+      const command = remedies.failureCommand(failure)
+      return { name: name(failure), target, outcome, message, hint, code, next_at, command }
     }),
     runs: await withDeadRuns(store, await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute()),
     series: await readLines(request, shown, reach, seriesGaps),

@@ -1,7 +1,7 @@
 import { jobFile } from '../../db/queries/jobRuns.ts'
 import type { LackingGeos } from '../../reports/lackingGeos.ts'
 import type { IncompleteRun } from '../../reports/lastRuns.ts'
-import { failureCommand, KEY_COMMAND, QUARANTINE_COMMAND } from '../../reports/remedies.ts'
+import { KEY_COMMAND, QUARANTINE_COMMAND } from '../../reports/remedies.ts'
 import { oneLine, visible } from '../../util/text.ts'
 import { DAY, formatUtc } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
@@ -76,9 +76,9 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
     }),
     ...counted(health.failures, home.failures, 'retry'),
     // A published page has no requests and messages of the service.
-    ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, job, code }) => ({
+    ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, code, command }) => ({
       text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
-      commands: [failureCommand({ outcome, code }, jobFile(jobFiles, job ?? 'nightly'))],
+      commands: [command],
     })),
     // A listed failure names its gap.
     ...health.gaps.filter(({ reason }) => reason !== 'failed' || !isListed).map(gapProblem),
