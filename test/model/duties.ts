@@ -224,6 +224,19 @@ const isHeld = ({ values }: SeriesTruth, geo: number | null): boolean =>
     ([one, versions]) => (geo === null || one === geo) && [...versions.values()].some((all) => all.at(-1)?.to === null),
   )
 
+/** Whether a day in the month of a unit is requested again because the month is not settled. */
+const isMonthOpen = (
+  truth: SeriesTruth,
+  unit: { from: number },
+  geo: number | null,
+  now: number,
+  entry: MeantEntry,
+) => {
+  const [from, to] = [border(SERVICE_ZONE, unit.from, 'month'), border(SERVICE_ZONE, unit.from, 'month', 1)]
+  const standings = unitsOf(from, to, 'day').map((day) => standingOf(truth, day, geo))
+  return standings.some((standing) => standing.state === 'held' && dutyOf(standing, to, now, entry) !== 'not')
+}
+
 export function dutiesOf(scene: Scene, plan: Plan): Duties {
   const { oracle, world, now } = scene
   const byUnit = new Map<string, { duty: Duty; key: string; geo: number | null; from: number; to: number }>()
@@ -280,7 +293,9 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         // A monthly value appears and is revised at the start of its month. Without stored values, the month is
         // unknown.
         const begins = month && unit.from === border(SERVICE_ZONE, unit.from, 'month') && isHeld(truth, geo)
-        const mayBe = by === 'not' && later !== 'not' && !begins
+        // Days that were settled before the series proved monthly may be merged with days of the month that were fetched earlier.
+        const isMerged = month && later === 'not' && isMonthOpen(truth, unit, geo, now, entry)
+        const mayBe = by === 'not' && (later !== 'not' || isMerged) && !begins
         const need = mayBe ? 'may' : later
         const duty = plan.do !== 'restate' && need !== 'not' ? refusedDuty(oracle, entry.key, now, need) : need
         const absent = need === 'not' && (isAbsent(truth, unit, geo) || (geo === null && wasEmpty(truth, unit)))
