@@ -4,7 +4,7 @@ import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
-import type { UserRange } from '../job/job.ts'
+import type { Job, UserRange } from '../job/job.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc } from '../util/time/instant.ts'
@@ -155,21 +155,26 @@ export interface JobGaps {
   readonly nextAt: string | null
 }
 
-/** Counts the gaps in what a job selects, or in the range of the user: after a sync, what the service did not deliver. */
-export async function countJobGaps({ kysely }: Reader, job: string, range?: UserRange): Promise<JobGaps> {
+/**
+ * Counts the gaps in what a job selects, or in the range of the user and the indicators of `--only`: after a sync, what the service
+ * did not deliver.
+ */
+export async function countJobGaps({ kysely }: Reader, job: Job, range?: UserRange): Promise<JobGaps> {
+  const only = range && job.fullJob && job.series.flatMap(({ indicators }) => indicators)
   const { ranges, nextAt } = await kysely
     .selectFrom('gaps')
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('_job_range as w')
           .select('w.job')
-          .where('w.job', '=', job)
+          .where('w.job', '=', job.name)
           .where(sql.raw<boolean>(range?.how === 'replace' ? selectsGeo('gaps') : selectsPart('gaps'))),
       ),
     )
     .$if(range !== undefined, (gaps) =>
       gaps.where('from_at', '<', range!.interval.to).where('to_at', '>', range!.interval.from),
     )
+    .$if(only !== undefined, (gaps) => gaps.where('indicator_id', 'in', only!))
     .select(({ fn }) => [fn.countAll<number>().as('ranges'), fn.min('next_at').as('nextAt')])
     .executeTakeFirstOrThrow()
   return { within: range ? 'range' : 'job', ranges: Number(ranges), nextAt }

@@ -175,7 +175,7 @@ async function recordUnreached(
     isPart: context.partCommand !== undefined,
     outcome: 'stopped',
     counts: NO_COUNTS,
-    gaps: await countJobGaps(context.store, job.name),
+    gaps: await countJobGaps(context.store, job),
     failures: [],
     seconds: 0,
     earlyEnd,

@@ -192,6 +192,28 @@ test('a backfill counts what is missing in its range, also when it has nothing t
   expect(out).toMatch(/1 part of the range has missing data/)
 })
 
+test('a backfill of some indicators does not count what the others lack', async () => {
+  const values = (path: string) =>
+    path.includes('/600') ? [{ value: 1, datetime: '2018-01-01T00:00:00Z', geo_id: 3 }] : []
+  const service = await serve((request, response) => {
+    const id = Number(/\d+/.exec(request.url!)![0])
+    json(response, { indicator: { id, geos: [], values: values(request.url!) } })
+  })
+  const dir = jobFolder({ 'job.yaml': SERIES.replace('[1739]', '[600, 1739]') })
+  const backfill = (...only: string[]) =>
+    runCommand(
+      dir,
+      ['backfill', 'job.yaml', '--from', '2018-01-01', '--to', '2018-02-01', ...only],
+      serviceAt(service.url),
+    )
+  const gapsIn = ({ out }: { readonly out: string }) => Number(/(\d+) parts? of the range/.exec(out)?.[1] ?? 0)
+  const all = gapsIn(await backfill())
+  const [one, other] = [gapsIn(await backfill('--only', '600')), gapsIn(await backfill('--only', '1739'))]
+  expect(other).toBe(1)
+  expect(one).toBeGreaterThan(0)
+  expect(one + other).toBe(all)
+})
+
 test('a range that no window overlaps is no success without a word', async () => {
   const emulator = await emulate()
   const [dir, service] = [jobFolder({ 'job.yaml': SERIES }), serviceAt(emulator.url, emulator.key)]
