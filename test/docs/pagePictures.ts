@@ -13,7 +13,7 @@ const PICTURES = {
   coverage: { address: '/coverage/600?geo=3', height: 870, ready: '.days' },
   series: {
     address: '/series/1293?geo=8741&from=2025-10-31&to=2025-11-04&asof=2025-11-03T18:00:00.000Z',
-    height: 760,
+    height: 900,
     ready: '#chart canvas',
   },
   sql: {
@@ -21,7 +21,7 @@ const PICTURES = {
       'select local_date, round(min, 2) as lowest, round(avg, 2) as average, round(max, 2) as highest\nfrom observations_daily\nwhere indicator_id = :indicator and time_trunc is null and geo_agg is null and geo_id = :geo',
     )}&p.indicator=600&p.geo=3`,
     height: 850,
-    ready: 'figure svg',
+    ready: 'main table',
   },
 } as const
 
