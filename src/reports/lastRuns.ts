@@ -49,7 +49,8 @@ const BEYOND_JOB = ['backfill', 'restate']
 /** Whether a later run replaces a run of a part of a job, or the job was forgotten. */
 function replaces(later: LastRun, run: LastRun): boolean {
   if (later.id < run.id || later.part !== null) return false
-  if (run.command === 'retry') return later.outcome === 'done'
+  // What a retry left is an open failure of its own.
+  if (run.command === 'retry') return later.outcome === 'done' || later.outcome === 'partial'
   return later.job === run.job && (later.command === FORGET || !BEYOND_JOB.includes(run.command))
 }
 

@@ -51,7 +51,7 @@ export async function readRemedies(db: Reader) {
 
   /** The command that repairs a failed request, or explains the failure. */
   function failureCommand({ id, code, job }: Pick<OpenFailureRow, 'id' | 'code' | 'job'>): string {
-    if (code === 'bad-request') return `plan ${jobFile(files, job ?? 'nightly')} --json`
+    if (code === 'bad-request' && job !== null) return `plan ${jobFile(files, job)} --json`
     // The catalogue lists series only.
     return code === 'not-found' && id !== null ? 'discover' : repeatCommand
   }

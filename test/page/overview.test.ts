@@ -5,6 +5,7 @@ import { readNamedGeoSeries } from '../../src/page/queries/series/seriesQuery.ts
 import { readCoverage, readSeriesCoverage, seriesCoverageView } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
+import { findFailedRuns } from '../../src/reports/lastRuns.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 import { onlyInFile } from '../onServer.ts'
@@ -332,6 +333,40 @@ test('a gap names a job that selects its geo, and the page of the series has eve
   expect(await jobs(9)).toEqual(['second'])
   const { geos } = await readNamedGeoSeries(requestOf(reader, '/series/7'), '7', '9')
   expect(geos.map(({ id }) => id)).toEqual([3, 9])
+})
+
+test('what no job selects any more has no command, because no job would fetch it', async () => {
+  const [store, market] = [await tempStore(), await source({ geos: [3] })]
+  const run = (geo: number) =>
+    runJob(
+      store,
+      market,
+      `series: [{ indicators: [7], geoIds: [${geo}], window: { from: 2025-10-01, to: 2025-10-03 } }]`,
+      {
+        now: ms('2025-10-05T12:00:00Z'),
+      },
+    )
+  await run(9)
+  await run(3)
+  const reader = openReader(store.file)
+  onTestFinished(() => reader.close())
+  const request = requestOf(reader, '/coverage/7?geo=9', { id: '7' })
+  const data = await readSeriesCoverage(request)
+  expect(data.holes.map(({ job, command }) => [job, command])).toEqual([[null, null]])
+  const text = htmlText(seriesCoverageView.show(data, request))
+  expect(text).toContain('not in any job')
+  expect(text).not.toContain('nightly.yaml')
+})
+
+test('a retry that failed is no problem after a run that reached the service', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const job = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
+  await market.run(store, job, '2025-11-04T12:00:00Z')
+  await store.write(async () => store.run(`update _run set part = 'retry', command = 'retry', outcome = 'failed'`, []))
+  expect(await findFailedRuns(store)).toHaveLength(1)
+  await market.run(store, job, '2025-11-05T12:00:00Z')
+  await store.write(async () => store.run(`update _run set outcome = 'partial' where part is null`, []))
+  expect(await findFailedRuns(store)).toEqual([])
 })
 
 test.each([

@@ -147,7 +147,7 @@ export async function readSeriesCoverage(request: PageRequest) {
     holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => {
       const job = findJob(geoId)
       const gap = { series_id: row.id, kind: row.kind, indicator_id: row.indicator_id, geo_id: geoId, job }
-      const closable = { ...gap, reason: hole.reason!, job: job ?? 'nightly' }
+      const closable = { ...gap, reason: hole.reason! }
       return {
         ...hole,
         geo: geoId,
@@ -276,10 +276,11 @@ ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...number
 
 /** How to close a gap: a command, with the next request; or what to correct in the job. */
 function remedy(hole: SeriesCoverage['holes'][number], data: SeriesCoverage, request: PageRequest): HtmlPart {
-  const { reason, nextAt, mistake, command } = hole
-  const { coverage } = request.words
-  if (mistake === 'unknown id')
-    return coverage.unknownId(String(data.indicatorId), jobFile(data.jobFiles, hole.job ?? 'nightly'))
+  const { reason, nextAt, mistake, command, job } = hole
+  const { coverage, common } = request.words
+  // Retry leaves out what no job selects.
+  if (job === null) return common.states.none
+  if (mistake === 'unknown id') return coverage.unknownId(String(data.indicatorId), jobFile(data.jobFiles, job))
   if (mistake !== null) return lackingText(mistake, data.jobFiles, request)
   const waits =
     reason === 'failed'
