@@ -2,7 +2,8 @@ import { DEFAULT_DATABASE, isAddress, shownAddress } from '../db/address.ts'
 import type { NamedSeries } from '../db/engine.ts'
 import { jobFile, readJobFiles } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
-import type { GapReason } from '../db/tables/codes.ts'
+import { ALL_GEOS, type GapReason } from '../db/tables/codes.ts'
+import { parseNumbers } from '../util/json.ts'
 import { shellWord } from '../util/text.ts'
 import type { LocalDate } from '../util/time/zone.ts'
 import type { OpenFailureRow } from './failedRequests.ts'
@@ -32,7 +33,20 @@ async function isKeyRefused({ kysely }: Reader): Promise<boolean> {
 interface SeriesGap extends Pick<NamedSeries, 'series_id' | 'kind' | 'indicator_id'> {
   readonly geo_id: number
   readonly reason: GapReason | 'provisional'
+  /** A job whose window has the gap; null if none has. */
   readonly job: string | null
+}
+
+/** Finds the first job that selects a geo of a series, in any range; for all geos, preferably one that selects all. */
+async function createJobFinder({ kysely }: Reader): Promise<(seriesId: number, geo: number) => string | null> {
+  const ranges = kysely.selectFrom('_job_range').select(['series_id', 'job', 'geo_ids']).distinct().orderBy('job')
+  const rows = (await ranges.execute()).map(({ geo_ids, ...row }) => ({ ...row, geoIds: parseNumbers(geo_ids) }))
+  const bySeries = Map.groupBy(rows, ({ series_id }) => series_id)
+  return (seriesId, geo) => {
+    const jobs = bySeries.get(seriesId) ?? []
+    const selecting = jobs.find(({ geoIds }) => geoIds?.includes(geo) ?? true)
+    return (geo === ALL_GEOS ? (selecting ?? jobs[0]) : selecting)?.job ?? null
+  }
 }
 
 /** Reads what decides how gaps are closed. */
@@ -47,6 +61,7 @@ export async function readRemedies(db: Reader) {
     .groupBy('f.series_id')
     .execute()
   const unreadRows = new Map(rejects.map(({ series_id, count }) => [series_id, Number(count)]))
+  const findJob = await createJobFinder(db)
   const repeatCommand = (await isKeyRefused(db)) ? KEY_COMMAND : 'retry'
 
   /** The command that repairs a failed request, or explains the failure. */
@@ -67,22 +82,23 @@ export async function readRemedies(db: Reader) {
 
   /**
    * The command that closes a gap. Without `days`, it is for all gaps of the series for that reason, or shows why they stay open. Null
-   * for a mistake of the job, and if it needs a job and none selects the gap.
+   * for a mistake of the job, and if no job selects the series and geo.
    */
   function gapCommand(gap: SeriesGap, days?: readonly [from: LocalDate, to: LocalDate]): string | null {
-    const { series_id, indicator_id, reason, job } = gap
-    if (findMistake(gap) !== null) return null
+    const { series_id, indicator_id, geo_id, reason } = gap
+    const job = gap.job ?? findJob(series_id, geo_id)
+    if (job === null || findMistake(gap) !== null) return null
     if (reason === 'failed') return repeatCommand
     if (reason === 'unverified') return !days && unreadRows.has(series_id) ? QUARANTINE_COMMAND : 'retry'
     const isNew = reason === 'never requested'
-    if (!days) return isNew && job !== null ? `sync ${jobFile(files, job)}` : 'gaps'
+    if (!days) return isNew && gap.job !== null ? `sync ${jobFile(files, job)}` : 'gaps'
     const [from, to] = days
-    return (
-      job && `${isNew ? 'backfill' : 'restate'} ${jobFile(files, job)} --only ${indicator_id} --from ${from} --to ${to}`
-    )
+    // A restate requests nothing outside the windows of its job.
+    const command = isNew || gap.job === null ? 'backfill' : 'restate'
+    return `${command} ${jobFile(files, job)} --only ${indicator_id} --from ${from} --to ${to}`
   }
 
-  return { files, unknown, lacking, unreadRows, findMistake, failureCommand, gapCommand }
+  return { files, unknown, lacking, unreadRows, findJob, findMistake, failureCommand, gapCommand }
 }
 
 export type Remedies = Awaited<ReturnType<typeof readRemedies>>

@@ -358,6 +358,26 @@ test('what no job selects any more has no command, because no job would fetch it
   expect(text).not.toContain('nightly.yaml')
 })
 
+test('a gap that left the window of its job is closed by a backfill, because a restate would request nothing', async () => {
+  const missing = (at: number): boolean =>
+    at >= ms('2025-10-02T00:00:00Z') / 1000 && at < ms('2025-10-03T00:00:00Z') / 1000
+  const [store, market] = [await tempStore(), await source({ has: (at) => !missing(at) })]
+  const job = (from: string) =>
+    `series: [{ indicators: [7], geoIds: [3], lookback: 1d, window: { from: ${from}, to: 2025-10-08 } }]`
+  const run = (from: string, now: string) => runJob(store, market, job(from), { now: ms(now) })
+  await run('2025-10-01', '2025-10-10T12:00:00Z')
+  const reader = openReader(store.file)
+  onTestFinished(() => reader.close())
+  const commands = async () => {
+    const { holes } = await readSeriesCoverage(requestOf(reader, '/coverage/7?geo=3', { id: '7' }))
+    const listed = (await findGaps(reader)).map(({ command }) => command!.split(' ')[1])
+    return [...holes.map(({ command }) => command!.split(' ')[0]), ...listed]
+  }
+  expect(await commands()).toEqual(['restate', 'restate'])
+  await run('2025-10-05', '2025-10-11T12:00:00Z')
+  expect(await commands()).toEqual(['backfill', 'backfill'])
+})
+
 test('a retry that failed is no problem after a run that reached the service', async () => {
   const [store, market] = [await tempStore(), await source()]
   const job = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'

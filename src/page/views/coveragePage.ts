@@ -1,7 +1,6 @@
 import { jobFile } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { readRemedies } from '../../reports/remedies.ts'
-import { parseNumbers } from '../../util/json.ts'
 import { hull, type Interval, overlaps, subtract } from '../../util/time/interval.ts'
 import { ceilTo, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
@@ -29,7 +28,7 @@ import { lackingText } from './overviewPage.ts'
 /** Series on one page. */
 const SERIES_A_PAGE = 40
 const MAX_HOLES = 25
-const UNREQUESTED = { state: 'none', reason: 'never requested', missing: null, nextAt: null } as const
+const UNREQUESTED = { state: 'none', reason: 'never requested', missing: null, nextAt: null, job: null } as const
 
 const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
@@ -83,17 +82,6 @@ function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly n
   return lines.has(geo) ? geo : null
 }
 
-/** Finds the first job that selects a geo of a series; for all geos, preferably a job that selects all. */
-async function createJobFinder({ store }: PageRequest, seriesId: number): Promise<(geo: number) => string | null> {
-  const ranges = store.kysely.selectFrom('_job_range').where('series_id', '=', seriesId)
-  const rows = await ranges.select(['job', 'geo_ids']).distinct().orderBy('job').execute()
-  const jobs = rows.map(({ job, geo_ids }) => ({ job, geoIds: parseNumbers(geo_ids) }))
-  return (geo) => {
-    const selecting = jobs.find(({ geoIds }) => geoIds?.includes(geo) ?? true)
-    return (geo === ALL_GEOS ? (selecting ?? jobs[0]) : selecting)?.job ?? null
-  }
-}
-
 /** Reads the coverage of a series: its years by month, and one year by day with its missing data. */
 export async function readSeriesCoverage(request: PageRequest) {
   const row = await findSeriesByPath(request, request.params.id)
@@ -103,7 +91,7 @@ export async function readSeriesCoverage(request: PageRequest) {
   const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
   const geo = requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
-  const { files, findMistake, gapCommand, unreadRows } = await readRemedies(request.store)
+  const { files, findJob, findMistake, gapCommand, unreadRows } = await readRemedies(request.store)
   const head = {
     ...(await seriesHeads(request, [row]))(row),
     jobFiles: files,
@@ -129,7 +117,6 @@ export async function readSeriesCoverage(request: PageRequest) {
     .filter((interval) => !isRepeated(interval))
     .concat(outside.map((part) => ({ ...UNREQUESTED, geoId: geo ?? ALL_GEOS, ...part })))
     .sort((a, b) => a.from - b.from || a.to - b.to)
-  const findJob = await createJobFinder(request, row.id)
   const years = periodBorders(zone, reach, 'year').slice(0, -1)
   const months = (january: number) =>
     computePeriods(lines, periodBorders(zone, periodAt(zone, january, 'year'), 'month'), geoIds)
@@ -144,14 +131,13 @@ export async function readSeriesCoverage(request: PageRequest) {
     year,
     years: years.map((january) => ({ year: localYear(zone, january), months: months(january) })),
     days: computePeriods(lines, days, geoIds).map((period, i) => ({ date: localDate(zone, days[i]!), ...period })),
-    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, ...hole }) => {
-      const job = findJob(geoId)
-      const gap = { series_id: row.id, kind: row.kind, indicator_id: row.indicator_id, geo_id: geoId, job }
-      const closable = { ...gap, reason: hole.reason! }
+    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, job, ...hole }) => {
+      const { kind, indicator_id } = row
+      const closable = { series_id: row.id, kind, indicator_id, geo_id: geoId, job, reason: hole.reason! }
       return {
         ...hole,
         geo: geoId,
-        job,
+        job: job ?? findJob(row.id, geoId),
         from: formatLocal(zone, from),
         to: formatLocal(zone, to),
         mistake: findMistake(closable),
