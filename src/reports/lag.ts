@@ -84,6 +84,7 @@ const readSeriesEnds = ({ kysely }: Reader) =>
           .whereRef('i.id', '=', 's.indicator_id')
           .where('i.withdrawn_at', 'is not', null),
       ).as('withdrawn'),
+      exists(selectFrom('_job_range as w').select('w.job').whereRef('w.series_id', '=', 's.id')).as('selected'),
       selectFrom('series_geo as g')
         .innerJoin('observation as o', (join) =>
           join.onRef('o.series_id', '=', 'g.series_id').onRef('o.geo_id', '=', 'g.geo_id'),
@@ -113,26 +114,6 @@ type SeriesRow = Awaited<ReturnType<typeof readSeriesEnds>>[number]
 const lagText = (seconds: number): string =>
   seconds < 0 ? `is ${roughDuration(seconds)} in the future` : `ended ${roughDuration(seconds)} ago`
 
-/** Whether the job that last fetched a series has run since without it, so that no job selects it any more. */
-async function isAbandoned({ kysely }: Reader, seriesId: number, graceS: number): Promise<boolean> {
-  const lastFetch = kysely
-    .selectFrom('_fetch')
-    .select(({ fn }) => fn.max('id').as('id'))
-    .where('series_id', '=', seriesId)
-  const laterRun = await kysely
-    .selectFrom('_fetch as f')
-    .innerJoin('_run as r', 'r.id', 'f.run_id')
-    .innerJoin('_run as n', (join) => join.onRef('n.job', '=', 'r.job').onRef('n.command', '=', 'r.command'))
-    .select('n.id')
-    .where('f.id', '=', lastFetch)
-    .whereRef('n.id', '>', 'r.id')
-    .where('n.requests', '>', 0)
-    .where((eb) => eb(epochSeconds(eb, 'n.started_at'), '>', eb(epochSeconds(eb, 'f.finished_at'), '+', graceS)))
-    .limit(1)
-    .executeTakeFirst()
-  return laterRun !== undefined
-}
-
 /** Returns the usual lag of a series, the largest that is normal before the next fetch, and the interval of fetches; undefined if too little is known. */
 function usualLag(
   fetches: readonly LastFetch[],
@@ -153,20 +134,17 @@ function usualLag(
   return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
 }
 
-/** Returns a sentence if a series is further behind than usual, else null. */
-async function describeLag(
-  db: Reader,
+/** A sentence if a series that jobs select is further behind than usual, else null. */
+function describeLag(
   series: SeriesRow & { readonly last_at: Instant; readonly checked_at: string },
   behind: number,
   lag: ReturnType<typeof usualLag>,
-): Promise<string | null> {
-  const { series_id, withdrawn, last_at, checked_at, covered_to, step_s } = series
+): string | null {
+  const { withdrawn, selected, last_at, checked_at, covered_to, step_s } = series
   const step = step_s ?? 0
-  if (withdrawn) return null
+  if (withdrawn || !selected) return null
   if (lag) {
     if (behind <= lag.allowed || behind > lag.usual + ENDED_AFTER_S + 3 * step) return null
-    // PostgreSQL adds whole seconds only.
-    if (await isAbandoned(db, series_id, Math.max(2 * HOUR, Math.round(lag.interval * 1.5)))) return null
     const usually = lag.usual < 0 ? `it ${lagText(lag.usual)}` : `${roughDuration(lag.usual)} ago`
     return `${seriesName(series)}: the last value ${lagText(behind)}; usually ${usually}`
   }
@@ -193,7 +171,7 @@ export async function findReaches(db: Reader, now: Instant): Promise<Reach[]> {
       behindS,
       usualS: lag?.usual ?? null,
       checkedAt: checked_at,
-      late: isKnown ? await describeLag(db, { ...series, last_at, checked_at }, behindS!, lag) : null,
+      late: isKnown ? describeLag({ ...series, last_at, checked_at }, behindS!, lag) : null,
     })
   }
   return reaches

@@ -3,6 +3,7 @@ import { findStaleSeries } from '../../src/reports/lag.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { findMissedRuns } from '../../src/reports/rhythm.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
+import { forgetJob } from '../../src/sync/forgetJob.ts'
 import { emulate, ms, replayed, runJob, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import { openStore } from '../store.ts'
@@ -59,6 +60,15 @@ describe('late values', () => {
     expect((await findStaleSeries(store, seconds(night(9)))).map(({ what }) => what)).toEqual([
       'indicator 5: the last value ended 53 h ago; usually 5 h ago',
     ])
+  })
+
+  test('a series of a forgotten job is not reported', async () => {
+    const { store, run } = await nights(8)
+    await run(8, 30)
+    await run(9, 54)
+    expect(await findStaleSeries(store, seconds(night(9)))).toHaveLength(1)
+    await forgetJob(store, { job: 'test', version: '0', nowMs: night(9) })
+    expect(await findStaleSeries(store, seconds(night(9)))).toEqual([])
   })
 
   test('a series is reported as late even if runs have irregular intervals', async () => {

@@ -71,7 +71,8 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
     ...health.unfinishedRuns.map((run) => {
       const problem = runProblem(run, home.unfinishedRun(run.job))
       const later = next.find(({ job }) => job === run.job)
-      if (run.code !== 'budget' || !later) return problem
+      // Only the same backfill or restate continues one that was stopped.
+      if (run.code !== 'budget' || !later || run.part !== null) return problem
       return { text: html`${problem.text} ${home.continues(localText(request, later.at))}`, commands: [] }
     }),
     ...counted(health.failures, home.failures, 'retry'),
