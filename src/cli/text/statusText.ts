@@ -40,6 +40,7 @@ export function statusText(file: string, status: Status, cells: number): string 
       `${minuteText(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
       '    ',
     ),
+    ...(run.message ? [item(run.message, '    ')] : []),
   ])
   const time = cells < WIDE ? briefTime : minuteText
   const seriesTable = tableText(

@@ -16,7 +16,7 @@ export const NOTHING_SELECTED = 'nothing selected: --only names no indicator of 
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
   skipped.map(
     ({ entryPath, route, id, sinceAt, nextAt }) =>
-      `${entryPath}: the service has had no ${route} ${id} since ${formatUtc(sinceAt)}; the next request is after ${formatUtc(nextAt)} (restate sends it now).`,
+      `${entryPath}: the service has had no ${route} ${id} since ${formatUtc(sinceAt)}; the next request is after ${formatUtc(nextAt)} (retry requests it now).`,
   )
 
 /** The number of indicators without a geo that are listed. */

@@ -26,6 +26,15 @@ test('status fits into 60 columns and does not truncate the next step', async ()
     expect(lag_hours).toBeGreaterThanOrEqual(0)
 })
 
+test('status says why the last run of a job failed', async () => {
+  const emulator = await emulate({ key: 'the-right-key' })
+  const dir = jobFolder({ 'job.yaml': SERIES })
+  expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, 'the-wrong-key'))).code).toBe(3)
+  expect((await runCommand(dir, ['status'])).out).toMatch(
+    /: failed\n.*\n.*\n +The service refused the API key \(status 40[13]\)\./,
+  )
+})
+
 test.skipIf(onlyInFile('file'))(
   'status works for a new database and estimates row counts of large tables',
   async () => {
