@@ -78,8 +78,11 @@ if (box) {
     add([{ name: name.value.trim(), address: location.href.slice(location.origin.length) }])
     confirmOn(event.submitter as HTMLButtonElement, box.dataset.saved ?? '')
   })
-  box.querySelector<HTMLInputElement>('[type=file]')!.addEventListener('change', async ({ target }) => {
-    const json = await (target as HTMLInputElement).files?.[0]?.text()
+  box.querySelector<HTMLInputElement>('[type=file]')!.addEventListener('change', async ({ currentTarget }) => {
+    const input = currentTarget as HTMLInputElement
+    const json = await input.files?.[0]?.text()
+    // Choosing the same file again is a change, too.
+    input.value = ''
     const views = viewsIn(json ?? '')
     if (views.length > 0) add(views)
     else alert(box.dataset.none)
