@@ -247,8 +247,14 @@ test('a saved view replaces no other one, and a file without views is refused', 
     await page.getByRole('button', { name: 'Saved' }).waitFor()
   }
   expect(await page.locator('#saved li a').allInnerTexts()).toEqual(['Mine', 'Mine (2)'])
-  await page.getByLabel('Name of this view').fill('   ')
+  await page.getByLabel('Name of this view').fill('long '.repeat(50))
   await page.getByRole('button', { name: 'Saved' }).click()
+  await page.reload()
+  await page.getByText('Saved views').click()
+  expect(await page.locator('#saved li').count()).toBe(3)
+  await page.locator('#saved li button').last().click()
+  await page.getByLabel('Name of this view').fill('   ')
+  await page.getByRole('button', { name: 'Save' }).click()
   expect(await page.locator('#saved li').count()).toBe(2)
   let said = ''
   page.on('dialog', (dialog) => {

@@ -9,12 +9,15 @@ interface SavedView {
 }
 
 const KEY = 'indicator-sync views'
+/** The most characters of a name; longer ones in a list are refused. */
+const LONGEST_NAME = 120
 const box = document.querySelector<HTMLDetailsElement>('#saved')
 
 /** Whether a value is a saved view whose address belongs to this page. */
 function isView(one: unknown): one is SavedView {
   const { name, address } = (one ?? {}) as Record<string, unknown>
-  if (typeof name !== 'string' || name.trim() === '' || name.length > 120 || typeof address !== 'string') return false
+  if (typeof name !== 'string' || name.trim() === '' || name.length > LONGEST_NAME || typeof address !== 'string')
+    return false
   return address.startsWith('/') && URL.parse(address, location.href)?.origin === location.origin
 }
 
@@ -75,7 +78,9 @@ if (box) {
   })
   box.querySelector('form')!.addEventListener('submit', (event) => {
     event.preventDefault()
-    add([{ name: name.value.trim(), address: location.href.slice(location.origin.length) }])
+    add([
+      { name: name.value.trim().slice(0, LONGEST_NAME).trim(), address: location.href.slice(location.origin.length) },
+    ])
     confirmOn(event.submitter as HTMLButtonElement, box.dataset.saved ?? '')
   })
   box.querySelector<HTMLInputElement>('[type=file]')!.addEventListener('change', async ({ currentTarget }) => {
