@@ -174,7 +174,7 @@ export async function countJobGaps({ kysely }: Reader, job: Job, range?: UserRan
     .$if(range !== undefined, (gaps) =>
       gaps.where('from_at', '<', range!.interval.to).where('to_at', '>', range!.interval.from),
     )
-    .$if(only !== undefined, (gaps) => gaps.where('indicator_id', 'in', only!))
+    .$if(only !== undefined, (gaps) => gaps.where(({ eb, or }) => or(only!.map((id) => eb('indicator_id', '=', id)))))
     .select(({ fn }) => [fn.countAll<number>().as('ranges'), fn.min('next_at').as('nextAt')])
     .executeTakeFirstOrThrow()
   return { within: range ? 'range' : 'job', ranges: Number(ranges), nextAt }

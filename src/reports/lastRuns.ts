@@ -49,7 +49,7 @@ const BEYOND_JOB = ['backfill', 'restate']
 /** Whether a later run replaces a run of a part of a job, or the job was forgotten. */
 function replaces(later: LastRun, run: LastRun): boolean {
   if (later.id < run.id || later.part !== null) return false
-  // What a retry left is an open failure of its own.
+  // Requests that failed again are listed separately, so the failed retry need not be.
   if (run.command === 'retry') return later.outcome === 'done' || later.outcome === 'partial'
   return later.job === run.job && (later.command === FORGET || !BEYOND_JOB.includes(run.command))
 }

@@ -23,7 +23,7 @@ export function databaseCommand({ file }: Pick<Reader, 'file'>, words: string): 
   return `indicator-sync ${words}${name === DEFAULT_DATABASE ? '' : ` --database ${shellWord(name)}`}`
 }
 
-/** Whether the service refused the key of the last request. */
+/** True if the last request failed because its key was refused. */
 async function isKeyRefused({ kysely }: Reader): Promise<boolean> {
   const last = kysely.selectFrom('_fetch').select('outcome').orderBy('id', 'desc').limit(1)
   return (await last.executeTakeFirst())?.outcome === 'key'

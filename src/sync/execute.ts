@@ -12,7 +12,7 @@ interface Task {
   readonly pending: PlannedRequest[]
   /** The key of the series whose other requests wait for this task; null if none do. */
   readonly firstOf: string | null
-  /** Whether it is dropped instead of sent, because earlier outcomes show that it would find nothing. */
+  /** True if the request is not sent, because earlier replies show that the service has no such data. */
   readonly isDropped: boolean
 }
 

@@ -224,7 +224,7 @@ const isHeld = ({ values }: SeriesTruth, geo: number | null): boolean =>
     ([one, versions]) => (geo === null || one === geo) && [...versions.values()].some((all) => all.at(-1)?.to === null),
   )
 
-/** Whether a day in the month of a unit is requested again because the month is not settled. */
+/** True if some day of the month may be requested again: the month can still change. */
 const isMonthOpen = (
   truth: SeriesTruth,
   unit: { from: number },

@@ -13,7 +13,7 @@ const KEY = 'indicator-sync views'
 const LONGEST_NAME = 120
 const box = document.querySelector<HTMLDetailsElement>('#saved')
 
-/** Whether a value is a saved view whose address belongs to this page. */
+/** Checks that a value has a name and an address on this server. */
 function isView(one: unknown): one is SavedView {
   const { name, address } = (one ?? {}) as Record<string, unknown>
   if (typeof name !== 'string' || name.trim() === '' || name.length > LONGEST_NAME || typeof address !== 'string')

@@ -169,7 +169,7 @@ function stepAmong(at: readonly number[], first: number, end: number, steps: rea
 /** This many equal distances in a row show a resolution, as opposed to missing values. */
 const EVIDENT_RUN = 12
 
-/** Whether a geo has a run of values with another likely step than the usual one. Simple, because it runs over every value. */
+/** True if successive values of a geo are likely to have another step than the usual one. Quick, because it visits every value. */
 function hasOtherRun(at: readonly number[], { first, end }: GeoRange, usualStep: number): boolean {
   let run = 0
   let length = usualStep
