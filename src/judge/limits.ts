@@ -1,0 +1,18 @@
+/* The constants of the judgement, with the reason for each. */
+
+/** A day holds a step if it has values in at least this share of its periods: sources lose some values of whole days. */
+export const WHOLE_DAY = 7 / 8
+/** Consecutive local days that show a regular timeline. They include a weekend, so that working days alone do not. */
+export const REGULAR_DAYS = 7
+/** Consecutive periods of a week or longer that show a regular timeline. */
+export const REGULAR_PERIODS = 3
+/** Consecutive days with values after which a day without any is noticed, although the timeline is irregular: solar at night, sessions. */
+export const DAILY_DAYS = 28
+/** Consecutive days of a coarser step that show a change of resolution. An outage that thins values is repaired sooner. */
+export const CHANGED_DAYS = 14
+/** Successive coarse periods inside a day that show a change of resolution within the day; fewer are lost values. */
+export const CHANGED_PERIODS = 3
+/** A reply may lack this share of the stored final values of a day before it is doubted. */
+export const WITHDRAWN_SHARE = 1 / 8
+/** Seconds between two replies that together prove a withdrawal: the next nightly run, even if it is early. */
+export const SECOND_REPLY_AFTER = 20 * 3600
