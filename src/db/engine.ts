@@ -126,18 +126,6 @@ export interface Engine {
     window: Interval | null,
     observations: Observations,
   ): Promise<UpsertResult>
-  /**
-   * Moves stored values that a complete reply lacks to the history, in a window and for some geos. The service withdrew them, or
-   * changed the resolution. Returns how many.
-   */
-  withdrawObservations(
-    tx: Transaction<Database>,
-    seriesId: number,
-    fetchId: number,
-    window: Interval,
-    observations: Observations,
-    surplus: ReadonlySet<number>,
-  ): Promise<number>
   /** Writes daily totals, in order of geo and day. Equal ones write nothing. */
   upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void>
   /** A checksum of the daily totals of every month. */

@@ -1,4 +1,5 @@
-import { DAY, type Instant } from '../util/time/instant.ts'
+import type { CadenceKind } from '../db/tables/series.ts'
+import { DAY, EARLIEST, type Instant } from '../util/time/instant.ts'
 import { type DayNumber, localDay, toCivil } from '../util/time/localDay.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 import { offsetAt } from '../util/time/zone.ts'
@@ -31,11 +32,6 @@ export interface CadenceInput {
   readonly expect: number | 'irregular' | null
 }
 
-/**
- * `regular`: a value in every period. `daily`: irregular, but some value every day. `irregular`: nothing is expected.
- */
-export type CadenceKind = 'regular' | 'daily' | 'irregular'
-
 /** A part of a timeline with one cadence. It ends where the next one begins; the first also holds before its first value. */
 export interface Stretch {
   readonly from: Instant
@@ -44,8 +40,8 @@ export interface Stretch {
   readonly grid: Grid | null
 }
 
-/** The beginning of all time, for the first stretch. */
-export const ALWAYS: Instant = Number.MIN_SAFE_INTEGER
+/** The start of the first stretch. */
+export const ALWAYS: Instant = EARLIEST
 
 /** A sequence of days with the same step and offset, each of which follows the other. */
 interface Run {

@@ -1,3 +1,4 @@
+import type { MissingReason } from '../db/tables/series.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { type Interval, intersect } from '../util/time/interval.ts'
 import { addUnits, ceilTo } from '../util/time/zone.ts'
@@ -5,9 +6,6 @@ import type { Stretch } from './cadence.ts'
 import { type Grid, periodEnd, periodStarts } from './grid.ts'
 
 /* Which periods of a timeline are missing: a pure function of its values, its cadence and what is covered. */
-
-/** Why a period has no value: no row, a row without value, or a value that the service took back. */
-export type MissingReason = 'absent' | 'null' | 'withdrawn'
 
 /** Periods without a value that follow each other. */
 export interface MissingRun extends Interval {
@@ -23,6 +21,8 @@ export interface TimelineValues {
   readonly present: readonly Instant[]
   /** The instants of rows without value, in order. */
   readonly nulls: readonly Instant[]
+  /** Whether the service took a value back. */
+  readonly isWithdrawn?: (at: Instant) => boolean
 }
 
 /** The first and the last instant with a value. Nothing is missing before and after them (C6, C7). */
@@ -75,7 +75,7 @@ function findMissingPeriods(
   grid: Grid,
   zone: string,
   interval: Interval,
-  { present, nulls }: TimelineValues,
+  { present, nulls, isWithdrawn = () => false }: TimelineValues,
 ): MissingRun[] {
   const starts = periodStarts(grid, zone, interval)
   const { value: first } = starts.next()
@@ -88,7 +88,7 @@ function findMissingPeriods(
     while (next < present.length && present[next]! < at) next++
     if (present[next] === at) return
     while (nextNull < nulls.length && nulls[nextNull]! < at) nextNull++
-    const reason = nulls[nextNull] === at ? 'null' : 'absent'
+    const reason = nulls[nextNull] === at ? 'null' : isWithdrawn(at) ? 'withdrawn' : 'absent'
     const last = runs.at(-1)
     const to = periodEnd(grid, zone, at)
     if (last && last.to === at && last.reason === reason) {

@@ -1,4 +1,4 @@
-import type { Insertable, Transaction, Updateable } from 'kysely'
+import type { Transaction, Updateable } from 'kysely'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepareQuery } from '../db/prepared.ts'
 import { readStepsAround } from '../db/queries/stepsAround.ts'
@@ -12,14 +12,22 @@ import {
   type RowValues,
 } from '../db/tables/rows.ts'
 import { type Database, tableOf } from '../db/tables/schema.ts'
+import type { Extent } from '../judge/missing.ts'
 import { formatMillis, type Instant } from '../util/time/instant.ts'
-import { LONGEST_FIXED } from '../util/time/periods.ts'
+import { isCalendarStep, LONGEST_FIXED } from '../util/time/periods.ts'
 import type { Counts } from './counts.ts'
-import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
+import { listDecidedGeos, provesMissing } from './coverage/decideCoverage.ts'
+import { findLongestLookback, recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { readOpenRejects } from './quarantine/dismissed.ts'
 import type { FetchRecord } from './recordFetch.ts'
-import { readStoredSeries } from './storedSeries.ts'
+import { readStoredSeries, type StoredSeries } from './storedSeries.ts'
+import { alignSteps } from './timelines/alignSteps.ts'
+import { type Cadences, cadenceInput, readCadences, withCadence } from './timelines/cadences.ts'
+import { findExtents, writeTimeline } from './timelines/extents.ts'
+import { recordMissing } from './timelines/recordMissing.ts'
+import { updateCadences } from './timelines/updateCadences.ts'
+import { NOTHING_WITHDRAWN, withdraw } from './timelines/withdraw.ts'
 import { addWritten, dropDescribed, NOTHING_WRITTEN, upsertRows } from './upsertItems.ts'
 import { writeDays } from './writeDays.ts'
 
@@ -121,7 +129,10 @@ async function applyItems(
   return { written, withdrawn }
 }
 
-/** Writes the values of a reply, the versions they supersede, the totals of their days, and coverage. Null if it has none. */
+/**
+ * Writes the values of a reply and the versions they supersede; then the totals of their days, the cadence of their timelines, coverage
+ * and missing periods, which follow from each other in this order. Null if it has no values.
+ */
 async function applyValues(
   tx: Transaction<Database>,
   engine: Engine,
@@ -130,31 +141,84 @@ async function applyValues(
   openRejects: readonly Reject[],
 ): Promise<Changes | null> {
   if (!rows.observations) return null
-  const observations = await inferStepsFromStored(tx, seriesId, rows.observations)
+  const fetchedAt = Math.floor(recordedMs / 1000)
+  const before = await readStoredSeries(tx, seriesId)
+  const zone = before.timeZone
+  const cadencesBefore = await readCadences(tx, seriesId)
+  const stepped = await inferStepsFromStored(tx, seriesId, rows.observations)
+  const observations = withCadence(stepped, cadencesBefore, zone)
   const written = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
-  const stored = await readStoredSeries(tx, seriesId)
-  const newGeoIds = geoRanges(observations)
+  const newGeos = geoRanges(observations)
     .map(({ geoId }) => geoId)
-    .filter((geoId) => !stored.geoIds.includes(geoId))
-  for (const geoId of newGeoIds) await insertGeo.run(tx, { series_id: seriesId, geo_id: geoId })
+    .filter((geoId) => !before.geoIds.includes(geoId))
   // Dismissed rejects count, too: each may stand for a stored value, so nothing is withdrawn.
   const hasRejects = rows.rejects.some(isAboutValues)
   const window = hasRejects ? null : planned.window
-  const withdrawn = window
-    ? await engine.withdrawObservations(tx, seriesId, fetchId, window, observations, written.surplus)
-    : 0
-  if (written.inserted + written.revised + withdrawn > 0) {
-    const change = { seriesId, zone: stored.timeZone, observations, window, hasWithdrawn: withdrawn > 0 }
-    await writeDays(tx, engine, change)
-  }
+  const reply = { seriesId, fetchId, zone, observations, fetchedAt, settledBefore: planned.settledBefore }
+  const { withdrawn, doubted } = window
+    ? await withdraw(tx, { ...reply, window, surplus: written.surplus, isRestate: planned.reason === 'restate' })
+    : NOTHING_WITHDRAWN
+  const withdrawnCount = [...withdrawn.values()].reduce((sum, { length }) => sum + length, 0)
+  const isChanged = written.inserted + written.revised + withdrawnCount > 0
+  const restepped =
+    written.unchanged + written.revised > 0 && (await alignSteps(tx, seriesId, observations, cadencesBefore))
+  const days =
+    isChanged || restepped
+      ? await writeDays(tx, engine, { seriesId, zone, observations, window, hasWithdrawn: withdrawnCount > 0 })
+      : []
+  const input = cadenceInput(before, planned.service)
+  const cadenceSeries = { id: seriesId, input, before: cadencesBefore }
+  const cadenceChanges = isChanged
+    ? await updateCadences(tx, engine, cadenceSeries, days, new Set(withdrawn.keys()), fetchId)
+    : []
+  const cadences = cadenceChanges.length > 0 ? await readCadences(tx, seriesId) : cadencesBefore
+  const extents = await findExtents(tx, seriesId, before.timelines, observations, planned.window)
+  await writeTimelines(tx, seriesId, before, extents, cadences, observations)
+  const geoIds = [...before.geoIds, ...newGeos].sort((a, b) => a - b)
   const hasOpenRejects = openRejects.some(isAboutValues)
   const dismissed = (hasOpenRejects ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
     observation ? { geo: observation.geoId, at: observation.at } : null,
   )
-  const series = { ...stored, geoIds: [...stored.geoIds, ...newGeoIds].sort((a, b) => a - b) }
-  const state = { hasUnreadValues: hasOpenRejects, dismissed, newGeos: newGeoIds }
-  await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(recordedMs / 1000), state))
-  return { written, withdrawn }
+  const state = { hasUnreadValues: hasOpenRejects, dismissed, newGeos, doubted }
+  const seriesReply = toSeriesReply(planned, observations, fetchedAt, state)
+  const series = { ...before, geoIds }
+  const { unverified } = await recordCoverage(tx, series, planned, seriesReply)
+  const decided = listDecidedGeos({ knownGeos: geoIds }, seriesReply)
+  await recordMissing(tx, {
+    ...{ seriesId, zone, cadences, extents, cadenceChanges, observations, withdrawn, dismissed, fetchedAt },
+    longestLookback: findLongestLookback(before, planned.lookbackS),
+    extentsBefore: new Map(before.timelines.map(({ geoId, extent }) => [geoId, extent])),
+    decidedGeos: new Set(decided.filter((geo) => provesMissing(geo, seriesReply, unverified))),
+    window: planned.window,
+    isComplete: window !== null && doubted.size === 0,
+  })
+  return { written, withdrawn: withdrawnCount }
+}
+
+/** Writes the ends and cadences of the timelines of a series. */
+async function writeTimelines(
+  tx: Transaction<Database>,
+  seriesId: number,
+  { timelines }: StoredSeries,
+  extents: ReadonlyMap<number, Extent | null>,
+  cadences: Cadences,
+  observations: Observations,
+): Promise<void> {
+  const stepsAt = new Map<number, number>()
+  for (const { geoId, first, end } of geoRanges(observations)) {
+    const last = extents.get(geoId)?.last
+    if (last === undefined) continue
+    const index = observations.at.indexOf(last, first)
+    if (index >= 0 && index < end)
+      stepsAt.set(geoId, typeof observations.steps === 'number' ? observations.steps : observations.steps[index]!)
+  }
+  for (const [geoId, extent] of extents) {
+    const before = timelines.find((timeline) => timeline.geoId === geoId)
+    const stretch = cadences.get(geoId)?.at(-1)
+    const gridStep = stretch?.grid && !isCalendarStep(stretch.grid.step) ? stretch.grid.step : null
+    const step = extent === null ? null : (gridStep ?? stepsAt.get(geoId) ?? before?.step ?? null)
+    await writeTimeline(tx, seriesId, before, { geoId, extent, step, kind: stretch?.kind ?? null })
+  }
 }
 
 /** Writes rows other than values. Does not compare rows again that an earlier reply of the transaction found stored. */
@@ -176,8 +240,6 @@ async function writeTables(
   else unchanged?.clear()
   return written
 }
-
-const insertGeo = prepareQuery((db, row: Insertable<Database['series_geo']>) => db.insertInto('series_geo').values(row))
 
 /** The recorded outcome of a parsed reply. */
 export const replyOutcome = ({ isEmpty }: Rows): 'ok' | 'empty' => (isEmpty ? 'empty' : 'ok')

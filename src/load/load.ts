@@ -133,7 +133,7 @@ export async function leaveUnverified(
 ): Promise<void> {
   const series = await readStoredSeries(tx, seriesId)
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
-  const state = { hasUnreadValues: true, dismissed: [], newGeos: [] }
+  const state = { hasUnreadValues: true, dismissed: [], newGeos: [], doubted: new Map() }
   await recordCoverage(tx, series, planned, toSeriesReply(planned, nothing, Math.floor(recordedMs / 1000), state))
 }
 

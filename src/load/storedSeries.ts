@@ -1,9 +1,10 @@
 import type { Transaction } from 'kysely'
 import { prepareQuery } from '../db/prepared.ts'
-import { findSeries, readGeos } from '../db/queries/seriesLookup.ts'
+import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
+import { readTimelines, type StoredTimeline } from './timelines/extents.ts'
 
 /** Finds the id of a request's series, or inserts the series and its indicator. Null if the request is not about a series. */
 export async function findOrInsertSeries(
@@ -37,20 +38,34 @@ export async function insertIndicator(tx: Transaction<Database>, kind: string, i
 /** A stored series. */
 export interface StoredSeries {
   readonly id: number
+  readonly indicatorId: number
+  /** The step by which the service groups its values; null for native values. */
+  readonly timeTrunc: string | null
   /** The longest lookback of its requests, in seconds; null if none had one. */
   readonly lookbackS: number | null
   /** The time zone of its local days. */
   readonly timeZone: string
   /** The geos that ever had values. */
   readonly geoIds: readonly number[]
+  /** Their timelines. */
+  readonly timelines: readonly StoredTimeline[]
 }
 
 const seriesById = prepareQuery((db, { id }: { id: number }) =>
-  db.selectFrom('series').select(['lookback_s', 'time_zone']).where('id', '=', id),
+  db.selectFrom('series').select(['indicator_id', 'time_trunc', 'lookback_s', 'time_zone']).where('id', '=', id),
 )
 
 /** Reads a stored series. */
 export async function readStoredSeries(tx: Transaction<Database>, id: number): Promise<StoredSeries> {
-  const { lookback_s, time_zone } = (await seriesById.first(tx, { id }))!
-  return { id, lookbackS: lookback_s, timeZone: time_zone, geoIds: await readGeos(tx, id) }
+  const row = (await seriesById.first(tx, { id }))!
+  const timelines = await readTimelines(tx, id)
+  return {
+    id,
+    indicatorId: row.indicator_id,
+    timeTrunc: row.time_trunc,
+    lookbackS: row.lookback_s,
+    timeZone: row.time_zone,
+    geoIds: timelines.map(({ geoId }) => geoId),
+    timelines,
+  }
 }

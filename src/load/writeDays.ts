@@ -4,6 +4,7 @@ import { prepareQuery } from '../db/prepared.ts'
 import { currentValues } from '../db/queries/values.ts'
 import { type DayTotals, type GeoDay, geoRanges, type Observations } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
+import { evenStep, findDayStep } from '../judge/dayShape.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import {
@@ -64,20 +65,24 @@ const deleteDay = prepareQuery((db, parameters: { seriesId: number; geoId: numbe
     .where('day', '=', parameters.day),
 )
 
-/** Computes the totals of a day from the stored values; a day without values has no totals. */
-async function recomputeDay(
+/** Computes the totals of a day from the stored values; null if it has no values, and no totals any more. */
+export async function recomputeDay(
   tx: Transaction<Database>,
   engine: Engine,
   zone: string,
   seriesId: number,
   geoId: number,
   day: DayNumber,
-): Promise<void> {
+): Promise<GeoDay | null> {
   const values = await readDay(tx, zone, seriesId, geoId, day)
   const whole = localDay(zone, day)
-  if (values.at.length > 0)
-    await engine.upsertDays(tx, seriesId, [[geoId, whole, sumTotals(values, 0, values.at.length, whole)]])
-  else await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
+  if (values.at.length === 0) {
+    await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
+    return null
+  }
+  const totals: GeoDay = [geoId, whole, sumTotals(values, 0, values.at.length, whole, zone)]
+  await engine.upsertDays(tx, seriesId, [totals])
+  return totals
 }
 
 /** The values that a reply changed. */
@@ -106,12 +111,15 @@ function findDayEnd({ at, steps }: Observations, begin: number, end: number, to:
   return dayEnd
 }
 
-/** Updates the totals of the days of a reply: from its rows if its window contains the whole day, else from the stored values. */
+/**
+ * Updates the totals of the days of a reply: from its rows if its window contains the whole day, else from the stored values. Returns
+ * the days that have values.
+ */
 export async function writeDays(
   tx: Transaction<Database>,
   engine: Engine,
   { seriesId, zone, observations, window, hasWithdrawn }: ChangedValues,
-): Promise<void> {
+): Promise<GeoDay[]> {
   const { at } = observations
   // Guessed steps do not replace stored ones, so the totals also depend on stored values.
   const wholeWindow = observations.isStepGuessed ? null : window
@@ -128,7 +136,7 @@ export async function writeDays(
       // Where the clocks go back over midnight, a day comes twice.
       const isNext = days.length === firstOfGeo || whole.day > days.at(-1)![1].day
       if (wholeWindow && whole.from >= wholeWindow.from && whole.to <= wholeWindow.to && isNext)
-        days.push([geoId, whole, sumTotals(observations, begin, dayEnd, whole)])
+        days.push([geoId, whole, sumTotals(observations, begin, dayEnd, whole, zone)])
       else otherDays.add(whole.day)
     }
     if (hasWithdrawn && window) {
@@ -140,7 +148,11 @@ export async function writeDays(
   }
   // Of all geos at once: a statement costs as much as several days.
   await engine.upsertDays(tx, seriesId, days)
-  for (const [geoId, day] of toRecompute) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
+  for (const [geoId, day] of toRecompute) {
+    const recomputed = await recomputeDay(tx, engine, zone, seriesId, geoId, day)
+    if (recomputed) days.push(recomputed)
+  }
+  return days
 }
 
 /** Values side by side with their instants and the length of their periods. */
@@ -187,7 +199,7 @@ function periodLengths({ values, steps }: Timeline, first: number, end: number, 
 }
 
 /** The totals of a local day, whose values are those with index `first` up to (not including) `end`, in order of time. */
-function sumTotals(timeline: Timeline, first: number, end: number, day: LocalDay): DayTotals {
+function sumTotals(timeline: Timeline, first: number, end: number, day: LocalDay, zone: string): DayTotals {
   const { at, values, steps } = timeline
   let count = 0
   let min = Number.POSITIVE_INFINITY
@@ -196,10 +208,17 @@ function sumTotals(timeline: Timeline, first: number, end: number, day: LocalDay
   let lastAt = 0
   let sum = 0
   let compensation = 0
+  /** The distance of the first two values, if all others have it. */
+  let distance: number | null = null
+  let isEvenlySpaced = true
   for (let i = first; i < end; i++) {
     const value = values[i]!
     if (value === null) continue
     if (count++ === 0) firstAt = at[i]!
+    else {
+      distance ??= at[i]! - lastAt
+      if (at[i]! - lastAt !== distance) isEvenlySpaced = false
+    }
     lastAt = at[i]!
     if (value < min) min = value
     if (value > max) max = value
@@ -209,8 +228,8 @@ function sumTotals(timeline: Timeline, first: number, end: number, day: LocalDay
   }
   const { seconds, isEven, shortest } = periodLengths(timeline, first, end, count)
   const missing = shortest < day.seconds ? Math.max(0, Math.round((day.seconds - seconds) / shortest)) : 0
-  if (count === 0)
-    return { count, hours: null, min: null, max: null, sum: null, energy: null, firstS: null, lastS: null, missing }
+  if (count === 0) return { ...NO_TOTALS, missing }
+  const even = isEvenlySpaced && distance !== null ? evenStep(zone, day, firstAt, count, distance) : null
   return {
     count,
     hours: seconds / 3600,
@@ -221,5 +240,29 @@ function sumTotals(timeline: Timeline, first: number, end: number, day: LocalDay
     energy: isEven || typeof steps === 'number' ? null : sumEnergy(timeline, steps, first, end),
     firstS: firstAt - day.from,
     lastS: day.to - lastAt,
+    ...(even ?? findDayStep(zone, day, listInstants(timeline, first, end))),
   }
+}
+
+/** The totals of a day that has only NULLs. */
+const NO_TOTALS: DayTotals = {
+  count: 0,
+  hours: null,
+  min: null,
+  max: null,
+  sum: null,
+  energy: null,
+  firstS: null,
+  lastS: null,
+  missing: 0,
+  step: null,
+  offset: null,
+  strays: null,
+}
+
+/** The instants of a day with a value. */
+function listInstants({ at, values }: Timeline, first: number, end: number): Instant[] {
+  const instants: Instant[] = []
+  for (let i = first; i < end; i++) if (values[i] !== null) instants.push(at[i]!)
+  return instants
 }

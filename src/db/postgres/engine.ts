@@ -5,7 +5,7 @@ import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
 import { changedBy, queryRows } from './connection/statements.ts'
 import { computeDayChecksums, upsertDays } from './operations/days.ts'
-import { upsertObservations, withdrawObservations } from './operations/observations.ts'
+import { upsertObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { findValueTypes, query } from './operations/statement.ts'
 import { readExtremes, values } from './operations/values.ts'
@@ -44,7 +44,6 @@ export function createEngine(connection: Connection): Engine {
   const { kysely } = connection
   return {
     upsertObservations,
-    withdrawObservations,
     upsertDays,
     computeDayChecksums: () => computeDayChecksums(kysely),
     lockReplies,

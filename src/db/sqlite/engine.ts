@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 import { logBytes } from './file/wal.ts'
 import { computeDayChecksums, upsertDays } from './operations/days.ts'
 import { listTables } from './operations/finishCopy.ts'
-import { upsertObservations, withdrawObservations } from './operations/observations.ts'
+import { upsertObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { findValueTypes, query } from './operations/statement.ts'
 import { readExtremes, values } from './operations/values.ts'
@@ -33,7 +33,6 @@ function deleteOthers(
 export function createEngine({ kysely, raw, prepare }: Connection, file: string): Engine {
   return {
     upsertObservations: async (_tx, ...parameters) => upsertObservations(prepare, ...parameters),
-    withdrawObservations: async (_tx, ...parameters) => withdrawObservations(prepare, ...parameters),
     upsertDays: async (_tx, ...parameters) => upsertDays(prepare, ...parameters),
     computeDayChecksums: () => computeDayChecksums(kysely),
     lockReplies: async (_tx, hashes) => storedReplies(prepare, hashes),

@@ -138,6 +138,10 @@ export interface DayTotals {
   readonly firstS: number | null
   readonly lastS: number | null
   readonly missing: number
+  /** The finest step that the day holds, its offset, and the number of values off its periods; null if it holds none. */
+  readonly step: number | null
+  readonly offset: number | null
+  readonly strays: number | null
 }
 
 /** A local day of a geo with its totals. */

@@ -23,11 +23,22 @@ export const series = table(
   { key: ['id'], silent: ['created_at'], references: { indicator: ['kind', 'indicator_id'] } },
 )
 
+/**
+ * Which periods a timeline (a series and geo) publishes. `regular`: every one. `daily`: irregular, but some value every day.
+ * `irregular`: nothing is expected.
+ */
+export type CadenceKind = 'regular' | 'daily' | 'irregular'
+const CADENCE_KIND = 'regular (a value in every period), daily (irregular, but some value every day) or irregular'
+
 export const series_geo = table(
   'The geos for which a series has values.',
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Geo (geo.id); 0 = none'),
+    first_at: optional(instant('Start of the first period with a value other than NULL')),
+    last_at: optional(instant('Start of the last period with a value other than NULL')),
+    step_s: optional(integer('Length of the last period')),
+    kind: optional(word<CadenceKind>(`Cadence of the last stretch: ${CADENCE_KIND}; NULL before the first value`)),
   },
   { key: ['series_id', 'geo_id'], references: { series: ['series_id'] }, withoutRowid: true },
 )
@@ -79,6 +90,9 @@ export const _day = table(
     first_s: optional(integer('Seconds from midnight to the first value')),
     last_s: optional(integer('Seconds from the start of the last value to midnight')),
     missing: integer('Number of missing periods, counted in the shortest step of the day'),
+    step_s: optional(integer('Finest step of which the day has values in 7/8 of the periods; NULL if there is none')),
+    offset_s: optional(integer('Local seconds from a border of that step to its periods')),
+    strays: optional(integer('Number of values that are off these periods')),
   },
   { key: ['series_id', 'geo_id', 'month', 'day'], withoutRowid: true },
 )
@@ -91,6 +105,38 @@ export const _resolution = table(
     step_s: integer('New step in seconds'),
   },
   { key: ['series_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
+)
+
+export const _cadence = table(
+  'Which periods each series and geo publishes. A row holds until the next one of its series and geo.',
+  {
+    series_id: integer('Series (series.id)'),
+    geo_id: integer('Geo (geo.id)'),
+    from_at: instant('First instant; the first row also holds before it'),
+    kind: word<CadenceKind>(CADENCE_KIND),
+    step_s: optional(integer('Length of a period; NULL unless regular')),
+    anchor_at: optional(instant('Start of one of the periods; NULL unless regular')),
+    fetch_id: integer('Fetch that showed it (_fetch.id)'),
+  },
+  { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
+)
+
+export const _withdrawal = table(
+  'Days of which a response lacked many stored final values. They are withdrawn when a second response says the same.',
+  {
+    series_id: integer('Series (series.id)'),
+    geo_id: integer('Geo (geo.id)'),
+    from_at: instant('Start of the day'),
+    fetch_id: integer('Fetch that first lacked the values (_fetch.id)'),
+    to_at: instant('End of the day, exclusive'),
+    since_at: instant('Time of that fetch'),
+    confirmed_by: optional(integer('Fetch after which the values were withdrawn (_fetch.id); NULL while it is open')),
+  },
+  {
+    key: ['series_id', 'geo_id', 'from_at', 'fetch_id'],
+    references: { series: ['series_id'] },
+    withoutRowid: true,
+  },
 )
 
 /** The content of the response for an interval; `unverified`: it is not trusted. */
@@ -111,17 +157,23 @@ export const _coverage = table(
   { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )
 
+/** Why a period has no value: no row, a row with NULL, or a value that the service took back. */
+export type MissingReason = 'absent' | 'null' | 'withdrawn'
+
 export const _absent = table(
-  'Periods that should exist by the resolution of the series, but are missing from the response.',
+  'Periods without a value that follow each other, by the cadence of the series and geo, between its first and last value.',
   {
     series_id: integer('Series (series.id)'),
-    geo_id: integer('Geo (geo.id); 0 = missing for all geos'),
-    from_at: instant('Start of the interval'),
-    to_at: instant('End, exclusive'),
-    step_s: optional(integer('Length of a missing period, in seconds; NULL if unknown')),
-    missing: optional(integer('Number of missing periods; NULL if their length is unknown')),
-    since_at: instant('First confirmed absent'),
-    checked_at: instant('Last confirmed absent'),
+    geo_id: integer('Geo (geo.id)'),
+    from_at: instant('Start of the first period'),
+    to_at: instant('End of the last period'),
+    step_s: optional(integer('Length of a missing period; NULL if some value every day is expected')),
+    missing: optional(integer('Number of missing periods; NULL if some value every day is expected')),
+    reason: word<MissingReason>(
+      'absent (no row), null (a row with NULL) or withdrawn (the service took the value back)',
+    ),
+    since_at: instant('First found missing while it could no longer be published'),
+    checked_at: instant('Last found missing'),
   },
   { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )

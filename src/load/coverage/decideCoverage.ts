@@ -1,27 +1,20 @@
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { CoveredState } from '../../db/tables/series.ts'
-import { type Absence, type Coverage, EARLY_S } from '../../job/plannerState.ts'
+import { type Coverage, EARLY_S } from '../../job/plannerState.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, overlaps, subtract } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
-import type { Change, Geo, RowChanges, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
-import { decideAbsences, mergeAdjacent } from './decideAbsences.ts'
+import type { CoverageChange, Geo, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
 
-/* Rules 1–16 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`, and the geos whose absences it decides. Pure. */
+/* Rules 1–16 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`. Pure. */
 
 /** The state of a window; `kept`: stored values keep their age. */
 type ReplyState = CoveredState | 'kept'
 
-/** Decides what a reply changes. */
-export function decideCoverage(series: Series, reply: SeriesReply, stored: StoredCoverage): Change {
-  const { window, newGeos } = reply
-  // Rule 13: a reply about one instant covers nothing.
-  if (!window)
-    return toChange(
-      stored,
-      stored.coverage,
-      decideAbsences(series, reply, stored, [], () => false),
-    )
+/** Decides what a reply about a window changes. A reply about one instant covers nothing (rule 13). */
+export function decideCoverage(series: Series, reply: SeriesReply, stored: StoredCoverage): CoverageChange {
+  const { newGeos } = reply
+  const window = reply.window!
   // Rule 11: new geos may show calendar periods that end after older rows.
   const before = newGeos.length > 0 ? limitSettled(stored.coverage, series.periods) : stored.coverage
   const unverified = new Set<Geo>()
@@ -34,23 +27,18 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
       const change = isVerified(state) ? cutRow : renewUnverified(reply.fetchedAt)
       rows = rows.flatMap((row) => (row.geo === geo ? row : change(row, window, series)))
     }
-    rows = replaceRows(rows, geo, window, createRows(series, reply, before, geo, state), series)
+    rows = replaceRows(rows, geo, window, createRows(series, reply, window, before, geo, state), series)
   }
   // Rule 9: known geos with stored values are unverified if the reply lacks them.
   for (const geo of findUnverifiedGeos(series, reply, stored, unverified)) {
     unverified.add(geo)
-    rows = replaceRows(rows, geo, window, createRows(series, reply, before, geo, 'unverified'), series)
+    rows = replaceRows(rows, geo, window, createRows(series, reply, window, before, geo, 'unverified'), series)
   }
-  // After dismissed rejects, absences are decided by all stored values.
-  const values = new Map([...reply.values].map(([geo, sent]) => [geo, stored.values.get(geo) ?? sent]))
-  const absences = decideAbsences(
-    series,
-    { ...reply, values },
-    { ...stored, coverage: before },
-    listDecidedGeos(series, reply),
-    (geo) => provesAbsence(geo, reply, unverified),
-  )
-  return toChange(stored, mergeRows(rows, series), absences)
+  // Rule 10: so are days of which it lacks many stored final values.
+  for (const [geo, days] of reply.doubted)
+    for (const day of unverified.has(geo) || unverified.has(ALL_GEOS) ? [] : intersect(days, [window]))
+      rows = replaceRows(rows, geo, day, createRows(series, reply, day, before, geo, 'unverified'), series)
+  return toChange(stored.coverage, mergeRows(rows, series), unverified)
 }
 
 /** Rules 1–5: the state of the window for a geo. */
@@ -59,7 +47,7 @@ function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCovera
   // Rule 1: values could not be read.
   if (reply.hasUnreadValues) return 'unverified'
   // Rule 2: the reply has values.
-  if (isForAll ? reply.values.size > 0 : reply.values.has(geo)) return 'values'
+  if (isForAll ? reply.present.size > 0 : reply.present.has(geo)) return 'values'
   // Rule 5: neither the reply nor the database has values.
   if (isForAll ? omittedGeos.size === 0 : !omittedGeos.has(geo)) return 'empty'
   // Rule 4: dismissed rejects may be the stored values. Rule 3: nothing explains their lack.
@@ -83,35 +71,36 @@ const renewUnverified =
   }
 
 /** Whether dismissed rejects may be the missing values of a geo: their place is unknown, or nothing of the reply or geo was read. */
-const dismissalMayExplain = (geo: Geo, { values, dismissed }: SeriesReply): boolean =>
-  dismissed.some((key) => key === null || values.size === 0 || (key.geo === geo && !values.has(geo)))
+const dismissalMayExplain = (geo: Geo, { present, dismissed }: SeriesReply): boolean =>
+  dismissed.some((key) => key === null || present.size === 0 || (key.geo === geo && !present.has(geo)))
 
-/** Rules 9 and 10: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
+/** Rule 9: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
 function findUnverifiedGeos(
   { knownGeos }: Series,
-  { geos, values, dismissed }: SeriesReply,
+  { geos, present, dismissed }: SeriesReply,
   stored: StoredCoverage,
   unverified: ReadonlySet<Geo>,
 ): readonly Geo[] {
-  if (!geos.includes(ALL_GEOS) || unverified.has(ALL_GEOS) || values.size === 0) return []
+  if (!geos.includes(ALL_GEOS) || unverified.has(ALL_GEOS) || present.size === 0) return []
   const rejected = new Set(dismissed.map((key) => key?.geo))
-  return knownGeos.filter((geo) => !values.has(geo) && !rejected.has(geo) && stored.omittedGeos.has(geo))
+  return knownGeos.filter((geo) => !present.has(geo) && !rejected.has(geo) && stored.omittedGeos.has(geo))
 }
 
-/** Rule 16: the geos whose absences a reply decides. */
-export function listDecidedGeos({ knownGeos }: Series, { geos, values }: SeriesReply): readonly Geo[] {
-  if (!geos.includes(ALL_GEOS)) return geos
-  return values.size === 0 ? [ALL_GEOS] : [...new Set([...values.keys(), ...knownGeos])]
-}
+/** Rule 16: the geos whose missing periods a reply decides: those of the request, or all known ones. */
+export const listDecidedGeos = (
+  { knownGeos }: Pick<Series, 'knownGeos'>,
+  { geos }: Pick<SeriesReply, 'geos'>,
+): readonly Geo[] => (geos.includes(ALL_GEOS) ? knownGeos : geos)
 
-/** Rule 16: whether missing periods of a geo are absent. */
-const provesAbsence = (geo: Geo, reply: SeriesReply, unverified: ReadonlySet<Geo>): boolean =>
+/** Rule 16: whether a reply shows that periods of a geo are missing. */
+export const provesMissing = (geo: Geo, reply: SeriesReply, unverified: ReadonlySet<Geo>): boolean =>
   !unverified.has(geo) && !unverified.has(ALL_GEOS) && !dismissalMayExplain(geo, reply)
 
-/** The rows of a geo for the window of a reply. */
+/** The rows of a geo for the window of a reply, or a part of it. */
 function createRows(
   series: Series,
-  { window, fetchedAt }: SeriesReply,
+  { fetchedAt }: SeriesReply,
+  window: Interval,
   before: readonly Coverage[],
   geo: Geo,
   state: ReplyState,
@@ -120,11 +109,11 @@ function createRows(
     const settledFor = fetchedAt - lastPeriodEnd({ from, to }, series.periods)
     return { geo, from, to, state, fetchedAt, settledFor, sinceAt }
   }
-  if (isVerified(state)) return [createRow(window!, state, null)]
+  if (isVerified(state)) return [createRow(window, state, null)]
   const valid = selectValidRows(before, geo, series)
   const older = state === 'kept' ? valid : valid.filter((row) => row.state === 'unverified')
-  const rest = subtract([window!], older)
-  const parts = older.flatMap((row) => clipRow(row, window!, series))
+  const rest = subtract([window], older)
+  const parts = older.flatMap((row) => clipRow(row, window, series))
   // Rule 4: stored values keep the time of their reply.
   if (state === 'kept')
     return [
@@ -209,29 +198,30 @@ function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Seri
   })
 }
 
+/** Sorts rows and merges adjacent ones of a geo. `join` returns the merged row, or null to keep both. */
+function mergeAdjacent(rows: readonly Coverage[], join: (a: Coverage, b: Coverage) => Coverage | null): Coverage[] {
+  const merged: Coverage[] = []
+  for (const row of [...rows].sort((a, b) => a.geo - b.geo || a.from - b.from)) {
+    const last = merged.at(-1)
+    const joined = last && last.geo === row.geo && last.to === row.from ? join(last, row) : null
+    if (joined) merged[merged.length - 1] = joined
+    else merged.push(row)
+  }
+  return merged
+}
+
 /** Compares rows by all their columns. */
-function compareRows<T extends object>(
-  before: readonly T[],
-  after: readonly T[],
-  columns: readonly (keyof T)[],
-): RowChanges<T> {
-  const toKey = (row: T): string => columns.map((column) => row[column]).join()
+function toChange(
+  before: readonly Coverage[],
+  after: readonly Coverage[],
+  unverified: ReadonlySet<Geo>,
+): CoverageChange {
+  const toKey = ({ geo, from, to, state, fetchedAt, settledFor, sinceAt }: Coverage): string =>
+    [geo, from, to, state, fetchedAt, settledFor, sinceAt].join()
   const [oldKeys, newKeys] = [new Set(before.map(toKey)), new Set(after.map(toKey))]
   return {
     remove: before.filter((row) => !newKeys.has(toKey(row))),
     insert: after.filter((row) => !oldKeys.has(toKey(row))),
+    unverified,
   }
 }
-
-const toChange = (stored: StoredCoverage, coverage: readonly Coverage[], absences: readonly Absence[]): Change => ({
-  coverage: compareRows(stored.coverage, coverage, [
-    'geo',
-    'from',
-    'to',
-    'state',
-    'fetchedAt',
-    'settledFor',
-    'sinceAt',
-  ]),
-  absences: compareRows(stored.absences, absences, ['geo', 'from', 'to', 'step', 'sinceAt', 'checkedAt']),
-})

@@ -12,6 +12,7 @@ const RECORD_TABLES = [
     '_reply',
     '_quarantine',
     '_budget',
+    '_withdrawal',
     '_source',
     'time_zone_offset',
     'magnitude',

@@ -17,8 +17,11 @@ const COLUMNS = [
   'first_s',
   'last_s',
   'missing',
+  'step_s',
+  'offset_s',
+  'strays',
 ]
-const DOUBLES = ['hours', 'min', 'max', 'sum', 'energy', 'first_s', 'last_s']
+const DOUBLES = ['hours', 'min', 'max', 'sum', 'energy', 'first_s', 'last_s', 'step_s', 'offset_s', 'strays']
 const DAY_TOTALS = COLUMNS.slice(3)
 const totals = (row: string): string => DAY_TOTALS.map((column) => `${row}.${column}`).join(', ')
 
@@ -33,7 +36,7 @@ export async function upsertDays(tx: Transaction<Database>, seriesId: number, da
   if (days.length === 0) return
   const rows = days.map(([geoId, { month, dayOfMonth }, day]) => [
     ...[geoId, month, dayOfMonth, day.count, day.hours, day.min, day.max, day.sum, day.energy],
-    ...[day.firstS, day.lastS, day.missing],
+    ...[day.firstS, day.lastS, day.missing, day.step, day.offset, day.strays],
   ])
   const columns = COLUMNS.map((column, i) => {
     const values = rows.map((row) => row[i]!)

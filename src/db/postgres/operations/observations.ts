@@ -4,7 +4,7 @@ import type { UpsertResult } from '../../engine.ts'
 import { geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
 import { doubles, wholeNumbers } from '../connection/binary.ts'
-import { changedBy, queryRows, sendSql } from '../connection/statements.ts'
+import { queryRows, sendSql } from '../connection/statements.ts'
 
 /*
  * The hot path. It reads the stored values of the window by one scan of the key, and compares them here: equal values lock no row,
@@ -116,7 +116,7 @@ export async function upsertObservations(
     const old = stored.get(geoId)!.get(instant)
     if (old === undefined) fresh.add(geoId, instant, value, step)
     // Guessed steps do not replace stored ones.
-    else if (old.value !== value || (!isStepGuessed && old.step_s !== step)) {
+    else if (old.value !== value) {
       before.add(geoId, instant, old.value, old.step_s, old.fetch_id)
       after.add(geoId, instant, value, isStepGuessed ? old.step_s : step)
     }
@@ -133,28 +133,4 @@ export async function upsertObservations(
     revised: after.at.length,
     surplus: findSurplus(stored, window, observations),
   }
-}
-
-const WITHDRAW = `with gone as (
-    delete from observation where series_id = $1 and geo_id = $3 and at >= $4 and at < $5 and at <> all($6::bigint[])
-    returning geo_id, at, fetch_id, value, step_s
-  )
-  insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
-  select $1::bigint, geo_id, at, fetch_id, value, step_s, $2::bigint from gone`
-
-export async function withdrawObservations(
-  tx: Transaction<Database>,
-  seriesId: number,
-  fetchId: number,
-  { from, to }: Interval,
-  { geoIds, at }: Observations,
-  surplus: ReadonlySet<number>,
-): Promise<number> {
-  let withdrawn = 0
-  for (const geoId of surplus) {
-    const first = geoIds.indexOf(geoId)
-    const instants = wholeNumbers(at.slice(first, geoIds.lastIndexOf(geoId) + 1))
-    withdrawn += await changedBy(tx, WITHDRAW, [seriesId, fetchId, geoId, from, to, instants])
-  }
-  return withdrawn
 }

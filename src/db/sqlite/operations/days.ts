@@ -10,14 +10,16 @@ const DAYS_PER_STATEMENT = 64
 const UPSERTS = Array.from({ length: DAYS_PER_STATEMENT + 1 }, (_, days) =>
   days === 0
     ? ''
-    : `insert into _day (series_id, geo_id, month, day, min, max, sum, count, hours, energy, first_s, last_s, missing)
-   values ${Array.from({ length: days }, () => '(:series, ?, ?, ?, ?, ?, ?, :count, :hours, :energy, :first, :last, :missing)')}
+    : `insert into _day (series_id, geo_id, month, day, min, max, sum, count, hours, energy, first_s, last_s, missing, step_s, offset_s, strays)
+   values ${Array.from({ length: days }, () => '(:series, ?, ?, ?, ?, ?, ?, :count, :hours, :energy, :first, :last, :missing, :step, :offset, :strays)')}
    on conflict (series_id, geo_id, month, day) do update
    set count = excluded.count, hours = excluded.hours, min = excluded.min, max = excluded.max, sum = excluded.sum,
-     energy = excluded.energy, first_s = excluded.first_s, last_s = excluded.last_s, missing = excluded.missing
+     energy = excluded.energy, first_s = excluded.first_s, last_s = excluded.last_s, missing = excluded.missing,
+     step_s = excluded.step_s, offset_s = excluded.offset_s, strays = excluded.strays
    where count <> excluded.count or sum is not excluded.sum or min is not excluded.min or max is not excluded.max
      or hours is not excluded.hours or energy is not excluded.energy or first_s is not excluded.first_s
-     or last_s is not excluded.last_s or missing <> excluded.missing`,
+     or last_s is not excluded.last_s or missing <> excluded.missing
+     or step_s is not excluded.step_s or offset_s is not excluded.offset_s or strays is not excluded.strays`,
 )
 
 /** Whether two days differ only in their values. */
@@ -27,13 +29,16 @@ const areSameButValues = (a: DayTotals, b: DayTotals): boolean =>
   a.firstS === b.firstS &&
   a.lastS === b.lastS &&
   a.missing === b.missing &&
+  a.step === b.step &&
+  a.offset === b.offset &&
+  a.strays === b.strays &&
   a.energy === null &&
   b.energy === null
 
 export function upsertDays(prepare: Prepare, seriesId: number, days: readonly GeoDay[]): void {
   for (let first = 0, end = 0; first < days.length; first = end) {
     const [, , common] = days[first]!
-    const { count, hours, energy, firstS, lastS, missing } = common
+    const { count, hours, energy, firstS, lastS, missing, step, offset, strays } = common
     const parameters: unknown[] = []
     do {
       const [geoId, { month, dayOfMonth }, { min, max, sum }] = days[end++]!
@@ -47,6 +52,9 @@ export function upsertDays(prepare: Prepare, seriesId: number, days: readonly Ge
       first: firstS,
       last: lastS,
       missing,
+      step,
+      offset,
+      strays,
     })
   }
 }

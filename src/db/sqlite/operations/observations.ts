@@ -19,7 +19,7 @@ const upsertText = (rows: number, hasStep: boolean, isEven: boolean): string =>
    values ${Array.from({ length: rows }, (_, i) => `(:series, :geo, ${isEven ? `:from + ${i} * :step` : '?'}, ?, :step, :fetch)`)}
    on conflict (series_id, geo_id, at) do update
    set value = excluded.value${hasStep ? ', step_s = excluded.step_s' : ''}, fetch_id = excluded.fetch_id
-   where observation.value is not excluded.value${hasStep ? ' or observation.step_s is not excluded.step_s' : ''}`
+   where observation.value is not excluded.value`
 /** The upserts by number of rows, built on demand. */
 function upserts(hasStep: boolean, isEven: boolean): (rows: number) => string {
   const built: string[] = []
@@ -124,27 +124,4 @@ export function upsertObservations(
     revised += superseded
   }
   return { inserted: changed - revised, unchanged: at.length - changed, revised, surplus }
-}
-
-export function withdrawObservations(
-  prepare: Prepare,
-  seriesId: number,
-  fetchId: number,
-  { from, to }: Interval,
-  { geoIds, at }: Observations,
-  surplus: ReadonlySet<number>,
-): number {
-  let withdrawn = 0
-  for (const geoId of surplus) {
-    const first = geoIds.indexOf(geoId)
-    const instants = JSON.stringify(at.slice(first, geoIds.lastIndexOf(geoId) + 1))
-    const range = [seriesId, geoId, from, to - 1]
-    const gone = `series_id = ? and geo_id = ? and at between ? and ? and at not in (select value from json_each(?))`
-    prepare(
-      `insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
-       select series_id, geo_id, at, fetch_id, value, step_s, ? from observation where ${gone}`,
-    ).run([fetchId, ...range, instants])
-    withdrawn += prepare(`delete from observation where ${gone}`).run([...range, instants]).changes
-  }
-  return withdrawn
 }

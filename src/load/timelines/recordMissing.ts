@@ -1,0 +1,230 @@
+import type { Transaction } from 'kysely'
+import { prepareQuery } from '../../db/prepared.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { type GeoRange, geoRanges, type Observations } from '../../db/tables/rows.ts'
+import type { Database } from '../../db/tables/schema.ts'
+import type { Coverage } from '../../job/plannerState.ts'
+import { type Extent, findMissing, type TimelineValues } from '../../judge/missing.ts'
+import type { Instant } from '../../util/time/instant.ts'
+import { hull, type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
+import { floorTo } from '../../util/time/zone.ts'
+import { type Cadences, IRREGULAR } from './cadences.ts'
+import { type Check, decideMissing, type MissingRow } from './decideMissing.ts'
+import type { CadenceChange } from './updateCadences.ts'
+
+/* Writes the missing periods of the timelines of a series: by their stored values and cadence, not by the reply alone. */
+
+/** What a reply changed in a series, after its values, cadences and coverage were written. */
+export interface ChangedSeries {
+  readonly seriesId: number
+  readonly zone: string
+  /** Seconds. */
+  readonly longestLookback: number
+  readonly cadences: Cadences
+  /** The extents of all timelines, before and after the reply. */
+  readonly extentsBefore: ReadonlyMap<number, Extent | null>
+  readonly extents: ReadonlyMap<number, Extent | null>
+  readonly cadenceChanges: readonly CadenceChange[]
+  /** The geos whose missing periods the window decides. */
+  readonly decidedGeos: ReadonlySet<number>
+  /** Null for a reply about one instant. */
+  readonly window: Interval | null
+  readonly observations: Observations
+  /** Whether all stored values of the window are in the reply. */
+  readonly isComplete: boolean
+  readonly withdrawn: ReadonlyMap<number, readonly Instant[]>
+  /** Dismissed rejects about values, which stand for values. Null if the place of one is not known. */
+  readonly dismissed: readonly ({ readonly geo: number; readonly at: Instant } | null)[]
+  readonly fetchedAt: Instant
+}
+
+/** Records the missing periods of all timelines that a reply, or a change of their cadence, concerns. */
+export async function recordMissing(tx: Transaction<Database>, changed: ChangedSeries): Promise<void> {
+  const scopes = findScopes(changed)
+  if (scopes.size === 0) return
+  const reach = hull([...scopes.values()].flat())
+  const range = { seriesId: changed.seriesId, ...reach }
+  const coverage = await selectCoverage.all(tx, range)
+  const stored = Map.groupBy(await selectMissing.all(tx, range), ({ geo }) => geo)
+  const ranges = new Map(geoRanges(changed.observations).map((geoRange) => [geoRange.geoId, geoRange]))
+  for (const [geoId, scope] of scopes) {
+    const before = stored.get(geoId) ?? []
+    const after = await findRows(tx, changed, geoId, scope, before, { coverage, sent: ranges.get(geoId) })
+    await writeMissing(tx, changed.seriesId, geoId, before, after)
+  }
+}
+
+/** The parts of each timeline in which missing periods are decided again. */
+function findScopes(changed: ChangedSeries): Map<number, Interval[]> {
+  const { window, decidedGeos, extentsBefore, extents, cadenceChanges, observations } = changed
+  const scopes = new Map<number, Interval[]>()
+  const add = (geoId: number, ...intervals: readonly Interval[]): void => {
+    const parts = intervals.filter(({ from, to }) => from < to)
+    if (parts.length > 0) scopes.set(geoId, merge([...(scopes.get(geoId) ?? []), ...parts]))
+  }
+  if (window) for (const geoId of decidedGeos) add(geoId, window)
+  else for (const { geoId, first, end } of geoRanges(observations)) add(geoId, instantsOf(observations, first, end))
+  for (const [geoId, after] of extents) {
+    const before = extentsBefore.get(geoId) ?? null
+    if (!after || !before) {
+      // A timeline begins: all that is covered between its values is decided.
+      for (const extent of [before, after]) if (extent) add(geoId, { from: extent.first, to: extent.last + 1 })
+      continue
+    }
+    // A part beyond an end is decided when the timeline grows over it.
+    add(geoId, { from: Math.min(before.first, after.first), to: Math.max(before.first, after.first) })
+    add(geoId, { from: Math.min(before.last, after.last), to: Math.max(before.last, after.last) + 1 })
+  }
+  for (const { geoId, from, to } of cadenceChanges) {
+    const extent = extents.get(geoId)
+    if (extent) add(geoId, { from: Math.max(from, extent.first), to: Math.min(to, extent.last + 1) })
+  }
+  return scopes
+}
+
+const instantsOf = ({ at }: Observations, first: number, end: number): Interval => ({
+  from: at[first]!,
+  to: at[end - 1]! + 1,
+})
+
+interface Around {
+  readonly coverage: readonly Coverage[]
+  /** The values of the geo in the reply. */
+  readonly sent: GeoRange | undefined
+}
+
+/** The rows of `_absent` of a timeline near a scope, as its stored values show. */
+async function findRows(
+  tx: Transaction<Database>,
+  changed: ChangedSeries,
+  geoId: number,
+  scope: readonly Interval[],
+  before: readonly MissingRow[],
+  { coverage, sent }: Around,
+): Promise<readonly MissingRow[]> {
+  const { seriesId, zone, cadences, extents, window, fetchedAt, longestLookback, dismissed } = changed
+  const extent = extents.get(geoId)
+  const stretches = cadences.get(geoId) ?? [IRREGULAR]
+  const ofGeo = coverage.filter((row) => row.geo === geoId)
+  const ofAll = coverage.filter((row) => row.geo === ALL_GEOS)
+  const valid = [...ofGeo, ...ofAll.flatMap((row) => subtract([row], ofGeo).map((part) => ({ ...row, ...part })))]
+  // An unverified reply says nothing: what was missing before stays.
+  const unverified = valid.filter(({ state }) => state === 'unverified')
+  const decided = subtract(scope, unverified)
+  const checks: Check[] = valid.flatMap((row) =>
+    intersect([row], decided).map((part) => ({ ...part, checkedAt: row.fetchedAt })),
+  )
+  if (window) {
+    // Covered rows keep the oldest time of their parts; in the window it is that of this reply.
+    const inWindow = intersect([window], merge(checks)).map((part) => ({ ...part, checkedAt: fetchedAt }))
+    const beside = checks.flatMap((check) => subtract([check], [window]).map((part) => ({ ...check, ...part })))
+    checks.splice(0, checks.length, ...beside, ...inWindow)
+  }
+  const covered = merge(checks)
+  if (!extent || covered.length === 0 || stretches.every(({ kind }) => kind === 'irregular'))
+    return decideMissing(before, decided, [], checks, () => fetchedAt)
+  const isInWindow = window !== null && covered.every(({ from, to }) => from >= window.from && to <= window.to)
+  const values =
+    changed.isComplete && sent && isInWindow
+      ? toTimelineValues(changed.observations, sent)
+      : await readTimelineValues(tx, { seriesId, geoId, ...hull(covered) })
+  const takenBack = new Set(changed.withdrawn.get(geoId) ?? [])
+  const isWithdrawn = (at: Instant): boolean =>
+    takenBack.has(at) || before.some((row) => row.reason === 'withdrawn' && row.from <= at && at < row.to)
+  const present = addInstants(
+    values.present,
+    dismissed.flatMap((key) => (key?.geo === geoId ? [key.at] : [])),
+  )
+  const runs = findMissing(stretches, zone, covered, { ...values, present, isWithdrawn }, extent)
+  return decideMissing(before, decided, runs, checks, (at) => floorTo(zone, at - longestLookback, 'day'))
+}
+
+/** Adds instants to a list in order. */
+const addInstants = (instants: readonly Instant[], more: readonly Instant[]): readonly Instant[] =>
+  more.length === 0 ? instants : [...new Set([...instants, ...more])].sort((a, b) => a - b)
+
+/** The values of a geo in a reply. */
+function toTimelineValues({ at, values }: Observations, { first, end }: GeoRange): TimelineValues {
+  const present: Instant[] = []
+  const nulls: Instant[] = []
+  for (let i = first; i < end; i++) (values[i] === null ? nulls : present).push(at[i]!)
+  return { present, nulls }
+}
+
+async function readTimelineValues(tx: Transaction<Database>, range: Range): Promise<TimelineValues> {
+  const present: Instant[] = []
+  const nulls: Instant[] = []
+  for (const { at, value } of await selectValues.all(tx, range)) (value === null ? nulls : present).push(at)
+  return { present, nulls }
+}
+
+type SeriesRange = Interval & { readonly seriesId: number }
+type Range = SeriesRange & { readonly geoId: number }
+
+const selectValues = prepareQuery((db, { seriesId, geoId, from, to }: Range) =>
+  db
+    .selectFrom('observation')
+    .select(['at', 'value'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('at', '>=', from)
+    .where('at', '<', to)
+    .orderBy('at'),
+)
+
+const selectCoverage = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
+  db
+    .selectFrom('_coverage')
+    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
+    .select(['settled_s as settledFor', 'since_at as sinceAt'])
+    .where('series_id', '=', seriesId)
+    .where('from_at', '<', to)
+    .where('to_at', '>', from),
+)
+
+/** The missing periods of a series in an interval or adjacent to it. */
+const selectMissing = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
+  db
+    .selectFrom('_absent')
+    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step', 'missing as periods', 'reason'])
+    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
+    .where('series_id', '=', seriesId)
+    .where('from_at', '<=', to)
+    .where('to_at', '>=', from)
+    .orderBy('geo_id')
+    .orderBy('from_at'),
+)
+
+/** Writes the rows that differ. */
+async function writeMissing(
+  tx: Transaction<Database>,
+  seriesId: number,
+  geoId: number,
+  before: readonly MissingRow[],
+  after: readonly MissingRow[],
+): Promise<void> {
+  const toKey = ({ from, to, step, periods, reason, sinceAt, checkedAt }: MissingRow): string =>
+    [from, to, step, periods, reason, sinceAt, checkedAt].join()
+  const [oldKeys, newKeys] = [new Set(before.map(toKey)), new Set(after.map(toKey))]
+  for (const row of before)
+    if (!newKeys.has(toKey(row))) await deleteMissing.run(tx, { seriesId, geoId, from: row.from })
+  for (const row of after)
+    if (!oldKeys.has(toKey(row)))
+      await insertMissing.run(tx, {
+        series_id: seriesId,
+        geo_id: geoId,
+        from_at: row.from,
+        to_at: row.to,
+        step_s: row.step,
+        missing: row.periods,
+        reason: row.reason,
+        since_at: row.sinceAt,
+        checked_at: row.checkedAt,
+      })
+}
+
+const deleteMissing = prepareQuery(
+  (db, { seriesId, geoId, from }: { seriesId: number; geoId: number; from: Instant }) =>
+    db.deleteFrom('_absent').where('series_id', '=', seriesId).where('geo_id', '=', geoId).where('from_at', '=', from),
+)
+const insertMissing = prepareQuery((db, row: Database['_absent']) => db.insertInto('_absent').values(row))
