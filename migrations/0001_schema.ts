@@ -6,7 +6,7 @@ const differs = (columns: readonly string[]): string =>
   columns.map((column) => `old.${column} is not new.${column}`).join(' or ')
 
 /** Moves a superseded value to the history. The step of a value belongs to the cadence: it changes without a new version. */
-const KEEP_VALUES = `create trigger observation_revised after update on observation
+export const KEEP_VALUES = `create trigger observation_revised after update on observation
     when old.value is not new.value
     begin
       insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)

@@ -114,7 +114,7 @@ const TYPED_COLUMNS: Readonly<Record<string, string>> = {
   valid_to: 'valid_to::timestamptz',
 }
 
-function viewSql({ columns, sql: text, postgres = text }: DatabaseView): string {
+export function viewSql({ columns, sql: text, postgres = text }: DatabaseView): string {
   const names = Object.keys(columns)
   // `cross join … on` tells only SQLite in which order to read the tables.
   const view = postgres.replaceAll('cross join', 'join')

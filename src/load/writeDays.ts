@@ -66,7 +66,7 @@ const deleteDay = prepareQuery((db, parameters: { seriesId: number; geoId: numbe
 )
 
 /** Computes the totals of a day from the stored values; null if it has no values, and no totals any more. */
-export async function recomputeDay(
+async function recomputeDay(
   tx: Transaction<Database>,
   engine: Engine,
   zone: string,
@@ -83,6 +83,42 @@ export async function recomputeDay(
   const totals: GeoDay = [geoId, whole, sumTotals(values, 0, values.at.length, whole, zone)]
   await engine.upsertDays(tx, seriesId, [totals])
   return totals
+}
+
+/** Days that are read at once. */
+const DAYS_AT_ONCE = 64
+
+/** Computes the totals of days, in ascending order, from the stored values of a geo. */
+export async function recomputeDays(
+  tx: Transaction<Database>,
+  engine: Engine,
+  zone: string,
+  { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
+  days: readonly DayNumber[],
+): Promise<void> {
+  const calendar = createCalendar(zone)
+  for (let first = 0, end = 0; first < days.length; first = end) {
+    while (end < days.length && days[end]! < days[first]! + DAYS_AT_ONCE) end++
+    const wanted = new Set(days.slice(first, end))
+    const range = { from: localDay(zone, days[first]!).from, to: localDay(zone, days[end - 1]!).to }
+    const rows = await currentValues.all(tx, { seriesId, geoId, ...range })
+    const byDay = Map.groupBy(rows, ({ at }) => calendar.dayIntervalAt(at).day)
+    const totals = [...byDay].flatMap(([day, inDay]): GeoDay[] => {
+      if (!wanted.has(day)) return []
+      const timeline = {
+        at: inDay.map(({ at }) => at),
+        values: inDay.map(({ value }) => value),
+        steps: inDay.map(({ step_s }) => step_s),
+      }
+      const whole = localDay(zone, day)
+      return [[geoId, whole, sumTotals(timeline, 0, inDay.length, whole, zone)]]
+    })
+    await engine.upsertDays(
+      tx,
+      seriesId,
+      totals.sort(([, a], [, b]) => a.day - b.day),
+    )
+  }
 }
 
 /** The values that a reply changed. */

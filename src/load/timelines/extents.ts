@@ -37,7 +37,7 @@ const selectEnd = (order: 'asc' | 'desc') =>
   prepareQuery((db, { seriesId, geoId }: { seriesId: number; geoId: number }) =>
     db
       .selectFrom('observation')
-      .select('at')
+      .select(['at', 'step_s'])
       .where('series_id', '=', seriesId)
       .where('geo_id', '=', geoId)
       .where('value', 'is not', null)
@@ -45,6 +45,17 @@ const selectEnd = (order: 'asc' | 'desc') =>
       .limit(1),
   )
 const [selectFirst, selectLast] = [selectEnd('asc'), selectEnd('desc')]
+
+/** Reads the first and the last instant with a value, and the step of the last one; null without values. */
+export async function readExtent(
+  tx: Transaction<Database>,
+  seriesId: number,
+  geoId: number,
+): Promise<(Extent & { readonly step: number }) | null> {
+  const first = await selectFirst.first(tx, { seriesId, geoId })
+  const last = await selectLast.first(tx, { seriesId, geoId })
+  return first && last ? { first: first.at, last: last.at, step: last.step_s } : null
+}
 
 /** The first and the last index of a value other than null in a range; null without any. */
 function findEnds({ values }: Observations, first: number, end: number): readonly [number, number] | null {
@@ -78,13 +89,8 @@ export async function findExtents(
       stored !== null &&
       ((isIn(stored.first) && stored.first < (sent?.first ?? Number.POSITIVE_INFINITY)) ||
         (isIn(stored.last) && stored.last > (sent?.last ?? Number.NEGATIVE_INFINITY)))
-    if (mayBeGone) {
-      const [from, to] = [
-        await selectFirst.first(tx, { seriesId, geoId }),
-        await selectLast.first(tx, { seriesId, geoId }),
-      ]
-      extents.set(geoId, from && to ? { first: from.at, last: to.at } : null)
-    } else if (sent)
+    if (mayBeGone) extents.set(geoId, await readExtent(tx, seriesId, geoId))
+    else if (sent)
       extents.set(geoId, {
         first: Math.min(sent.first, stored?.first ?? sent.first),
         last: Math.max(sent.last, stored?.last ?? sent.last),

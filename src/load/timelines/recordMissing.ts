@@ -46,10 +46,13 @@ export async function recordMissing(tx: Transaction<Database>, changed: ChangedS
   const range = { seriesId: changed.seriesId, ...reach }
   const coverage = await selectCoverage.all(tx, range)
   const stored = Map.groupBy(await selectMissing.all(tx, range), ({ geo }) => geo)
+  const isBeside = !changed.window || reach.from < changed.window.from || reach.to > changed.window.to
+  const dismissed = isBeside ? await selectDismissedWindows.all(tx, range) : []
   const ranges = new Map(geoRanges(changed.observations).map((geoRange) => [geoRange.geoId, geoRange]))
   for (const [geoId, scope] of scopes) {
     const before = stored.get(geoId) ?? []
-    const after = await findRows(tx, changed, geoId, scope, before, { coverage, sent: ranges.get(geoId) })
+    const around = { coverage, dismissed, sent: ranges.get(geoId) }
+    const after = await findRows(tx, changed, geoId, scope, before, around)
     await writeMissing(tx, changed.seriesId, geoId, before, after)
   }
 }
@@ -89,6 +92,8 @@ const instantsOf = ({ at }: Observations, first: number, end: number): Interval 
 
 interface Around {
   readonly coverage: readonly Coverage[]
+  /** Windows of earlier replies with dismissed rejects, which may stand for missing values. */
+  readonly dismissed: readonly Interval[]
   /** The values of the geo in the reply. */
   readonly sent: GeoRange | undefined
 }
@@ -100,7 +105,7 @@ async function findRows(
   geoId: number,
   scope: readonly Interval[],
   before: readonly MissingRow[],
-  { coverage, sent }: Around,
+  { coverage, dismissed: dismissedWindows, sent }: Around,
 ): Promise<readonly MissingRow[]> {
   const { seriesId, zone, cadences, extents, window, fetchedAt, longestLookback, dismissed } = changed
   const extent = extents.get(geoId)
@@ -110,7 +115,8 @@ async function findRows(
   const valid = [...ofGeo, ...ofAll.flatMap((row) => subtract([row], ofGeo).map((part) => ({ ...row, ...part })))]
   // An unverified reply says nothing: what was missing before stays.
   const unverified = valid.filter(({ state }) => state === 'unverified')
-  const decided = subtract(scope, unverified)
+  const hidden = window ? subtract(dismissedWindows, [window]) : dismissedWindows
+  const decided = subtract(scope, [...unverified, ...hidden])
   const checks: Check[] = valid.flatMap((row) =>
     intersect([row], decided).map((part) => ({ ...part, checkedAt: row.fetchedAt })),
   )
@@ -180,6 +186,19 @@ const selectCoverage = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
     .where('series_id', '=', seriesId)
     .where('from_at', '<', to)
     .where('to_at', '>', from),
+)
+
+const selectDismissedWindows = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
+  db
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(['f.from_at as from', 'f.to_at as to'])
+    .distinct()
+    .where('q.dismissed', 'is not', null)
+    .where('f.series_id', '=', seriesId)
+    .where('f.from_at', '<', to)
+    .where('f.to_at', '>', from)
+    .$narrowType<Interval>(),
 )
 
 /** The missing periods of a series in an interval or adjacent to it. */

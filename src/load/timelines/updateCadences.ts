@@ -11,7 +11,7 @@ import type { Interval } from '../../util/time/interval.ts'
 import { dayIntervalAt, dayNumber } from '../../util/time/localDay.ts'
 import { isCalendarStep } from '../../util/time/periods.ts'
 import { offsetAt } from '../../util/time/zone.ts'
-import { recomputeDay } from '../writeDays.ts'
+import { recomputeDays } from '../writeDays.ts'
 import { type Cadences, stretchAt, writeCadence } from './cadences.ts'
 
 /** A part of a timeline whose cadence changed. */
@@ -163,7 +163,13 @@ async function rewriteSteps(
   if (isCalendar) for (const { at, step } of steps) await updateStep.run(tx, { seriesId, geoId, at, step })
   else await updateSteps.run(tx, { seriesId, geoId, ...part, step: grid.step })
   const days = new Set(steps.map(({ at }) => dayIntervalAt(zone, at).day))
-  for (const day of days) await recomputeDay(tx, engine, zone, seriesId, geoId, day)
+  await recomputeDays(
+    tx,
+    engine,
+    zone,
+    { seriesId, geoId },
+    [...days].sort((a, b) => a - b),
+  )
 }
 
 const selectSteps = prepareQuery((db, { seriesId, geoId, from, to }: Range) =>

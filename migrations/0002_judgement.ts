@@ -1,0 +1,25 @@
+import type { Kysely } from 'kysely'
+import { VIEWS } from '../src/db/tables/schema.ts'
+import { KEEP_VALUES } from './0001_schema.ts'
+import { ABSENCES_BY_GEO, addDeclared, readColumns, run } from './upgrade.ts'
+
+/**
+ * Missing periods by stored values and cadence, jobs with an identity. In a new database, 0001 has created all of it. The program judges
+ * the stored series of an older database afterwards, one by one (`src/load/timelines/judgeStored.ts`).
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  const tables = await readColumns(db)
+  if (!tables.has('_cadence')) {
+    for (const { name } of (await db.introspection.getTables()).filter(({ isView }) => isView))
+      await run(db, `drop view ${name}`)
+    await run(db, 'alter table _absent rename to _absent_1')
+    await run(db, 'drop index _absent_end')
+    await addDeclared(db, 'sqlite')
+    for (const statement of ABSENCES_BY_GEO) await run(db, statement)
+    await run(db, 'drop table _absent_1')
+    await run(db, 'drop trigger observation_revised')
+    await run(db, KEEP_VALUES)
+    for (const [name, view] of Object.entries(VIEWS)) await run(db, `create view ${name} as ${view.sql}`)
+  }
+  await run(db, 'pragma user_version = 2')
+}

@@ -1,0 +1,114 @@
+import type { Transaction } from 'kysely'
+import type { Engine } from '../../db/engine.ts'
+import type { Store } from '../../db/store.ts'
+import type { Database } from '../../db/tables/schema.ts'
+import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
+import type { Extent } from '../../judge/missing.ts'
+import type { Service } from '../../service/service.ts'
+import { dayNumber } from '../../util/time/localDay.ts'
+import { readStoredSeries } from '../storedSeries.ts'
+import { recomputeDays } from '../writeDays.ts'
+import { cadenceInput, readCadences } from './cadences.ts'
+import { readExtent, writeTimeline } from './extents.ts'
+import { recordMissing } from './recordMissing.ts'
+import { decideAgain } from './updateCadences.ts'
+
+/** The ids of series with values that were never judged: an earlier version loaded them. */
+export async function findUnjudged({ kysely }: Pick<Store, 'kysely'>): Promise<number[]> {
+  const rows = await kysely
+    .selectFrom('series_geo as g')
+    .select('g.series_id')
+    .distinct()
+    .where('g.kind', 'is', null)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('_day as d')
+          .select('d.day')
+          .whereRef('d.series_id', '=', 'g.series_id')
+          .whereRef('d.geo_id', '=', 'g.geo_id')
+          .where('d.count', '>', 0),
+      ),
+    )
+    .orderBy('g.series_id')
+    .execute()
+  return rows.map(({ series_id }) => series_id)
+}
+
+/**
+ * Judges the series that an earlier version loaded, each in a transaction of its own: the steps of their days, their cadences, the ends of
+ * their timelines and their missing periods. It continues where an earlier call ended. Returns the number of series.
+ */
+export async function judgeStored(
+  store: Store,
+  service: Service,
+  {
+    signal,
+    onProgress,
+  }: { readonly signal?: AbortSignal; readonly onProgress?: (done: number, total: number) => void } = {},
+): Promise<number> {
+  const unjudged = await findUnjudged(store)
+  for (const [i, seriesId] of unjudged.entries()) {
+    if (signal?.aborted) return i
+    await store.write((tx) => judgeSeries(tx, store.engine, seriesId, service))
+    onProgress?.(i + 1, unjudged.length)
+  }
+  return unjudged.length
+}
+
+/** Judges a series from all its stored values. */
+export async function judgeSeries(
+  tx: Transaction<Database>,
+  engine: Engine,
+  seriesId: number,
+  service: Service,
+): Promise<void> {
+  const series = await readStoredSeries(tx, seriesId)
+  const { timeZone: zone, timelines, geoIds } = series
+  const lastFetch = await tx
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('series_id', '=', seriesId)
+    .executeTakeFirst()
+  for (const geoId of geoIds) {
+    const days = await tx
+      .selectFrom('_day')
+      .select(['month', 'day'])
+      .where('series_id', '=', seriesId)
+      .where('geo_id', '=', geoId)
+      .orderBy('month')
+      .orderBy('day')
+      .execute()
+    const numbers = days.map(({ month, day }) => dayNumber({ month, dayOfMonth: day }))
+    await recomputeDays(tx, engine, zone, { seriesId, geoId }, numbers)
+    const before = await readCadences(tx, seriesId)
+    await decideAgain(
+      tx,
+      engine,
+      { id: seriesId, input: cadenceInput(series, service), before },
+      geoId,
+      lastFetch?.id ?? 0,
+    )
+  }
+  const cadences = await readCadences(tx, seriesId)
+  const extents = new Map<number, Extent | null>()
+  for (const timeline of timelines) {
+    const { geoId } = timeline
+    const found = await readExtent(tx, seriesId, geoId)
+    extents.set(geoId, found && { first: found.first, last: found.last })
+    const kind = cadences.get(geoId)?.at(-1)?.kind ?? null
+    await writeTimeline(tx, seriesId, timeline, { geoId, extent: found, step: found?.step ?? null, kind })
+  }
+  await recordMissing(tx, {
+    ...{ seriesId, zone, cadences, extents },
+    longestLookback: series.lookbackS ?? DEFAULT_LOOKBACK,
+    extentsBefore: new Map(),
+    cadenceChanges: [],
+    decidedGeos: new Set(),
+    window: null,
+    observations: { geoIds: [], at: [], values: [], steps: 0 },
+    isComplete: false,
+    withdrawn: new Map(),
+    dismissed: [],
+    fetchedAt: 0,
+  })
+}
