@@ -2,6 +2,7 @@ import type { Locale } from '../service/routes.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { LocalDate } from '../util/time/zone.ts'
+import type { Expectation } from './expectation.ts'
 import type { Notify } from './notification.ts'
 
 /** The units of time in a job. */
@@ -65,6 +66,8 @@ export interface SeriesEntry extends Entry {
   readonly window: Window | null
   /** One instant instead of a window. */
   readonly datetime: Moment | null
+  /** What the job expects of the periods of its series; null: their stored values decide. */
+  readonly expect: Expectation | null
   /** The age up to which values may be revised, so that they are fetched again. */
   readonly lookback: Span
   /** The largest window of one request; null: chosen by the number of geos and earlier responses. */

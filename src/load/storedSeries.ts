@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { prepareQuery } from '../db/prepared.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Database } from '../db/tables/schema.ts'
+import type { Expectation } from '../job/expectation.ts'
 import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import { readTimelines, type StoredTimeline } from './timelines/extents.ts'
@@ -45,6 +46,8 @@ export interface StoredSeries {
   readonly lookbackS: number | null
   /** The time zone of its local days. */
   readonly timeZone: string
+  /** The cadence that a job expects; null if its values decide. */
+  readonly expect: Expectation | null
   /** The geos that ever had values. */
   readonly geoIds: readonly number[]
   /** Their timelines. */
@@ -52,7 +55,10 @@ export interface StoredSeries {
 }
 
 const seriesById = prepareQuery((db, { id }: { id: number }) =>
-  db.selectFrom('series').select(['indicator_id', 'time_trunc', 'lookback_s', 'time_zone']).where('id', '=', id),
+  db
+    .selectFrom('series')
+    .select(['indicator_id', 'time_trunc', 'lookback_s', 'time_zone', 'expect'])
+    .where('id', '=', id),
 )
 
 /** Reads a stored series. */
@@ -65,6 +71,7 @@ export async function readStoredSeries(tx: Transaction<Database>, id: number): P
     timeTrunc: row.time_trunc,
     lookbackS: row.lookback_s,
     timeZone: row.time_zone,
+    expect: row.expect as Expectation | null,
     geoIds: timelines.map(({ geoId }) => geoId),
     timelines,
   }

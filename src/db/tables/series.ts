@@ -19,6 +19,9 @@ export const series = table(
     ),
     created_at: moment('First requested'),
     lookback_s: optional(integer('Longest lookback requested so far, in seconds (a month = 31 days, a year = 366)')),
+    expect: optional(
+      text('Cadence that a job expects instead of that of its values, such as 15m or irregular; NULL = none'),
+    ),
   },
   { key: ['id'], silent: ['created_at'], references: { indicator: ['kind', 'indicator_id'] } },
 )

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { routesOf, wordsFor } from '../../service/routes.ts'
 import { type Examples, exampleValues, type Service } from '../../service/service.ts'
 import { ENTRY_ROUTES } from '../entryRoutes.ts'
+import { EXPECTATION_WORDS } from '../expectation.ts'
 import { findGeoId } from '../geoNames.ts'
 import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from '../moment.ts'
 
@@ -97,6 +98,10 @@ function entryKeys(service: Service) {
     indicators: ids.describe('Indicator ids'),
     window: window.optional(),
     datetime: momentValue.optional().describe('One instant instead of a window'),
+    expect: z
+      .enum(EXPECTATION_WORDS, { error: `is not a cadence; expected one of: ${EXPECTATION_WORDS.join(', ')}` })
+      .optional()
+      .describe('Periods that have values; irregular = nothing is expected; default: by the stored values'),
     ...windows,
     ...common,
   }

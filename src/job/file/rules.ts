@@ -4,6 +4,7 @@ import type { Service } from '../../service/service.ts'
 import { isObject, toList } from '../../util/json.ts'
 import { checkZone, formatLocal } from '../../util/time/zone.ts'
 import { ENTRY_ROUTES, PARAMETER_OF } from '../entryRoutes.ts'
+import { contradictsGrouping, type Expectation } from '../expectation.ts'
 import type { Moment } from '../job.ts'
 import { END_OF_TODAY, resolveMoment } from '../moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from '../notification.ts'
@@ -88,6 +89,15 @@ const seriesRule: Rule = (entry, path, { service: { routes }, isLegal, report })
       if (toList(entry[key]).indexOf(id) < i) report([...path, key, i], `${noun} ${id} is listed twice`)
 }
 
+/** A series has one cadence, and one that the service groups has the step of its groups. */
+const expectRule: Rule = ({ expect, timeTrunc, datetime }, path, { isLegal, report }) => {
+  if (expect === undefined || !isLegal([...path, 'expect'])) return
+  const expected = expect as Expectation
+  if (datetime !== undefined) report([...path, 'expect'], 'expect needs a window: an instant has one period; remove it')
+  if (typeof timeTrunc === 'string' && contradictsGrouping(expected, timeTrunc))
+    report([...path, 'expect'], `${expected} contradicts timeTrunc: ${timeTrunc}; remove it, or expect irregular`)
+}
+
 /** Refuses a window together with an instant, and requires one of them if `isRequired`. */
 const timeRule =
   (instant: string, isRequired: boolean): Rule =>
@@ -152,8 +162,8 @@ const orderRule: Rule = ({ order, kinds }, path, { service: { routes }, report }
 
 /** The rules of the entries of each list of a job. */
 const RULES: Readonly<Record<string, readonly Rule[]>> = {
-  series: [routeRule, seriesRule, timeRule('datetime', true), localeRule, oneLocaleRule],
-  offers: [routeRule, seriesRule, timeRule('datetime', true), localeRule, oneLocaleRule],
+  series: [routeRule, seriesRule, timeRule('datetime', true), expectRule, localeRule, oneLocaleRule],
+  offers: [routeRule, seriesRule, timeRule('datetime', true), expectRule, localeRule, oneLocaleRule],
   content: [orderRule, localeRule],
   archives: [routeRule, windowRule, localeRule],
   archivesJson: [routeRule, timeRule('date', true), localeRule],
@@ -190,6 +200,7 @@ export function checkRules(
   for (const [part, rules] of Object.entries(RULES))
     for (const [i, entry] of toList(job[part]).entries())
       if (isObject(entry)) for (const rule of rules) rule(entry, [part, i], context)
+  checkExpectations(job, report)
   checkNotify(job.notify, report)
   const requireRoute = (path: KeyPath, route: string): void => {
     if (!service.routes[route]) report(path, `the service ${service.name} has no route ${route}`)
@@ -205,6 +216,27 @@ export function checkRules(
   }
   if (catalogue) requireRoute(['catalogue'], ENTRY_ROUTES.catalogue)
   if (isObject(catalogue)) localeRule(catalogue, ['catalogue'], context)
+}
+
+/** Entries of one indicator must not expect different things of it. */
+function checkExpectations(job: WrittenEntry, report: RuleContext['report']): void {
+  for (const part of ['series', 'offers']) {
+    const first = new Map<string, { readonly expect: unknown; readonly path: string }>()
+    for (const [i, entry] of toList(job[part]).entries()) {
+      if (!isObject(entry) || entry.expect === undefined) continue
+      const group = [entry.route, entry.timeTrunc, entry.timeAgg, entry.geoAgg, entry.geoTrunc].join()
+      for (const id of toList(entry.indicators)) {
+        const key = `${id} ${group}`
+        const other = first.get(key)
+        if (other === undefined) first.set(key, { expect: entry.expect, path: `${part}[${i}]` })
+        else if (other.expect !== entry.expect)
+          report(
+            [part, i, 'expect'],
+            `${entry.expect} contradicts ${other.path}, which expects ${other.expect} of indicator ${id}; keep one`,
+          )
+      }
+    }
+  }
 }
 
 /** Checks addresses. Messages do not repeat them: they may be secrets. */

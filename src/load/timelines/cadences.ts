@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
+import { expectedStep } from '../../job/expectation.ts'
 import { ALWAYS, type CadenceInput, type Stretch } from '../../judge/cadence.ts'
 import { periodEnd } from '../../judge/grid.ts'
 import { announcedChanges } from '../../service/resolutions.ts'
@@ -9,6 +10,7 @@ import type { Service } from '../../service/service.ts'
 import { DAY, daysFromCivil, type Instant } from '../../util/time/instant.ts'
 import { isCalendarStep } from '../../util/time/periods.ts'
 import { fixedSeconds, type Unit } from '../../util/time/zone.ts'
+import type { StoredSeries } from '../storedSeries.ts'
 
 /* The stored cadence of the timelines of a series. */
 
@@ -76,7 +78,7 @@ const GROUPED_DAYS: Readonly<Record<string, number>> = { day: 1, month: 30, year
 
 /** What decides the cadence of a series, beside its values. */
 export const cadenceInput = (
-  series: { readonly timeTrunc: string | null; readonly indicatorId: number; readonly timeZone: string },
+  series: Pick<StoredSeries, 'timeTrunc' | 'indicatorId' | 'timeZone' | 'expect'>,
   service: Service,
 ): CadenceInput => ({
   zone: series.timeZone,
@@ -90,7 +92,7 @@ export const cadenceInput = (
           .map(toDayNumber)
           .sort((a, b) => a - b)
       : [],
-  expect: null,
+  expect: expectedStep(series.expect),
 })
 
 const toDayNumber = (date: string): number => {

@@ -95,7 +95,9 @@ export async function decideAgain(
   const changed = findChanges(before, after)
   if (changed.length === 0) return []
   await writeCadence(tx, seriesId, geoId, after, before, fetchId)
-  for (const part of changed) await rewriteSteps(tx, engine, { seriesId, geoId, zone, stretches: after }, part)
+  // An expectation overrides the judgement, not what is stored.
+  if (input.expect === null)
+    for (const part of changed) await rewriteSteps(tx, engine, { seriesId, geoId, zone, stretches: after }, part)
   return changed.map((part) => ({ geoId, ...part }))
 }
 
