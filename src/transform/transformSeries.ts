@@ -3,11 +3,14 @@ import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { SchemaError } from '../util/errors.ts'
 import { brief, isObject, type JsonObject, toPayload } from '../util/json.ts'
+import { memoize } from '../util/memoize.ts'
+import type { Instant } from '../util/time/instant.ts'
+import { floorTo, formatLocal } from '../util/time/zone.ts'
 import { AS, type Fields, fieldsAs } from './fields.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
 import { readValues } from './values/readValues.ts'
-import { findSteps, guessStep, ignoresGrouping, isGuessed, statedId, stepsInParts } from './values/steps.ts'
+import { findSteps, guessStep, isGuessed, isUnit, statedId, stepsInParts } from './values/steps.ts'
 
 const INDICATOR_FIELDS = { ...fieldsAs(AS.text, 'step_type'), ...fieldsAs(AS.flag, 'composited', 'disaggregated') }
 const KNOWN_FIELDS = [
@@ -70,6 +73,13 @@ function indicatorRows(indicator: CheckedPart, id: number, planned: PlannedReque
   ]
 }
 
+/** Returns a function that says why a row is not at a border of the groups that were requested; undefined without groups. */
+function findGroupingFault(zone: string, trunc: string | null): ((at: Instant) => string | undefined) | undefined {
+  if (!isUnit(trunc)) return undefined
+  const isBorder = memoize((at: Instant) => floorTo(zone, at, trunc) === at)
+  return (at) => (isBorder(at) ? undefined : `${formatLocal(zone, at)} is not the start of a ${trunc}`)
+}
+
 /** Transforms a reply of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError if it has no list of values. */
 export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows {
   const { root } = declaredRoute(planned)
@@ -83,16 +93,25 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows
     throw new SchemaError(`Requested indicator ${requested}, but the response contains indicator ${brief(sent)}.`, {
       path: `$.${root}.id`,
     })
-  const { observations, rows, outside, geoNames, ...valueRejects } = readValues(indicator.values, planned.window, root)
+  const trunc = planned.series?.timeTrunc ?? null
+  const { observations, rows, outside, misplaced, geoNames, ...valueRejects } = readValues(
+    indicator.values,
+    planned.window,
+    root,
+    findGroupingFault(planned.timeZone, trunc),
+  )
   const otherRejects = collectRejects()
   const part = checkPart(indicator, `$.${root}`, otherRejects)
   const { window, timeZone, service } = planned
   const length = window ? window.to - window.from : 0
-  const trunc = planned.series?.timeTrunc ?? null
-  if (ignoresGrouping(trunc, observations))
-    throw new SchemaError(`Requested values by ${trunc}, but the response has shorter periods.`, {
-      path: `$.${root}.values`,
-    })
+  // The service ignored the grouping: even the rows at its borders are values of shorter periods.
+  if (misplaced * 2 > rows)
+    throw new SchemaError(
+      `Requested values by ${trunc}, but ${misplaced} of ${rows} rows are not at the start of one.`,
+      {
+        path: `$.${root}.values`,
+      },
+    )
   const steps = findSteps(service.steps, timeZone, trunc, indicator.tiempo, observations, length)
   const isStepGuessed = trunc === null && isGuessed(service.steps, timeZone, indicator.tiempo, observations, steps)
   const { updated } = part.columns(UPDATED)

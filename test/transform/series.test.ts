@@ -139,7 +139,18 @@ test('values at shorter periods than the requested ones are refused', () => {
     return value({ datetime: utc.replace('Z', '+00:00'), datetime_utc: utc, tz_time: utc })
   })
   const byDay = { timeTrunc: 'day', timeAgg: 'average' }
-  expect(() => read(hours, {}, byDay)).toThrow('Requested values by day, but the response has shorter periods.')
+  expect(() => read(hours, {}, byDay)).toThrow(
+    'Requested values by day, but 23 of 24 rows are not at the start of one.',
+  )
+  const stray = [
+    hours[0],
+    ...[1, 2].map((day) => value({ datetime: `2021-11-0${day}T00:00:00+01:00`, tz_time: null })),
+    hours[5],
+  ]
+  expect(read(stray, {}, byDay)).toMatchObject({
+    rejected: 1,
+    rejects: [{ path: '$.indicator.values[3]', reason: expect.stringMatching(/is not the start of a day/) }],
+  })
   expect(read(hours, {}, { timeTrunc: 'hour', timeAgg: 'average' }).observations?.at).toHaveLength(24)
   expect(read(hours.slice(0, 1), {}, byDay).observations?.steps).toBe(90_000)
 })

@@ -18,6 +18,8 @@ export interface ParsedValues extends RejectSummary {
   /** The number of rows, including rejected and skipped ones. */
   readonly rows: number
   readonly outside: number
+  /** The number of rejected rows whose instant cannot be that of a value. */
+  readonly misplaced: number
   /** The names of the geos. */
   readonly geoNames: ReadonlyMap<number, string>
 }
@@ -64,8 +66,14 @@ function readGeo(row: JsonObject): number | string {
 /**
  * Reads each value once, by geo and instant. Counts rows outside the window, and rejects invalid rows. Of two rows for an instant
  * the later one is used, and a different earlier one is rejected. `root`: the key of the values, for the paths of rejects.
+ * `findFault`: why the instant of a row cannot be that of a value; undefined if it can.
  */
-export function readValues(list: readonly unknown[], window: Interval | null, root: string): ParsedValues {
+export function readValues(
+  list: readonly unknown[],
+  window: Interval | null,
+  root: string,
+  findFault?: (at: Instant) => string | undefined,
+): ParsedValues {
   const columns = new Map<number, GeoColumns>()
   const geoNames = new Map<number, string>()
   /** By geo, the first row with a name that is not a text. */
@@ -76,6 +84,7 @@ export function readValues(list: readonly unknown[], window: Interval | null, ro
   const readDatetime = createInstantReader()
   const readTzTime = createInstantReader()
   let outside = 0
+  let misplaced = 0
   const read = (row: unknown, i: number) => {
     const reject = (reason: string, fragment = row, place?: ObservationKey) =>
       rejects.add(`${path}[${i}]`, reason, fragment, place)
@@ -91,6 +100,11 @@ export function readValues(list: readonly unknown[], window: Interval | null, ro
     }
     if (typeof at === 'string') return reject(at)
     if (typeof geoId === 'string') return reject(geoId)
+    const fault = findFault?.(at)
+    if (fault !== undefined) {
+      misplaced++
+      return reject(fault, row, { geoId, at })
+    }
     let column = columns.get(geoId)
     const isInside = at >= from && at < to
     if (!isInside) outside++
@@ -110,7 +124,7 @@ export function readValues(list: readonly unknown[], window: Interval | null, ro
   const observations = join(columns, rejects, path)
   for (const { row, i } of misnamed.values())
     checkPart(row, `${path}[${i}]`, rejects, 'geo_id').columns({ name: ['geo_name', AS.name] })
-  return { observations, ...rejects.done(), rows: list.length, outside, geoNames }
+  return { observations, ...rejects.done(), rows: list.length, outside, misplaced, geoNames }
 }
 
 /** Joins the columns of all geos, each in order of time and without duplicates. */

@@ -99,13 +99,6 @@ function periodInSteps(
   return calendar ?? usualDistance(observations) ?? DEFAULT
 }
 
-/** The shortest day, month and year, in seconds. */
-const SHORTEST = { day: 23 * 3600, month: 28 * 86_400 - 3600, year: 365 * 86_400 }
-
-/** Whether most values are closer to each other than the grouping step that was requested: the service ignored it. */
-export const ignoresGrouping = (timeTrunc: string | null, observations: ParsedValues['observations']): boolean =>
-  isUnit(timeTrunc) && !areApart(observations, fixedSeconds(timeTrunc) ?? SHORTEST[timeTrunc as keyof typeof SHORTEST])
-
 /** The step in seconds, or one for each value if they differ, as for days and months. */
 export function findSteps(
   declared: Steps,
@@ -239,4 +232,5 @@ export function guessStep(
 }
 
 /** Whether a text is one of the service's grouping steps. */
-const isUnit = (text: string | null): text is Unit => (UNITS as readonly (string | null)[]).includes(text)
+/** Whether a text is a unit by which the service groups values. */
+export const isUnit = (text: string | null): text is Unit => (UNITS as readonly (string | null)[]).includes(text)
