@@ -54,7 +54,9 @@ export async function executeRun(context: SyncContext, job: Job, command: string
     await closeQuarantine(store, nowMs())
     const counts = await readCounts(store, record.runId)
     let earlyEnd = executed.earlyEnd ?? findOutage(failures, counts)
-    let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.skipped.size)
+    // A restate that loses values is no success: the service may have answered with a part of them.
+    const lost = command === 'restate' ? counts.rows_withdrawn : 0
+    let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.skipped.size + lost)
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
     const publishError = signal.aborted ? null : await context.publish?.()

@@ -53,7 +53,8 @@ export const needsAttention = ({ outcome, skipped, gaps, lackingGeos, windowHint
 
 /** Formats the summary of a run for people. */
 export function summaryText(summary: Summary): string {
-  const { job, outcome, counts, failures, seconds, earlyEnd, skipped, lackingGeos, windowHints, gaps } = summary
+  const { job, command, outcome, counts, failures, seconds, earlyEnd, skipped, lackingGeos, windowHints, gaps } =
+    summary
   const rows = [
     `${grouped(counts.rows_new)} new`,
     `${grouped(counts.rows_unchanged)} unchanged`,
@@ -70,6 +71,11 @@ export function summaryText(summary: Summary): string {
         ? earlyEnd.message
         : `${outcome === 'failed' ? 'Failed' : 'Stopped'}: ${earlyEnd.message}`,
       ...(earlyEnd.hint ? [`  → ${earlyEnd.hint}`] : []),
+    )
+  if (command === 'restate' && counts.rows_withdrawn > 0)
+    lines.push(
+      `The responses lacked ${quantity(counts.rows_withdrawn, 'stored value')}; the history keeps ${counts.rows_withdrawn === 1 ? 'it' : 'them'}:`,
+      '  → indicator-sync gaps',
     )
   if (counts.rows_rejected > 0)
     lines.push(
