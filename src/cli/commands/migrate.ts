@@ -1,6 +1,7 @@
 import { isAddress } from '../../db/address.ts'
 import { readSchemaState, takeOver } from '../../db/open.ts'
 import { writeLanguage } from '../../db/queries/referenceTables.ts'
+import { judgeStored } from '../../load/timelines/judgeStored.ts'
 import { LOCALES } from '../../service/routes.ts'
 import { InputError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -27,11 +28,18 @@ export const examples = [
 
 type MigrateArgs = Args<typeof flags>
 
-/** Updates the schema, which opening does, and sets the language of names if one is given. */
-const migrate = (file: string, language: string | undefined): Promise<void> =>
-  withWriter(file, 'migrate', async (store) => {
+/**
+ * Updates the schema, which opening does, judges the series of an earlier schema, and sets the language of names if one is given. A
+ * judgement that is interrupted continues with the next sync.
+ */
+async function migrate(file: string, language: string | undefined, args: MigrateArgs): Promise<void> {
+  const service = readSettings(args).service.value
+  const report = createReporter(logFor(args, []))
+  await withWriter(file, 'migrate', async (store) => {
     if (language !== undefined) await store.write((tx) => writeLanguage(tx, language))
+    await judgeStored(store, service, { onProgress: (done, total) => report(`${done} of ${total} series judged`) })
   })
+}
 
 /** Copies a database file into a database on a server. The file is locked meanwhile. */
 async function copyToServer(from: string, into: string, args: MigrateArgs): Promise<void> {
@@ -59,7 +67,7 @@ async function copyToServer(from: string, into: string, args: MigrateArgs): Prom
 export async function handler(args: MigrateArgs): Promise<number> {
   const file = readSettings(args).database.value
   if (args.from !== undefined) await copyToServer(args.from, file, args)
-  if (args.from === undefined ? !args.list : args.language !== undefined) await migrate(file, args.language)
+  if (args.from === undefined ? !args.list : args.language !== undefined) await migrate(file, args.language, args)
   const { exists, version, known, migrations } = await readSchemaState(file)
   const lines = [
     exists ? `${file} has schema ${version} of ${known}.` : `${file} does not exist yet.`,

@@ -54,20 +54,18 @@ export async function writeCadence(
       await deleteStretch.run(tx, { seriesId, geoId, from: stretch.from })
   for (const stretch of stretches)
     if (!before.some((other) => isEqual(stretch, other)))
-      await tx
-        .insertInto('_cadence')
-        .values({
-          series_id: seriesId,
-          geo_id: geoId,
-          from_at: stretch.from,
-          kind: stretch.kind,
-          step_s: stretch.grid?.step ?? null,
-          anchor_at: stretch.grid?.anchor ?? null,
-          fetch_id: fetchId,
-        })
-        .execute()
+      await insertStretch.run(tx, {
+        series_id: seriesId,
+        geo_id: geoId,
+        from_at: stretch.from,
+        kind: stretch.kind,
+        step_s: stretch.grid?.step ?? null,
+        anchor_at: stretch.grid?.anchor ?? null,
+        fetch_id: fetchId,
+      })
 }
 
+const insertStretch = prepareQuery((db, row: Database['_cadence']) => db.insertInto('_cadence').values(row))
 const deleteStretch = prepareQuery(
   (db, { seriesId, geoId, from }: { seriesId: number; geoId: number; from: Instant }) =>
     db.deleteFrom('_cadence').where('series_id', '=', seriesId).where('geo_id', '=', geoId).where('from_at', '=', from),
