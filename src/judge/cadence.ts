@@ -3,7 +3,7 @@ import { DAY, EARLIEST, type Instant } from '../util/time/instant.ts'
 import { type DayNumber, localDay, toCivil } from '../util/time/localDay.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 import { offsetAt } from '../util/time/zone.ts'
-import { type Grid, isOnGrid, modulo, periodEnd } from './grid.ts'
+import { type Grid, isOnGrid, modulo, normalizeGrid, periodEnd } from './grid.ts'
 import { CHANGED_DAYS, CHANGED_PERIODS, DAILY_DAYS, REGULAR_DAYS, REGULAR_PERIODS } from './limits.ts'
 
 /*
@@ -62,11 +62,17 @@ interface Block {
 
 /** Finds the stretches of a timeline. Borders between them are those of days; `refineBorders` moves them into a day. */
 export function findStretches(days: readonly DayShape[], input: CadenceInput): Stretch[] {
-  const { zone, announced, expect } = input
+  return findGrids(days, input).map(({ grid, ...stretch }) => ({
+    ...stretch,
+    grid: grid && normalizeGrid(grid, input.zone),
+  }))
+}
+
+function findGrids(days: readonly DayShape[], { zone, grouped, announced, expect }: CadenceInput): Stretch[] {
   // C9: the job knows better.
   if (expect === 'irregular') return [{ from: ALWAYS, kind: 'irregular', grid: null }]
   if (expect !== null) return [regular(ALWAYS, expectedGrid(days, zone, expect))]
-  const shapes = input.grouped === null ? days : days.map((day) => ofStep(day, input.grouped!))
+  const shapes = grouped === null ? days : days.map((day) => ofStep(day, grouped))
   const runs = findRuns(shapes)
   // C2: seven consecutive days anywhere make the whole timeline regular.
   if (!runs.some(({ first, last }) => last - first + 1 >= REGULAR_DAYS)) return sparseStretches(shapes, zone)

@@ -43,6 +43,16 @@ function calendarPeriods({ step, anchor }: Grid, zone: string) {
   }
 }
 
+/** The same periods with the anchor next to 1970, so that equal grids have equal anchors, whatever value showed them. */
+export function normalizeGrid(grid: Grid, zone: string): Grid {
+  const { step, anchor } = grid
+  if (isCalendarStep(step)) {
+    const { begin, indexAt } = calendarPeriods(grid, zone)
+    return { step, anchor: begin(indexAt(0)) }
+  }
+  return { step, anchor: modulo(anchor + offsetAt(zone, anchor), step) - offsetAt(zone, 0) }
+}
+
 /** Whether a period of a grid begins at an instant. */
 export function isOnGrid(grid: Grid, zone: string, at: Instant): boolean {
   const { step, anchor } = grid

@@ -72,8 +72,8 @@ function findScopes(changed: ChangedSeries): Map<number, Interval[]> {
       continue
     }
     // A part beyond an end is decided when the timeline grows over it.
-    add(geoId, { from: Math.min(before.first, after.first), to: Math.max(before.first, after.first) })
-    add(geoId, { from: Math.min(before.last, after.last), to: Math.max(before.last, after.last) + 1 })
+    for (const end of ['first', 'last'] as const)
+      add(geoId, { from: Math.min(before[end], after[end]), to: Math.max(before[end], after[end]) })
   }
   for (const { geoId, from, to } of cadenceChanges) {
     const extent = extents.get(geoId)
@@ -122,7 +122,7 @@ async function findRows(
   }
   const covered = merge(checks)
   if (!extent || covered.length === 0 || stretches.every(({ kind }) => kind === 'irregular'))
-    return decideMissing(before, decided, [], checks, () => fetchedAt)
+    return decideMissing(zone, before, decided, [], checks, () => fetchedAt)
   const isInWindow = window !== null && covered.every(({ from, to }) => from >= window.from && to <= window.to)
   const values =
     changed.isComplete && sent && isInWindow
@@ -136,7 +136,7 @@ async function findRows(
     dismissed.flatMap((key) => (key?.geo === geoId ? [key.at] : [])),
   )
   const runs = findMissing(stretches, zone, covered, { ...values, present, isWithdrawn }, extent)
-  return decideMissing(before, decided, runs, checks, (at) => floorTo(zone, at - longestLookback, 'day'))
+  return decideMissing(zone, before, decided, runs, checks, (at) => floorTo(zone, at - longestLookback, 'day'))
 }
 
 /** Adds instants to a list in order. */
