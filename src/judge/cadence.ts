@@ -1,9 +1,11 @@
 import type { CadenceKind } from '../db/tables/series.ts'
+import { modulo } from '../util/modulo.ts'
+import type { DayStep } from '../util/time/dayStep.ts'
 import { DAY, EARLIEST, type Instant } from '../util/time/instant.ts'
 import { type DayNumber, localDay, toCivil } from '../util/time/localDay.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 import { offsetAt } from '../util/time/zone.ts'
-import { type Grid, isOnGrid, modulo, normalizeGrid, periodEnd } from './grid.ts'
+import { type Grid, isOnGrid, normalizeGrid, periodEnd } from './grid.ts'
 import { CHANGED_DAYS, CHANGED_PERIODS, DAILY_DAYS, REGULAR_DAYS, REGULAR_PERIODS } from './limits.ts'
 
 /*
@@ -20,6 +22,13 @@ export interface DayShape {
   /** Local seconds from a border of that step to its periods. */
   readonly offset: number
 }
+
+/** The shape of a stored day. */
+export const toShape = (day: DayNumber, { step, offset }: Pick<DayStep, 'step' | 'offset'>): DayShape => ({
+  day,
+  step,
+  offset: modulo(offset ?? 0, DAY),
+})
 
 /** What else decides a cadence. */
 export interface CadenceInput {

@@ -1,3 +1,4 @@
+import { modulo } from '../util/modulo.ts'
 import { DAY, HOUR, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
@@ -8,9 +9,6 @@ export interface Grid {
   readonly step: number
   readonly anchor: Instant
 }
-
-/** The remainder of a division, never negative. */
-export const modulo = (a: number, b: number): number => ((a % b) + b) % b
 
 /** Units of the local calendar, with the number of days in the shortest and the longest. */
 const CALENDAR_STEPS = [

@@ -4,7 +4,7 @@ import { prepareQuery } from '../db/prepared.ts'
 import { currentValues } from '../db/queries/values.ts'
 import { type DayTotals, type GeoDay, geoRanges, type Observations } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { evenStep, findDayStep } from '../judge/dayShape.ts'
+import { evenStep, findDayStep } from '../util/time/dayStep.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import {
