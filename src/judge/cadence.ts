@@ -1,6 +1,6 @@
 import type { CadenceKind } from '../db/tables/series.ts'
 import { modulo } from '../util/modulo.ts'
-import type { DayStep } from '../util/time/dayStep.ts'
+import { type DayStep, WHOLE_DAY } from '../util/time/dayStep.ts'
 import { DAY, EARLIEST, type Instant } from '../util/time/instant.ts'
 import { type DayNumber, localDay, toCivil } from '../util/time/localDay.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
@@ -313,10 +313,17 @@ export function refineBorders(stretches: readonly Stretch[], zone: string, value
 function findChange(before: Grid, after: Grid, border: Instant, zone: string, values: readonly Instant[]): Instant {
   const [coarse, fine] = before.step > after.step ? [before, after] : [after, before]
   const finer = values.filter((at) => isOnGrid(fine, zone, at) && !isOnGrid(coarse, zone, at))
-  const near = coarse === before ? finer[0] : finer.at(-1)
+  const candidates = coarse === before ? finer : finer.toReversed()
+  const near = candidates.find((at) => areMostPresent(fine, values, at, border))
   if (near === undefined) return border
   const begins = near - modulo(near + offsetAt(zone, near) - coarse.anchor - offsetAt(zone, coarse.anchor), coarse.step)
   const change = coarse === before ? begins : periodEnd(coarse, zone, begins)
   // A few coarse periods at midnight are lost values: steps change with the day.
   return Math.abs(change - border) < CHANGED_PERIODS * coarse.step ? border : change
+}
+
+/** Whether most fine periods between an instant and a border have a value: a stray one among coarse periods shows no change. */
+function areMostPresent({ step }: Grid, values: readonly Instant[], at: Instant, border: Instant): boolean {
+  const [from, to] = at < border ? [at, border] : [border, at + step]
+  return values.filter((value) => value >= from && value < to).length >= ((to - from) / step) * WHOLE_DAY
 }
