@@ -6,7 +6,6 @@ import type { Rows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Instant } from '../util/time/instant.ts'
-import type { Interval } from '../util/time/interval.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 
 const coverageAt = prepareQuery((db, parameters: { seriesId: number; at: Instant }) =>
@@ -30,52 +29,38 @@ const insertChange = prepareQuery((db, row: { seriesId: number; at: Instant; ste
     ),
 )
 
-/** The stretches of a series that a reply showed, beside the first ones. */
+/** The starts of the stretches of a series that a reply showed. */
 const selectNewStretches = prepareQuery((db, { seriesId, fetchId }: { seriesId: number; fetchId: number }) =>
   db
-    .selectFrom('_cadence as c')
-    .select(['c.from_at', 'c.step_s as step'])
-    .select(({ selectFrom }) =>
-      selectFrom('_cadence as b')
-        .select('b.step_s')
-        .whereRef('b.series_id', '=', 'c.series_id')
-        .whereRef('b.geo_id', '=', 'c.geo_id')
-        .whereRef('b.from_at', '<', 'c.from_at')
-        .orderBy('b.from_at', 'desc')
-        .limit(1)
-        .as('before'),
-    )
-    .where('c.series_id', '=', seriesId)
-    .where('c.fetch_id', '=', fetchId),
+    .selectFrom('_cadence')
+    .select('from_at')
+    .distinct()
+    .where('series_id', '=', seriesId)
+    .where('fetch_id', '=', fetchId),
 )
 
-/** Whether two known steps differ. Those of calendar periods vary, and are not compared. */
-const areDifferent = (before: number | null, after: number | null): boolean =>
-  before !== null && after !== null && before !== after && !(isCalendarStep(before) && isCalendarStep(after))
-
-/** Records where the resolution of a series changes, by a reply that was just loaded, so that later windows are cut there. */
+/**
+ * Records where the resolution of a series changes, so that later windows are cut there: at the ends of a window that was just
+ * loaded, and where a stretch begins that it showed, because a coarser step is known only after some days. A change needs coverage on
+ * both sides.
+ */
 export async function recordChanges(
   tx: Transaction<Database>,
-  planned: PlannedRequest,
+  { window, series, service }: PlannedRequest,
   { observations }: Rows,
   seriesId: number | null,
   fetchId: number,
 ): Promise<void> {
-  const { window, series, service } = planned
   if (!window || !series || seriesId === null || series.timeTrunc !== null || service.steps.coarse === null) return
   if (!observations?.at.length) return
-  // A coarser step is known only after some days.
-  for (const { from_at: at, before, step } of await selectNewStretches.all(tx, { seriesId, fetchId }))
-    if (areDifferent(before, step)) await insertChange.run(tx, { seriesId, at, step: step! })
   // A guessed step shows nothing.
-  if (!observations.isStepGuessed) await recordChangesAtEnds(tx, seriesId, window)
-}
-
-/** Records at which ends of a window the resolution changes. A change needs coverage on both sides. */
-async function recordChangesAtEnds(tx: Transaction<Database>, seriesId: number, window: Interval): Promise<void> {
-  for (const at of [window.from, window.to]) {
-    const changed = (await readStepsAround(tx, { seriesId, at })).filter(({ before, after }) =>
-      areDifferent(before, after),
+  const ends = observations.isStepGuessed ? [] : [window.from, window.to]
+  const stretches = await selectNewStretches.all(tx, { seriesId, fetchId })
+  for (const at of new Set([...ends, ...stretches.map(({ from_at }) => from_at)])) {
+    const changed = (await readStepsAround(tx, { seriesId, at })).filter(
+      ({ before, after }) =>
+        // Steps of calendar periods are not compared: they vary.
+        before !== null && after !== null && before !== after && !(isCalendarStep(before) && isCalendarStep(after)),
     )
     if (changed.length === 0) continue
     const coverage = await coverageAt.all(tx, { seriesId, at })
