@@ -1,9 +1,11 @@
 import type { CadenceKind } from '../db/tables/series.ts'
+import { modulo } from '../util/modulo.ts'
+import { type DayStep, WHOLE_DAY } from '../util/time/dayStep.ts'
 import { DAY, EARLIEST, type Instant } from '../util/time/instant.ts'
 import { type DayNumber, localDay, toCivil } from '../util/time/localDay.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 import { offsetAt } from '../util/time/zone.ts'
-import { type Grid, isOnGrid, modulo, periodEnd } from './grid.ts'
+import { type Grid, isOnGrid, normalizeGrid, periodEnd } from './grid.ts'
 import { CHANGED_DAYS, CHANGED_PERIODS, DAILY_DAYS, REGULAR_DAYS, REGULAR_PERIODS } from './limits.ts'
 
 /*
@@ -20,6 +22,13 @@ export interface DayShape {
   /** Local seconds from a border of that step to its periods. */
   readonly offset: number
 }
+
+/** The shape of a stored day. */
+export const toShape = (day: DayNumber, { step, offset }: Pick<DayStep, 'step' | 'offset'>): DayShape => ({
+  day,
+  step,
+  offset: modulo(offset ?? 0, DAY),
+})
 
 /** What else decides a cadence. */
 export interface CadenceInput {
@@ -62,11 +71,17 @@ interface Block {
 
 /** Finds the stretches of a timeline. Borders between them are those of days; `refineBorders` moves them into a day. */
 export function findStretches(days: readonly DayShape[], input: CadenceInput): Stretch[] {
-  const { zone, announced, expect } = input
+  return findGrids(days, input).map(({ grid, ...stretch }) => ({
+    ...stretch,
+    grid: grid && normalizeGrid(grid, input.zone),
+  }))
+}
+
+function findGrids(days: readonly DayShape[], { zone, grouped, announced, expect }: CadenceInput): Stretch[] {
   // C9: the job knows better.
   if (expect === 'irregular') return [{ from: ALWAYS, kind: 'irregular', grid: null }]
   if (expect !== null) return [regular(ALWAYS, expectedGrid(days, zone, expect))]
-  const shapes = input.grouped === null ? days : days.map((day) => ofStep(day, input.grouped!))
+  const shapes = grouped === null ? days : days.map((day) => ofStep(day, grouped))
   const runs = findRuns(shapes)
   // C2: seven consecutive days anywhere make the whole timeline regular.
   if (!runs.some(({ first, last }) => last - first + 1 >= REGULAR_DAYS)) return sparseStretches(shapes, zone)
@@ -298,10 +313,17 @@ export function refineBorders(stretches: readonly Stretch[], zone: string, value
 function findChange(before: Grid, after: Grid, border: Instant, zone: string, values: readonly Instant[]): Instant {
   const [coarse, fine] = before.step > after.step ? [before, after] : [after, before]
   const finer = values.filter((at) => isOnGrid(fine, zone, at) && !isOnGrid(coarse, zone, at))
-  const near = coarse === before ? finer[0] : finer.at(-1)
+  const candidates = coarse === before ? finer : finer.toReversed()
+  const near = candidates.find((at) => areMostPresent(fine, values, at, border))
   if (near === undefined) return border
   const begins = near - modulo(near + offsetAt(zone, near) - coarse.anchor - offsetAt(zone, coarse.anchor), coarse.step)
   const change = coarse === before ? begins : periodEnd(coarse, zone, begins)
   // A few coarse periods at midnight are lost values: steps change with the day.
   return Math.abs(change - border) < CHANGED_PERIODS * coarse.step ? border : change
+}
+
+/** Whether most fine periods between an instant and a border have a value: a stray one among coarse periods shows no change. */
+function areMostPresent({ step }: Grid, values: readonly Instant[], at: Instant, border: Instant): boolean {
+  const [from, to] = at < border ? [at, border] : [border, at + step]
+  return values.filter((value) => value >= from && value < to).length >= ((to - from) / step) * WHOLE_DAY
 }

@@ -1,3 +1,4 @@
+import { modulo } from '../util/modulo.ts'
 import { DAY, HOUR, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
@@ -8,9 +9,6 @@ export interface Grid {
   readonly step: number
   readonly anchor: Instant
 }
-
-/** The remainder of a division, never negative. */
-export const modulo = (a: number, b: number): number => ((a % b) + b) % b
 
 /** Units of the local calendar, with the number of days in the shortest and the longest. */
 const CALENDAR_STEPS = [
@@ -41,6 +39,16 @@ function calendarPeriods({ step, anchor }: Grid, zone: string) {
       return n
     },
   }
+}
+
+/** The same periods with the anchor next to 1970, so that equal grids have equal anchors, whatever value showed them. */
+export function normalizeGrid(grid: Grid, zone: string): Grid {
+  const { step, anchor } = grid
+  if (isCalendarStep(step)) {
+    const { begin, indexAt } = calendarPeriods(grid, zone)
+    return { step, anchor: begin(indexAt(0)) }
+  }
+  return { step, anchor: modulo(anchor + offsetAt(zone, anchor), step) - offsetAt(zone, 0) }
 }
 
 /** Whether a period of a grid begins at an instant. */

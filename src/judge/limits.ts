@@ -1,7 +1,5 @@
 /* The constants of the judgement, with the reason for each. */
 
-/** A day holds a step if it has values in at least this share of its periods: sources lose some values of whole days. */
-export const WHOLE_DAY = 7 / 8
 /** Consecutive local days that show a regular timeline. They include a weekend, so that working days alone do not. */
 export const REGULAR_DAYS = 7
 /** Consecutive periods of a week or longer that show a regular timeline. */

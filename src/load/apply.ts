@@ -164,7 +164,11 @@ async function applyValues(
     written.unchanged + written.revised > 0 && (await alignSteps(tx, seriesId, observations, cadencesBefore))
   const days =
     isChanged || restepped
-      ? await writeDays(tx, engine, { seriesId, zone, observations, window, hasWithdrawn: withdrawnCount > 0 })
+      ? await writeDays(tx, engine, {
+          ...{ seriesId, zone, observations, window },
+          isComplete: doubted.size === 0,
+          hasWithdrawn: withdrawnCount > 0,
+        })
       : []
   const input = cadenceInput(before, planned.service)
   const cadenceSeries = { id: seriesId, input, before: cadencesBefore }
@@ -212,8 +216,9 @@ async function writeTimelines(
     if (index >= 0 && index < end)
       stepsAt.set(geoId, typeof observations.steps === 'number' ? observations.steps : observations.steps[index]!)
   }
+  const stored = new Map(timelines.map((timeline) => [timeline.geoId, timeline]))
   for (const [geoId, extent] of extents) {
-    const before = timelines.find((timeline) => timeline.geoId === geoId)
+    const before = stored.get(geoId)
     const stretch = cadences.get(geoId)?.at(-1)
     const gridStep = stretch?.grid && !isCalendarStep(stretch.grid.step) ? stretch.grid.step : null
     const step = extent === null ? null : (gridStep ?? stepsAt.get(geoId) ?? before?.step ?? null)

@@ -29,19 +29,34 @@ const insertChange = prepareQuery((db, row: { seriesId: number; at: Instant; ste
     ),
 )
 
+/** The starts of the stretches of a series that a reply showed. */
+const selectNewStretches = prepareQuery((db, { seriesId, fetchId }: { seriesId: number; fetchId: number }) =>
+  db
+    .selectFrom('_cadence')
+    .select('from_at')
+    .distinct()
+    .where('series_id', '=', seriesId)
+    .where('fetch_id', '=', fetchId),
+)
+
 /**
- * Records at which ends of a window that was just loaded the resolution changes, so that later windows are cut there. A change
- * needs coverage on both sides. A guessed step shows nothing.
+ * Records where the resolution of a series changes, so that later windows are cut there: at the ends of a window that was just
+ * loaded, and where a stretch begins that it showed, because a coarser step is known only after some days. A change needs coverage on
+ * both sides.
  */
 export async function recordChanges(
   tx: Transaction<Database>,
   { window, series, service }: PlannedRequest,
   { observations }: Rows,
   seriesId: number | null,
+  fetchId: number,
 ): Promise<void> {
   if (!window || !series || seriesId === null || series.timeTrunc !== null || service.steps.coarse === null) return
-  if (!observations?.at.length || observations.isStepGuessed) return
-  for (const at of [window.from, window.to]) {
+  if (!observations?.at.length) return
+  // A guessed step shows nothing.
+  const ends = observations.isStepGuessed ? [] : [window.from, window.to]
+  const stretches = await selectNewStretches.all(tx, { seriesId, fetchId })
+  for (const at of new Set([...ends, ...stretches.map(({ from_at }) => from_at)])) {
     const changed = (await readStepsAround(tx, { seriesId, at })).filter(
       ({ before, after }) =>
         // Steps of calendar periods are not compared: they vary.

@@ -4,7 +4,7 @@ import { prepareQuery } from '../db/prepared.ts'
 import { currentValues } from '../db/queries/values.ts'
 import { type DayTotals, type GeoDay, geoRanges, type Observations } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { evenStep, findDayStep } from '../judge/dayShape.ts'
+import { evenStep, findDayStep } from '../util/time/dayStep.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import {
@@ -127,8 +127,10 @@ export interface ChangedValues {
   /** The zone in which the days of the series are counted. */
   readonly zone: string
   readonly observations: Observations
-  /** The window of a reply without rejects, in which nothing else is stored of its geos; null for other replies. */
+  /** The window of a reply without rejects; null for other replies. */
   readonly window: Interval | null
+  /** Whether nothing else is stored of its geos in the window. A day that a reply lacks keeps its values if that is doubted. */
+  readonly isComplete: boolean
   /** Whether stored values were withdrawn. */
   readonly hasWithdrawn: boolean
 }
@@ -154,11 +156,11 @@ function findDayEnd({ at, steps }: Observations, begin: number, end: number, to:
 export async function writeDays(
   tx: Transaction<Database>,
   engine: Engine,
-  { seriesId, zone, observations, window, hasWithdrawn }: ChangedValues,
+  { seriesId, zone, observations, window, isComplete, hasWithdrawn }: ChangedValues,
 ): Promise<GeoDay[]> {
   const { at } = observations
   // Guessed steps do not replace stored ones, so the totals also depend on stored values.
-  const wholeWindow = observations.isStepGuessed ? null : window
+  const wholeWindow = observations.isStepGuessed || !isComplete ? null : window
   const calendar = createCalendar(zone)
   const days: GeoDay[] = []
   const toRecompute: (readonly [geoId: number, day: DayNumber])[] = []

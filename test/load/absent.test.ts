@@ -40,31 +40,39 @@ describe('absent values', () => {
     expect(await findGaps(store)).toEqual([])
   })
 
-  test('absent values that arrive late are stored: an empty window, a missing geo, and edge days', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [] })]
-    await market.run(store, FIXED, night(0))
-    expect(await findGaps(store)).toMatchObject([
-      { reason: 'absent', geo_id: 0, step_s: null, next_at: '2025-11-05T19:15:00Z' },
-    ])
-    Object.assign(market.state, {
-      geos: [3, 4],
-      has: (i: number, geo: number) => geo === 3 && i >= at('2025-10-02T22:00:00Z') && i < at('2025-10-08T22:00:00Z'),
-    })
+  test('absent values that arrive late are stored: a whole day, and hours of one geo', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const lostDay = within('2025-10-08T22:00:00Z', '2025-10-09T22:00:00Z')
+    const lostHours = within('2025-10-03T08:00:00Z', '2025-10-03T11:00:00Z')
+    market.state.has = (i, geo) => !lostDay(i) && !(geo === 4 && lostHours(i))
     expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-10T22'])
-    expect(await findGaps(store)).toMatchObject([
-      { reason: 'absent', geo_id: 3, from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00', missing: 48 },
-      { reason: 'absent', geo_id: 3, from: '2025-10-09T00:00:00+02:00', to: '2025-10-11T00:00:00+02:00', missing: 48 },
+    const day = { reason: 'absent', from: '2025-10-09T00:00:00+02:00', to: '2025-10-10T00:00:00+02:00', missing: 24 }
+    expect((await findGaps(store)).sort((a, b) => a.geo_id - b.geo_id || a.from.localeCompare(b.from))).toMatchObject([
+      { ...day, geo_id: 3 },
+      { reason: 'absent', geo_id: 4, from: '2025-10-03T10:00:00+02:00', to: '2025-10-03T13:00:00+02:00', missing: 3 },
+      { ...day, geo_id: 4 },
     ])
     market.state.has = () => true
-    expect(await market.run(store, FIXED, night(2))).toEqual([])
-    expect(await market.run(store, FIXED, night(3))).toEqual(['2025-09-30T22..2025-10-10T22'])
+    expect(await market.run(store, FIXED, night(2))).not.toEqual([])
     expect(await findGaps(store)).toEqual([])
     expect(store.get('select count(*) from observation')).toBe(480)
   })
 
+  test('nothing is missing before seven whole days are known, nor before the first and after the last value', async () => {
+    const [store, market] = [await tempStore(), await source({ geos: [] })]
+    await market.run(store, FIXED, night(0))
+    expect(await findGaps(store)).toEqual([])
+    const [from, to, hole] = [at('2025-10-02T22:00:00Z'), at('2025-10-09T22:00:00Z'), at('2025-10-05T10:00:00Z')]
+    Object.assign(market.state, { geos: [3], has: (i: number) => i >= from && i < to && i !== hole })
+    await market.run(store, FIXED.replace('10-11', '10-09'), night(1), { restate: true })
+    expect(await findGaps(store)).toEqual([])
+    await market.run(store, FIXED, night(2), { restate: true })
+    expect(await findGaps(store)).toMatchObject([{ reason: 'absent', from: '2025-10-05T12:00:00+02:00', missing: 1 }])
+  })
+
   test('an empty reply about absent values of one geo continues their retry intervals', async () => {
     const [store, market] = [await tempStore(), await source()]
-    market.state.has = (instant) => !within('2025-10-03T22:00:00Z', '2025-10-04T22:00:00Z')(instant)
+    market.state.has = (instant) => !within('2025-10-02T22:00:00Z', '2025-10-03T22:00:00Z')(instant)
     const nights: number[] = []
     // The day is requested alone after the first reply, without result.
     for (let n = 0; n < 20; n++)
@@ -78,7 +86,7 @@ describe('absent values', () => {
 
   test('values absent for all geos have the same retry intervals for a single geo', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
-    market.state.has = (instant) => !within('2025-10-04T22:00:00Z', '2025-10-05T22:00:00Z')(instant)
+    market.state.has = (instant) => !within('2025-10-02T22:00:00Z', '2025-10-03T22:00:00Z')(instant)
     const job = (geos: string) => FIXED.replace('window', `${geos}window`).replace('refresh', 'chunk: 1d, refresh')
     await market.run(store, job(''), night(0))
     const nights: number[] = []

@@ -18,11 +18,7 @@ describe('the coverage state of each requested geo', () => {
   test.each<[string, Said[], string[]]>([
     ['a reply with an open reject is unverified', [{ ...full, rejects: 1 }], ['0 unverified 10-01..10-03 n0 since n0']],
     ['a reply with rows has the state values', [full], ['0 values 10-01..10-03 n0']],
-    [
-      'an empty reply is empty, and absent once it is settled',
-      [{ ...full, ...none }],
-      ['0 empty 10-01..10-03 n0', '0 absent 10-01..10-03 ×null n0 since n0'],
-    ],
+    ['an empty reply is empty', [{ ...full, ...none }], ['0 empty 10-01..10-03 n0']],
     [
       'an empty reply that may still be revised is empty',
       [{ at: n0, days: [35, 37], ...none }],
@@ -117,15 +113,15 @@ describe('replaced and merged coverage rows', () => {
       ['0 values 10-01..10-05 n0', '4 unverified 10-02..10-05 n1 since n1'],
     ],
     [
-      'a known geo without stored values in the window is absent',
+      'a known geo without stored values in the window shares the row of all geos',
       [
         { at: n0, days: [25, 31] },
         { at: n0, days: [31, 36], has: [3] },
       ],
-      ['0 values 10-25..11-05 n0', '4 absent 10-31..11-02 ×48 n0 since n0'],
+      ['0 values 10-25..11-05 n0'],
     ],
     [
-      'a geo with only rejects is neither unverified nor absent',
+      'a geo with only dismissed rejects is not unverified',
       [full, { ...full, at: n1, has: [3], dismissed: rejected(4, noon) }],
       ['0 values 10-01..10-03 n1'],
     ],
@@ -163,93 +159,44 @@ describe('replaced and merged coverage rows', () => {
   })
 })
 
-describe('absences', () => {
-  const lacking: Said = { ...full, ...hole(noon, 3) }
-  const missing = '3 absent 10-02T12:00..10-02T15:00 ×3'
+describe('days of which a reply lacks too many values (rule 10)', () => {
+  const doubted = new Map([[3, [2]]])
+  const thin: Said = { ...full, at: n1, ...hole(noon, 12), doubted }
   test.each<[string, Said[], string[]]>([
-    ['are the periods that a regular series lacks', [lacking], ['0 values 10-01..10-03 n0', `${missing} n0 since n0`]],
     [
-      'begin once the period is settled',
-      [{ at: n0, days: [33, 36], hours: (at) => at < day(33) + 20 * HOUR }],
-      ['0 values 11-02..11-05 n0'],
-    ],
-    ['end with their value', [lacking, { ...full, at: n1 }], ['0 values 10-01..10-03 n1']],
-    [
-      'are as old as the first reply without the values',
-      [lacking, { ...lacking, at: n1 }],
-      ['0 values 10-01..10-03 n1', `${missing} n1 since n0`],
-    ],
-    [
-      'keep their age through an unverified reply, which counts as an attempt',
-      [lacking, { ...lacking, at: n1, rejects: 1 }, { ...lacking, at: n3 }],
-      ['0 values 10-01..10-03 n3', `${missing} n3 since n0`],
-    ],
-    [
-      'end with a value in an unverified reply',
-      [lacking, { ...full, at: n1, rejects: 1 }],
-      ['0 unverified 10-01..10-03 n1 since n1'],
-    ],
-    [
-      'are not added by an unverified reply',
-      [full, { ...lacking, at: n1, rejects: 1 }],
-      ['0 unverified 10-01..10-03 n1 since n1'],
-    ],
-    [
-      'do not contain a dismissed reject',
-      [{ ...full, ...hole(noon, 1), dismissed: rejected(3, noon) }],
-      ['0 values 10-01..10-03 n0'],
-    ],
-    [
-      'are unknown if the time of a dismissed reject is unknown',
-      [{ ...lacking, dismissed: [null] }],
-      ['0 values 10-01..10-03 n0'],
-    ],
-    ['do not exist for events', [{ ...full, hours: (at) => at % (5 * HOUR) === 0 }], ['0 values 10-01..10-03 n0']],
-    [
-      'of all geos become absences of the geos that still lack a value',
-      [full, { at: n0, days: [3, 4], ...none }, { at: n1, days: [3, 4], has: [3] }],
-      ['0 values 10-01..10-04 n0', '4 absent 10-03..10-04 ×24 n1 since n0'],
-    ],
-    [
-      'of all geos remain when a single geo is fetched',
-      [full, { at: n0, days: [3, 4], ...none }, { at: n1, days: [3, 4], geos: [3], has: [3] }],
+      'such a day is unverified for its geo, and the rest of the window is not',
       [
-        '0 values 10-01..10-03 n0',
-        '0 empty 10-03..10-04 n0',
-        '3 values 10-03..10-04 n1',
-        '0 absent 10-03..10-04 ×24 n0 since n0',
+        { ...full, days: [1, 4] },
+        { ...thin, days: [1, 4] },
       ],
+      ['0 values 10-01..10-04 n1', '3 unverified 10-02..10-03 n1 since n1'],
     ],
-  ])('absences %s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
-
-  test('absences of a new geo are found in earlier replies', () => {
-    const days = Array.from(
-      { length: 9 },
-      (_, i): Said => ({ at: n0, days: [i + 1, i + 2], has: i < 8 ? [3] : [3, 4] }),
-    )
-    expect(show(history(...days))).toEqual(['0 values 10-01..10-10 n0', '4 absent 10-01..10-09 ×192 n0 since n0'])
-  })
-
-  const months = (...starts: number[]) => new Map([[3, { at: starts, steps: starts.map(() => 31 * DAY + HOUR) }]])
-  test('the absence of a month ends with its value in a reply for one instant', () => {
-    const empty: Said = { at: night(40), days: [23, 26], values: new Map() }
-    expect(show(history(empty))).toEqual(['0 empty 10-23..10-26 n40', '0 absent 10-23..10-26 ×null n40 since n40'])
-    const instant: Said = { at: night(41), days: null, values: months(day(1)) }
-    expect(show(history(empty, instant))).toEqual(['0 empty 10-23..10-26 n40'])
-  })
-
-  test('absences are the same for any window size', () => {
-    const has = (at: number, geo: number): boolean => geo === 3 || at < day(5) || at >= day(7)
-    const answers = (length: number) =>
-      Array.from({ length: 12 / length }, (_, i): Said => {
-        return { at: n0, days: [1 + i * length, 1 + (i + 1) * length], hours: has }
-      })
-    for (const length of [1, 2, 3, 4, 6, 12])
-      expect(show(history(...answers(length))), `${length} days`).toEqual([
-        '0 values 10-01..10-13 n0',
-        '4 absent 10-05..10-07 ×48 n0 since n0',
-      ])
-  })
+    [
+      'a second reply that is doubted keeps the start time',
+      [full, thin, { ...thin, at: n2 }],
+      ['0 values 10-01..10-03 n2', '3 unverified 10-02..10-03 n2 since n1'],
+    ],
+    [
+      'a reply that is believed ends it',
+      [full, thin, { ...thin, at: n2, doubted: new Map() }],
+      ['0 values 10-01..10-03 n2'],
+    ],
+    [
+      'the values of the day end it when they return',
+      [full, thin, { ...full, at: n2, days: [2, 3], geos: [3], has: [3] }],
+      ['0 values 10-01..10-03 n1', '3 values 10-02..10-03 n2'],
+    ],
+    [
+      'the window of the reply limits it',
+      [full, { ...thin, days: [1, 2], doubted: new Map([[3, [1, 2]]]) }],
+      ['0 values 10-01..10-03 n0', '3 unverified 10-01..10-02 n1 since n1'],
+    ],
+    [
+      'nothing is added to a reply that is unverified as a whole',
+      [full, { ...thin, rejects: 1 }],
+      ['0 unverified 10-01..10-03 n1 since n1'],
+    ],
+  ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
 })
 
 test('replies merged for a monthly series have the age of their oldest part', () => {

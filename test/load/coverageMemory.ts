@@ -1,12 +1,10 @@
-/* Stored values, coverage and absences in memory, to test the pure coverage rules with histories of replies. */
+/* Stored values and coverage in memory, to test the pure coverage rules with histories of replies. */
 
-import type { Absence, Coverage } from '../../src/job/plannerState.ts'
-import type { Change, Series, SeriesReply, StoredCoverage } from '../../src/load/coverage/coverageTypes.ts'
-import { countPeriods, NEARBY } from '../../src/load/coverage/decideAbsences.ts'
+import type { Coverage } from '../../src/job/plannerState.ts'
+import type { CoverageChange, Series, SeriesReply, StoredCoverage } from '../../src/load/coverage/coverageTypes.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
-import type { GeoValues } from '../../src/load/coverage/geoValues.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
-import { floorTo, formatLocal, startOfDate } from '../../src/util/time/zone.ts'
+import { formatLocal, startOfDate } from '../../src/util/time/zone.ts'
 
 export const ZONE = 'Europe/Madrid'
 export const HOUR = 3600
@@ -23,9 +21,14 @@ export const night = (n: number): number => Date.parse('2025-11-04T20:15:00Z') /
 export interface Memory {
   readonly values: ReadonlyMap<number, ReadonlyMap<number, number>>
   readonly coverage: readonly Coverage[]
-  readonly absences: readonly Absence[]
 }
-export const EMPTY: Memory = { values: new Map(), coverage: [], absences: [] }
+export const EMPTY: Memory = { values: new Map(), coverage: [] }
+
+/** The values of a geo in a reply. */
+export interface GeoValues {
+  readonly at: readonly number[]
+  readonly steps: number | readonly number[]
+}
 
 /** A reply as described by a test. */
 export interface Said {
@@ -40,6 +43,8 @@ export interface Said {
   readonly values?: ReadonlyMap<number, GeoValues>
   readonly rejects?: number
   readonly dismissed?: SeriesReply['dismissed']
+  /** The days of which it lacks too many values, by geo. */
+  readonly doubted?: ReadonlyMap<number, readonly number[]>
   readonly lookback?: number
 }
 
@@ -63,39 +68,41 @@ export function prepare(
   const window = days && { from: day(days[0]), to: day(days[1]) }
   const rows = said.values ?? hourly(said)
   const values = new Map([...before.values].map(([geo, some]) => [geo, new Map(some)]))
+  const isDoubted = (geo: number, at: number): boolean =>
+    said.doubted?.get(geo)?.some((one) => at >= day(one) && at < day(one + 1)) ?? false
   for (const [geo, { at, steps }] of rows) {
     const own = values.get(geo) ?? new Map<number, number>()
     values.set(geo, own)
-    // A complete reply withdraws what it does not contain.
+    // A complete reply withdraws what it does not contain, except values of doubted days.
     if (window && rejects + dismissed.length === 0)
-      for (const one of own.keys()) if (one >= window.from && one < window.to) own.delete(one)
+      for (const one of own.keys()) if (one >= window.from && one < window.to && !isDoubted(geo, one)) own.delete(one)
     for (const [i, one] of at.entries()) own.set(one, typeof steps === 'number' ? steps : steps[i]!)
   }
-  const settledBefore = floorTo(ZONE, fetchedAt - lookback, 'day')
   const newGeos = [...rows.keys()].filter((geo) => !before.values.has(geo))
-  const all = [...rows.values()].at(-1) ?? sorted([...values.values()][0])
-  const last = all && { at: all.at.at(-1)!, step: typeof all.steps === 'number' ? all.steps : all.steps.at(-1)! }
+  const lastOf = ({ at, steps }: GeoValues) => ({
+    at: at.at(-1)!,
+    step: typeof steps === 'number' ? steps : steps.at(-1)!,
+  })
+  const sent = [...rows.values()].at(-1)
+  const kept = sorted([...values.values()][0])
+  const period = sent ? lastOf(sent) : undefined
+  const last = period ?? (kept && lastOf(kept))
   const series: Series = {
     knownGeos: [...values.keys()].sort((a, b) => a - b),
     periods: (last && findPeriods(ZONE, last)) ?? null,
     longestLookback: lookback,
-    timeZone: ZONE,
   }
+  const doubted = new Map(
+    [...(said.doubted ?? [])].map(([geo, all]) => [geo, all.map((one) => ({ from: day(one), to: day(one + 1) }))]),
+  )
   const reply: SeriesReply = {
-    ...{
-      window,
-      values: rows,
-      isStepGuessed: false,
-      newGeos,
-      hasUnreadValues: rejects > 0,
-      dismissed,
-      fetchedAt,
-      settledBefore,
-    },
+    ...{ window, period, newGeos, dismissed, doubted, fetchedAt },
+    present: new Set(rows.keys()),
+    hasUnreadValues: rejects > 0,
     geos: window ? (geos ?? [0]) : [],
   }
   const stored = { ...before, values }
-  return { series, reply, stored, held: currentValues(stored, reply) }
+  return { series, reply, stored, held: currentCoverage(stored, reply) }
 }
 
 const sorted = (values: ReadonlyMap<number, number> | undefined): GeoValues | undefined => {
@@ -103,57 +110,24 @@ const sorted = (values: ReadonlyMap<number, number> | undefined): GeoValues | un
   return all.length === 0 ? undefined : { at: all.map(([at]) => at), steps: all.map(([, step]) => step) }
 }
 
-/** Returns all stored values in the form that the rules read. */
-export function currentValues(
-  { values, coverage, absences }: Memory,
-  { window, values: rows, dismissed }: SeriesReply,
-): StoredCoverage {
+/** Returns the stored rows in the form that the rules read. */
+export function currentCoverage({ values, coverage }: Memory, { window, present }: SeriesReply): StoredCoverage {
   const inside = (at: number): boolean => window !== null && at >= window.from && at < window.to
-  const lacking = [...values].filter(([geo, some]) => !rows.has(geo) && [...some.keys()].some(inside))
-  const near = new Map(
-    [...values].map(([geo, some]) => {
-      const all = [...some].sort((a, b) => a[0] - b[0])
-      const pick = (rows: [number, number][]): GeoValues => ({
-        at: rows.map(([at]) => at),
-        steps: rows.map(([, s]) => s),
-      })
-      const before = all.filter(([at]) => window && at < window.from).slice(-NEARBY)
-      const after = all.filter(([at]) => window && at >= window.to).slice(0, NEARBY)
-      return [geo, { before: pick(before), after: pick(after) }]
-    }),
-  )
-  const stored = [...values].flatMap(([geo, some]) => {
-    const all = sorted(new Map([...some].filter(([at]) => inside(at))))
-    return all ? [[geo, all] as const] : []
-  })
-  const omittedGeos = new Set(lacking.map(([geo]) => geo))
-  return {
-    reach: { from: 0, to: Number.MAX_SAFE_INTEGER },
-    coverage,
-    absences,
-    values: dismissed.length > 0 ? new Map(stored) : rows,
-    omittedGeos,
-    near,
-    rejectedWindows: [],
-  }
+  const lacking = [...values].filter(([geo, some]) => !present.has(geo) && [...some.keys()].some(inside))
+  return { coverage, omittedGeos: new Set(lacking.map(([geo]) => geo)) }
 }
 
 /** Returns the memory after a change of rows. */
-export function apply(memory: Memory, change: Change): Memory {
-  const changed = <T>(rows: readonly T[], { remove, insert }: { remove: readonly T[]; insert: readonly T[] }): T[] => [
-    ...rows.filter((row) => !remove.includes(row)),
-    ...insert,
-  ]
-  return {
-    ...memory,
-    coverage: changed(memory.coverage, change.coverage),
-    absences: changed(memory.absences, change.absences),
-  }
-}
+export const apply = (memory: Memory, { remove, insert }: CoverageChange): Memory => ({
+  ...memory,
+  coverage: [...memory.coverage.filter((row) => !remove.includes(row)), ...insert],
+})
 
 /** Returns the memory after a reply. */
 export function hear(before: Memory, said: Said): Memory {
   const { series, reply, held, stored } = prepare(before, said)
+  // A reply about one instant covers nothing (rule 13).
+  if (!reply.window) return stored
   return apply(stored, decideCoverage(series, reply, held))
 }
 
@@ -163,18 +137,11 @@ const date = (at: number): string => {
 }
 const nightName = (at: number): string => `n${(at - night(0)) / DAY}`
 
-/** Formats coverage and absence rows, one per line: geo, state, dates, time of fetch or check, and start time. */
-export const show = ({ coverage, absences }: Memory): string[] => [
-  ...[...coverage]
+/** Formats coverage rows, one per line: geo, state, dates, time of fetch, and start time. */
+export const show = ({ coverage }: Memory): string[] =>
+  [...coverage]
     .sort((a, b) => a.geo - b.geo || a.from - b.from)
     .map(({ geo, state, from, to, fetchedAt, sinceAt }) => {
       const begun = sinceAt === null ? '' : ` since ${nightName(sinceAt)}`
       return `${geo} ${state} ${date(from)}..${date(to)} ${nightName(fetchedAt)}${begun}`
-    }),
-  ...[...absences]
-    .sort((a, b) => a.geo - b.geo || a.from - b.from)
-    .map((row) => {
-      const times = `${nightName(row.checkedAt)} since ${nightName(row.sinceAt)}`
-      return `${row.geo} absent ${date(row.from)}..${date(row.to)} ×${countPeriods(row)} ${times}`
-    }),
-]
+    })

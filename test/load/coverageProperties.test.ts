@@ -6,7 +6,7 @@ import { findFreshPart } from '../../src/plan/freshness.ts'
 import { type Interval, intersect } from '../../src/util/time/interval.ts'
 import {
   apply,
-  currentValues,
+  currentCoverage,
   DAY,
   day,
   EMPTY,
@@ -34,7 +34,7 @@ const replies = fc
     has: fc.subarray(GEOS),
     every: fc.constantFrom(1, 1, 1, 2, 7),
     lacks: fc.integer({ min: 0, max: 30 }),
-    outcome: fc.constantFrom('sound', 'sound', 'sound', 'rejects', 'dismissed', 'dismissed somewhere'),
+    outcome: fc.constantFrom('sound', 'sound', 'sound', 'doubted', 'rejects', 'dismissed', 'dismissed somewhere'),
     wait: fc.constantFrom(0, 900, 7 * HOUR, DAY, 3 * DAY),
   })
   .map(({ first, length, geos, has, every, lacks, outcome, wait }) => ({
@@ -45,7 +45,14 @@ const replies = fc
       has: has.filter((geo) => geos === null || geos.includes(geo)),
       hours: (at: number, geo: number) => ((at - day(first)) / HOUR) % every === 0 && (at / HOUR + geo) % 31 !== lacks,
       rejects: outcome === 'rejects' ? 1 : 0,
-      dismissed: outcome === 'dismissed' ? [{ geo: 3, at: day(first) + HOUR }] : outcome === 'sound' ? [] : [null],
+      dismissed:
+        outcome === 'dismissed' ? [{ geo: 3, at: day(first) + HOUR }] : outcome === 'dismissed somewhere' ? [null] : [],
+      // Only geos with values can lack some.
+      doubted: new Map(
+        outcome === 'doubted'
+          ? has.filter((geo) => geo !== 5 && (geos ?? GEOS).includes(geo)).map((geo) => [geo, [first]])
+          : [],
+      ),
     } satisfies Omit<Said, 'at'>,
   }))
 
@@ -83,8 +90,8 @@ const lastOn = (all: readonly Said[], geo: number, { from }: Interval): Said | u
 
 describe('coverage after any history of replies', () => {
   test('the rows of a geo are disjoint', () =>
-    check((_, { coverage, absences }) => {
-      for (const rows of [...byGeo(coverage), ...byGeo(absences)]) expect(isDisjoint(rows)).toBe(true)
+    check((_, { coverage }) => {
+      for (const rows of byGeo(coverage)) expect(isDisjoint(rows)).toBe(true)
     }))
 
   test('a repeated reply changes nothing', () =>
@@ -92,8 +99,8 @@ describe('coverage after any history of replies', () => {
       const before = all.slice(0, -1).reduce(hear, EMPTY)
       const { series, reply, held, stored } = prepare(before, all.at(-1)!)
       const after = apply(stored, decideCoverage(series, reply, held))
-      const again = decideCoverage(series, { ...reply, newGeos: [] }, currentValues(after, reply))
-      expect(again).toEqual({ coverage: { remove: [], insert: [] }, absences: { remove: [], insert: [] } })
+      const again = decideCoverage(series, { ...reply, newGeos: [] }, currentCoverage(after, reply))
+      expect(again).toMatchObject({ remove: [], insert: [] })
     }))
 
   test('a reply changes no state outside its window', () =>
@@ -122,52 +129,23 @@ describe('coverage after any history of replies', () => {
       }
     }))
 
-  test('no stored value is absent', () =>
-    check((_, { absences, values }) => {
-      for (const { geo, from, to } of absences)
-        expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])
-    }))
-
-  test.each<[string, Omit<Said, 'at' | 'days' | 'dismissed'>[]]>([
-    [
-      'a reply without the geo',
-      [
-        { geos: null, has: [], hours: () => true, rejects: 0 },
-        { geos: [3, 5], has: [5], hours: () => true, rejects: 0 },
-        { geos: null, has: [4], hours: () => true, rejects: 0 },
-      ],
-    ],
-    [
-      'an unverified reply without an hour',
-      [
-        { geos: null, has: [], hours: () => true, rejects: 0 },
-        { geos: [4], has: [4], hours: () => true, rejects: 0 },
-        { geos: null, has: [4], hours: (at: number) => at !== day(24) + 2 * HOUR, rejects: 1 },
-      ],
-    ],
-  ])('absences of all geos exclude stored values: %s', (_, all) => {
-    const said = all.map((one): Said => ({ ...one, days: [24, 25], dismissed: [], at: night(0) }))
-    const { absences, values } = said.reduce(hear, EMPTY)
-    for (const { geo, from, to } of absences)
-      expect([...(values.get(geo) ?? [])].filter(([at, step]) => at < to && at + step > from)).toEqual([])
-  })
-
-  test('an unverified reply adds no absence', () =>
-    check((all) => {
-      const before = all.reduce(hear, EMPTY)
-      const after = hear(before, { ...all.at(-1)!, at: all.at(-1)!.at + 60, rejects: 1, dismissed: [] })
-      for (const row of after.absences) {
-        const known = before.absences.filter(({ geo }) => geo === row.geo || geo === 0)
-        const inside = intersect([row], known).reduce((sum, { from, to }) => sum + to - from, 0)
-        expect(inside).toBe(row.to - row.from)
-      }
+  test('a doubted day is unverified for its geo alone, unless the whole reply is', () =>
+    check((all, after) => {
+      const { doubted = new Map<number, readonly number[]>(), rejects = 0 } = all.at(-1)!
+      for (const [geo, days] of doubted)
+        for (const one of days) {
+          const dates = { from: day(one), to: day(one + 1) }
+          expect(rowOn(after, geo, dates)).toMatchObject({
+            geo: rejects > 0 ? expect.anything() : geo,
+            state: 'unverified',
+          })
+        }
     }))
 
   test('a complete reply for all geos leaves nothing to request', () =>
     check((all, before) => {
       const { at } = all.at(-1)!
-      const { coverage, absences } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
-      expect(absences).toEqual([])
+      const { coverage } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
       const freshness = { zone: ZONE, now: at + 60, lookbackS: 2 * DAY, refreshS: HOUR, unit: 'day' } as const
       expect(
         intersect(

@@ -43,6 +43,40 @@ function lengthOf(zone: string, date: string) {
   return length
 }
 
+const clocks = new Map<string, Intl.DateTimeFormat>()
+/** Returns the local time of day of an instant, in seconds, by Intl. */
+function clockOf(zone: string, at: number): number {
+  const format =
+    clocks.get(zone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone: zone, timeStyle: 'medium', hourCycle: 'h23' })
+  clocks.set(zone, format)
+  const [hours, minutes, seconds] = format
+    .format(at * 1000)
+    .split(':')
+    .map(Number) as [number, number, number]
+  return hours * 3600 + minutes * 60 + seconds
+}
+
+/** Minutes of the steps that a day can have, the finest first. */
+const STEP_MINUTES = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440]
+
+/**
+ * Returns the finest step of which the instants fill seven eighths of the periods of a day, at the offset of most of them, if most of
+ * them have it.
+ */
+function stepOf(zone: string, seconds: number, instants: readonly number[]) {
+  for (const minutes of STEP_MINUTES) {
+    const step = minutes * 60
+    const offsets = instants.map((at) => clockOf(zone, at) % step)
+    const most = offsets
+      .map((offset) => ({ offset, count: offsets.filter((other) => other === offset).length }))
+      .reduce((best, one) => (one.count > best.count ? one : best), { offset: 0, count: 0 })
+    const needed = minutes === 1440 ? 1 : ((seconds / step) * 7) / 8
+    if (most.count >= needed && most.count * 2 >= instants.length)
+      return { step_s: step, offset_s: most.offset, strays: instants.length - most.count }
+  }
+  return { step_s: null, offset_s: null, strays: null }
+}
+
 /** Returns the expected rows of the table of days, from all values of a series. */
 export function oracleDays(store: Store, zone: string, seriesId = 1): object[] {
   const values = store.all(
@@ -73,6 +107,11 @@ export function oracleDays(store: Store, zone: string, seriesId = 1): object[] {
       first_s: only((there[0]?.at ?? 0) - from),
       last_s: only(to - (there.at(-1)?.at ?? 0)),
       missing: shortest >= seconds ? 0 : Math.max(0, Math.round((seconds - covered) / shortest)),
+      ...stepOf(
+        zone,
+        seconds,
+        there.map(({ at }) => at),
+      ),
     }
   })
   return totals.sort((a, b) => a.geo_id - b.geo_id || a.month - b.month || a.day - b.day)

@@ -21,7 +21,16 @@ const ZONES = {
   'Pacific/Apia': '2011-12-29',
 } as const
 const DAY = 86_400
-const EMPTIED = ['observation', 'observation_revision', '_day', 'series_geo', '_coverage', '_absent']
+const EMPTIED = [
+  'observation',
+  'observation_revision',
+  '_day',
+  'series_geo',
+  '_coverage',
+  '_absent',
+  '_cadence',
+  '_withdrawal',
+]
 
 /** Creates a store with one series, whose days are counted in a zone. */
 async function storeOf(zone: string): Promise<Store> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import { formatLocal } from '../../src/util/time/zone.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 
@@ -14,22 +15,26 @@ const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
     .map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
 
 describe('a known geo that is missing in a reply for all geos', () => {
-  test('a missing geo is absent before its first and after its last value', async () => {
+  test('periods of a geo are missing only between its first and its last value', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     const at = (text: string) => ms(text) / 1000
-    market.state.has = (i, geo) => geo === 3 || (i >= at('2025-03-01T00:00:00Z') && i < at('2025-03-08T00:00:00Z'))
+    const isBegun = (i: number) => i >= at('2025-03-01T00:00:00Z') && i < at('2025-03-08T00:00:00Z')
+    market.state.has = (i, geo) => geo === 3 || isBegun(i)
     await market.run(store, job('2025-03-01', '2025-03-10'), night(0))
     await market.run(store, job('2025-02-01', '2025-02-05'), night(0))
     await market.run(store, job('2025-10-01', '2025-10-05'), night(0))
-    expect(await gapsOf(store)).toEqual([
-      'absent 4 02-01..02-05',
-      'absent 4 03-01..03-01',
-      'absent 4 03-08..03-10',
-      'absent 4 10-01..10-05',
+    expect(await gapsOf(store)).toEqual([])
+    market.state.has = (i, geo) => geo === 3 || isBegun(i) || i >= at('2025-10-05T00:00:00Z')
+    await market.run(store, job('2025-10-05', '2025-10-06'), night(0))
+    expect(store.all('select geo_id, sum(missing) as missing from _absent group by 1')).toEqual([
+      // Two days less an hour in March, four days and two hours in October.
+      { geo_id: 4, missing: 47 + 98 },
     ])
+    expect(store.get('select min(from_at) from _absent')).toBe(at('2025-03-08T00:00:00Z'))
+    expect(store.get('select max(to_at) from _absent')).toBe(at('2025-10-05T00:00:00Z'))
   })
 
-  test('a geo that has ended causes only few calls and rows over many nights', async () => {
+  test('a geo that has ended causes only few calls and rows over many nights, and misses them when it returns', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
     await market.run(store, rolling, night(0))
@@ -39,7 +44,15 @@ describe('a known geo that is missing in a reply for all geos', () => {
     for (let n = 1; n < 40; n++) calls += (await market.run(store, rolling, night(n))).length
     expect(calls).toBeLessThan(2 * 39)
     expect(store.get('select count(*) from _coverage')).toBeLessThan(12)
-    expect((await gapsOf(store)).at(0)).toMatch(/^absent 4 /)
+    expect(await gapsOf(store)).toEqual([])
+    const back = ms('2025-12-13T23:00:00Z') / 1000
+    market.state.has = (i, geo) => geo === 3 || i < end || i >= back
+    await market.run(store, rolling, night(40))
+    expect(store.all('select geo_id, from_at, to_at from _absent order by from_at').at(0)).toMatchObject({
+      geo_id: 4,
+      from_at: end,
+    })
+    expect(store.get('select sum(missing) from _absent')).toBe((back - end) / 3600)
   })
 
   test('an unverified range of one geo remains a gap between ranges of all geos', async () => {
@@ -73,8 +86,9 @@ describe('stray rows and missing values', () => {
     const [gone, back, stray] = [at('2025-10-06T04:00:00Z'), at('2025-10-06T15:00:00Z'), at('2025-10-06T14:10:00Z')]
     const has = (one: number): boolean => one < gone || one >= back || one === stray
     const [store, market] = [await tempStore(), await source({ strays: [stray], has })]
-    for (const day of [6, 5, 7]) await market.run(store, job(`2025-10-0${day}`, `2025-10-0${day + 1}`), night(0))
-    expect(store.all('select from_at, to_at from _absent')).toEqual([{ from_at: gone, to_at: stray }])
+    const date = (day: number) => `2025-10-${String(day).padStart(2, '0')}`
+    for (const day of [6, 5, 7, 10, 9, 8, 13, 11, 12]) await market.run(store, job(date(day), date(day + 1)), night(0))
+    expect(store.all('select from_at, to_at from _absent')).toEqual([{ from_at: gone, to_at: back }])
   })
 
   test.each([['10d'], ['1d']])(
@@ -82,7 +96,9 @@ describe('stray rows and missing values', () => {
     async (chunk) => {
       const service = { ...SERVICES.generic, timeZone: 'Australia/Lord_Howe' }
       const lost = at('2025-10-03T22:00:00+10:30')
-      const market = await source({ has: (one) => one !== lost })
+      const halves = Array.from({ length: 11 * 48 }, (_, i) => at('2025-09-30T00:00:00+10:30') + i * 1800)
+      const hours = halves.filter((half) => formatLocal(service.timeZone, half).slice(14, 16) === '00')
+      const market = await source({ strays: hours, has: (one) => hours.includes(one) && one !== lost })
       const store = await tempStore()
       await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0), {}, service)
       expect(await gapsOf(store)).toEqual(['absent 3 10-03..10-03'])
@@ -98,16 +114,15 @@ describe('values off the local grid', () => {
   const has = (one: number): boolean => strays.includes(one) && !lost.includes(one)
   const ABSENT =
     'select from_at, sum(to_at - from_at) as seconds, sum(missing) as missing from _absent group by from_at order by from_at'
-  /** The last stray is in the last half hour of a day, so that a window ends in the middle of its period. */
-  const absent = (chunk: string) =>
-    lost.map((from_at) => ({ from_at, seconds: from_at === lost[2] && chunk === '1d' ? 1800 : 3600, missing: 1 }))
+  /** The last one is in the last half hour of a day, so that a window ends in the middle of its period. */
+  const absent = lost.map((from_at) => ({ from_at, seconds: 3600, missing: 1 }))
 
   test.each([['10d'], ['1d']])(
     'values off the local grid are not absent at the edges of windows (chunk: %s)',
     async (chunk) => {
       const [store, market] = [await tempStore(), await source({ strays, has })]
       await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
-      expect(store.all(ABSENT)).toEqual(absent(chunk))
+      expect(store.all(ABSENT)).toEqual(absent)
       expect((await gapsOf(store)).length).toBe(3)
     },
   )
@@ -125,6 +140,6 @@ describe('values off the local grid', () => {
       const [from, to] = [day, day + 1].map((date) => `2025-10-${String(date).padStart(2, '0')}`) as [string, string]
       await market.run(store, job(from, to, ', chunk: 1d'), night(0))
     }
-    expect(store.all(ABSENT)).toEqual(absent('1d'))
+    expect(store.all(ABSENT)).toEqual(absent)
   })
 })

@@ -1,4 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type DayStep, findDayStep } from '../../util/time/dayStep.ts'
+import { dayIntervalAt, dayNumber, localDay } from '../../util/time/localDay.ts'
 import type { Blocks, LocatedValue, SeriesRange, ValueAt, ValueVersion } from '../engine.ts'
 import { prepareQuery } from '../prepared.ts'
 import type { Database } from '../tables/schema.ts'
@@ -95,14 +97,59 @@ export async function* readChangedVersions(
   }
 }
 
+/** Columns of `_day` that SQL computes. */
+const TOTALS = 'series_id, geo_id, month, day, count, hours, min, max, sum, energy, first_s, last_s, missing'
+
 /** Recomputes all daily totals of the series of a time zone from their values. Runs inside a transaction. */
 export async function rebuildDays(db: Kysely<Database>, zone: string): Promise<void> {
   const series = db.selectFrom('series').select('id').where('time_zone', '=', zone)
   await db.deleteFrom('_day').where('series_id', 'in', series).execute()
   const timelines = await db.selectFrom('series_geo').selectAll().where('series_id', 'in', series).execute()
-  for (const { series_id, geo_id } of timelines)
-    await sql`insert into _day ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
+  for (const { series_id, geo_id } of timelines) {
+    await sql`insert into _day (${sql.raw(TOTALS)}) ${sql.raw(dayTotals(series_id, geo_id))}`.execute(db)
+    await writeDaySteps(db, zone, series_id, geo_id)
+  }
 }
+
+/** Writes the steps of the days of a series and geo, which take a loop over the values. */
+async function writeDaySteps(db: Kysely<Database>, zone: string, seriesId: number, geoId: number): Promise<void> {
+  const days = await db
+    .selectFrom('_day')
+    .select(['month', 'day'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('count', '>', 0)
+    .execute()
+  for (const { month, day } of days) {
+    const whole = localDay(zone, dayNumber({ month, dayOfMonth: day }))
+    const values = await currentValues.all(db, { seriesId, geoId, from: whole.from, to: whole.to })
+    // Where the clocks go back over midnight, the days are not apart.
+    const inDay = values.filter(({ at, value }) => value !== null && dayIntervalAt(zone, at).day === whole.day)
+    const { step, offset, strays } = findDayStep(
+      zone,
+      whole,
+      inDay.map(({ at }) => at),
+    )
+    if (step !== null) await updateDayStep.run(db, { seriesId, geoId, month, day, step, offset, strays })
+  }
+}
+
+interface DayStepRow extends DayStep {
+  readonly seriesId: number
+  readonly geoId: number
+  readonly month: number
+  readonly day: number
+}
+
+const updateDayStep = prepareQuery((db, { seriesId, geoId, month, day, step, offset, strays }: DayStepRow) =>
+  db
+    .updateTable('_day')
+    .set({ step_s: step, offset_s: offset, strays })
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geoId)
+    .where('month', '=', month)
+    .where('day', '=', day),
+)
 
 /** Finds the local days (`YYYY-MM-DD`) of a series and geo whose totals differ from its values, in order. Reads every value. */
 export async function findDifferentDays(db: Kysely<Database>, series: number, geo: number): Promise<string[]> {

@@ -1,6 +1,7 @@
+import { type Grid, periodStarts } from '../../judge/grid.ts'
 import type { MissingRun } from '../../judge/missing.ts'
 import { DAY, type Instant } from '../../util/time/instant.ts'
-import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
+import { type Interval, subtract } from '../../util/time/interval.ts'
 import { isCalendarStep } from '../../util/time/periods.ts'
 
 /* What a reply changes in the missing periods of a timeline. Pure. */
@@ -23,40 +24,61 @@ export interface Check extends Interval {
  * `settledBorder`: the instant before which nothing can be published any more at a time.
  */
 export function decideMissing(
+  zone: string,
   before: readonly MissingRow[],
   scope: readonly Interval[],
   runs: readonly MissingRun[],
   checks: readonly Check[],
   settledBorder: (at: Instant) => Instant,
 ): MissingRow[] {
-  const outside = before.flatMap((row) => subtract([row], scope).map((part) => cutRun(row, part)))
-  const inside = runs.flatMap((run) =>
-    checks.flatMap((check) =>
-      intersect([run], [check]).flatMap((checked) => {
-        const known = before.filter((row) => row.from < checked.to && row.to > checked.from)
+  const outside = before.flatMap((row) => cutRun(zone, row, subtract([row], scope)))
+  const inside = checks.flatMap((check) =>
+    runs
+      .flatMap((run) => cutRun(zone, run, [check]))
+      .flatMap((run) => {
+        const known = before.filter((row) => row.from < run.to && row.to > run.from)
+        const { checkedAt } = check
         return [
-          ...known.flatMap((row) =>
-            intersect([row], [checked]).map((part): MissingRow => {
-              const checkedAt = Math.max(row.checkedAt, check.checkedAt)
+          ...known.flatMap((row) => {
+            const latest = Math.max(row.checkedAt, checkedAt)
+            return cutRun(zone, run, [row]).map((part): MissingRow => {
               const wasSettled = part.to <= settledBorder(row.checkedAt)
-              return { ...cutRun(run, part), sinceAt: wasSettled ? row.sinceAt : checkedAt, checkedAt }
-            }),
-          ),
-          ...subtract([checked], known).map(
-            (part): MissingRow => ({ ...cutRun(run, part), sinceAt: check.checkedAt, checkedAt: check.checkedAt }),
+              return { ...part, sinceAt: wasSettled ? row.sinceAt : latest, checkedAt: latest }
+            })
+          }),
+          ...cutRun(zone, run, subtract([run], known)).map(
+            (part): MissingRow => ({ ...part, sinceAt: checkedAt, checkedAt }),
           ),
         ]
       }),
-    ),
   )
   return mergeRows([...outside, ...inside])
 }
 
-/** A part of a run. It has whole periods, because windows begin and end on local days, and rows on periods. */
-function cutRun<T extends MissingRun>(run: T, part: Interval): T {
-  if (part.from === run.from && part.to === run.to) return run
-  const periods = run.step === null ? null : Math.max(1, Math.round((part.to - part.from) / run.step))
-  return { ...run, ...part, periods }
+/** The periods of a run that begin in some parts of it. A window may end inside a period, which belongs to the window of its start. */
+function cutRun<T extends MissingRun>(zone: string, run: T, parts: readonly Interval[]): T[] {
+  return parts.flatMap((part) => {
+    if (part.from <= run.from && part.to >= run.to) return run
+    const from = part.from <= run.from ? run.from : Math.min(run.to, nextStart(zone, run, part.from))
+    const to = part.to >= run.to ? run.to : nextStart(zone, run, part.to)
+    return from >= to ? [] : { ...run, from, to, periods: run.periods && countPeriods(zone, run, from, to) }
+  })
+}
+
+/** The periods of a run. If only some value a day is expected, they are days. */
+const gridOf = ({ from, step }: MissingRun): Grid => ({ step: step ?? DAY, anchor: from })
+
+/** The start of the first period at or after an instant inside a run, in which periods of a fixed length have no gap. */
+function nextStart(zone: string, run: MissingRun, at: Instant): Instant {
+  const grid = gridOf(run)
+  if (!isCalendarStep(grid.step)) return run.from + Math.ceil((at - run.from) / grid.step) * grid.step
+  const [start] = periodStarts(grid, zone, { from: at, to: Number.POSITIVE_INFINITY })
+  return start!
+}
+
+function countPeriods(zone: string, run: MissingRun, from: Instant, to: Instant): number {
+  const grid = gridOf(run)
+  return isCalendarStep(grid.step) ? [...periodStarts(grid, zone, { from, to })].length : (to - from) / grid.step
 }
 
 /** Merges neighbours that are requested again at about the same time. */

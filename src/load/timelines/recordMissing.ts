@@ -76,7 +76,7 @@ function findScopes(changed: ChangedSeries): Map<number, Interval[]> {
     }
     // A part beyond an end is decided when the timeline grows over it.
     add(geoId, { from: Math.min(before.first, after.first), to: Math.max(before.first, after.first) })
-    add(geoId, { from: Math.min(before.last, after.last) + 1, to: Math.max(before.last, after.last) + 1 })
+    add(geoId, { from: Math.min(before.last, after.last) + 1, to: Math.max(before.last, after.last) })
   }
   for (const { geoId, from, to } of cadenceChanges) {
     const extent = extents.get(geoId)
@@ -128,7 +128,7 @@ async function findRows(
   }
   const covered = merge(checks)
   if (!extent || covered.length === 0 || stretches.every(({ kind }) => kind === 'irregular'))
-    return decideMissing(before, decided, [], checks, () => fetchedAt)
+    return decideMissing(zone, before, decided, [], checks, () => fetchedAt)
   // Between its last value and the window, a timeline that grows seldom has a period.
   const beside = window ? subtract(covered, [window]) : covered
   const isInWindow = findMissing(stretches, zone, beside, NO_VALUES, extent).length === 0
@@ -144,7 +144,7 @@ async function findRows(
     dismissed.flatMap((key) => (key?.geo === geoId ? [key.at] : [])),
   )
   const runs = findMissing(stretches, zone, covered, { ...values, present, isWithdrawn }, extent)
-  return decideMissing(before, decided, runs, checks, (at) => floorTo(zone, at - longestLookback, 'day'))
+  return decideMissing(zone, before, decided, runs, checks, (at) => floorTo(zone, at - longestLookback, 'day'))
 }
 
 const NO_VALUES: TimelineValues = { present: [], nulls: [] }

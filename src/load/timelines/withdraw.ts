@@ -54,13 +54,14 @@ export async function withdraw(tx: Transaction<Database>, reply: LackingReply): 
     const sent = new Set(observations.at.slice(first, end))
     const stored = await selectStored.all(tx, { seriesId, geoId, ...window })
     const days = Map.groupBy(stored, ({ at }) => calendar.dayIntervalAt(at).day)
+    const lackingPeriods = stored.filter((value) => isFinalPeriod(reply, value) && !sent.has(value.at)).length
     const gone: Instant[] = []
     const kept: Interval[] = []
     for (const [day, values] of days) {
       const lacking = values.filter(({ at }) => !sent.has(at))
-      const { from, to } = localDay(zone, day)
+      const { from, to } = toDoubtedInterval(localDay(zone, day), values)
       const earlier = open.filter((row) => row.from_at === from)
-      if (isCredible(reply, values, lacking)) {
+      if (isCredible(reply, values, lacking, lackingPeriods, earlier)) {
         for (const { from_at, fetch_id, confirmed_by } of earlier)
           if (confirmed_by === null && fetch_id < fetchId)
             await deletePending.run(tx, { seriesId, geoId, from_at, fetch_id })
@@ -79,18 +80,41 @@ export async function withdraw(tx: Transaction<Database>, reply: LackingReply): 
   return { withdrawn, doubted }
 }
 
-/** Whether a reply lacks so few final values of a day that it may be right: an eighth, or one period of a day or longer. */
+/** Whether a stored value can no longer be revised. */
+const isFinal = ({ settledBefore }: LackingReply, { at, step }: StoredValue): boolean => at + step <= settledBefore
+
+/** Whether a stored value is a final one of a day or longer. */
+const isFinalPeriod = (reply: LackingReply, value: StoredValue): boolean =>
+  isCalendarStep(value.step) && isFinal(reply, value)
+
+/** A day, to the end of its values: that of a month is at its first day. */
+const toDoubtedInterval = ({ from, to }: Interval, values: readonly StoredValue[]): Interval => ({
+  from,
+  to: Math.max(to, ...values.filter(({ step }) => isCalendarStep(step)).map(({ at, step }) => at + step)),
+})
+
+/**
+ * Whether a reply lacks so few final values that it may be right: an eighth of those of a day. Of periods of a day and longer, which a
+ * day has only one of, the whole reply may lack one, unless an earlier one lacked it among others.
+ */
 function isCredible(
-  { settledBefore }: LackingReply,
+  reply: LackingReply,
   values: readonly StoredValue[],
   lacking: readonly StoredValue[],
+  lackingPeriods: number,
+  earlier: readonly PendingRow[],
 ): boolean {
-  const final = lacking.filter(({ at, step }) => at + step <= settledBefore)
+  const final = lacking.filter((value) => isFinal(reply, value))
   if (final.length === 0) return true
-  if (final.every(({ step }) => isCalendarStep(step))) return final.length <= 1
-  const stored = values.filter(({ at, step }) => at + step <= settledBefore)
+  if (final.every(({ step }) => isCalendarStep(step)))
+    return lackingPeriods <= 1 && !earlier.some((row) => isOpen(row, reply.fetchId))
+  const stored = values.filter((value) => isFinal(reply, value))
   return final.length <= stored.length * WITHDRAWN_SHARE
 }
+
+/** Whether an earlier reply lacked values and none confirmed it before this one. A replay finds the rows of later replies. */
+const isOpen = ({ fetch_id, confirmed_by }: PendingRow, fetchId: number): boolean =>
+  fetch_id < fetchId && (confirmed_by === null || confirmed_by >= fetchId)
 
 type PendingRow = Awaited<ReturnType<typeof selectPending.all>>[number]
 
@@ -139,7 +163,7 @@ const selectPending = prepareQuery((db, { seriesId, from, to }: SeriesWindow) =>
     .selectFrom('_withdrawal')
     .select(['geo_id', 'from_at', 'fetch_id', 'since_at', 'confirmed_by'])
     .where('series_id', '=', seriesId)
-    .where('from_at', '>=', from)
+    .where('to_at', '>', from)
     .where('from_at', '<', to)
     .orderBy('fetch_id'),
 )

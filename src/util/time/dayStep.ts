@@ -1,10 +1,11 @@
-import { DAY, type Instant } from '../util/time/instant.ts'
-import type { LocalDay } from '../util/time/localDay.ts'
-import { isCalendarStep } from '../util/time/periods.ts'
-import { offsetAt } from '../util/time/zone.ts'
-import type { DayShape } from './cadence.ts'
-import { modulo } from './grid.ts'
-import { WHOLE_DAY } from './limits.ts'
+import { modulo } from '../modulo.ts'
+import { DAY, type Instant } from './instant.ts'
+import type { LocalDay } from './localDay.ts'
+import { isCalendarStep } from './periods.ts'
+import { offsetAt } from './zone.ts'
+
+/** A day holds a step if it has values in at least this share of its periods: sources lose some values of whole days. */
+export const WHOLE_DAY = 7 / 8
 
 /** The steps that a day may have, in seconds: whole minutes that divide an hour, whole hours that divide a day, and the day. */
 const STEPS: readonly number[] = [
@@ -12,7 +13,7 @@ const STEPS: readonly number[] = [
   ...[1, 2, 3, 4, 6, 8, 12, 24].map((hours) => hours * 3600),
 ]
 
-/** The part of a shape that is stored, and how many values are off the periods of the step; null without a step. */
+/** The step of a day and its offset, and how many values are off the periods of the step; null without a step. */
 export interface DayStep {
   readonly step: number | null
   readonly offset: number | null
@@ -24,6 +25,8 @@ const NO_STEP: DayStep = { step: null, offset: null, strays: null }
 /** The step of a day whose periods follow each other without a gap, if it is a usual step and the day holds it; else null. */
 export function evenStep(zone: string, day: LocalDay, firstAt: Instant, count: number, step: number): DayStep | null {
   if (!STEPS.includes(step) || isCalendarStep(step) || count * step < day.seconds * WHOLE_DAY) return null
+  // A clock change moves the periods of some hours.
+  if (day.seconds !== DAY) return null
   return { step, offset: modulo(firstAt + offsetAt(zone, firstAt), step), strays: 0 }
 }
 
@@ -41,10 +44,3 @@ export function findDayStep(zone: string, day: LocalDay, at: readonly Instant[])
   }
   return NO_STEP
 }
-
-/** The shape of a stored day. */
-export const toShape = (day: number, { step, offset }: Pick<DayStep, 'step' | 'offset'>): DayShape => ({
-  day,
-  step,
-  offset: modulo(offset ?? 0, DAY),
-})
