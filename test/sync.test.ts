@@ -254,6 +254,7 @@ describe('isolated failures', () => {
     const summary = await runJob(store, { url: emulator.url, key: 'f'.repeat(64) }, FOUR, { onEvent })
     expect(summary).toMatchObject({ outcome: 'failed', counts: { requests: 1, failed: 1 } })
     expect(summary.earlyEnd).toBeInstanceOf(KeyError)
+    expect(summary.failures).toMatchObject([{ error: { code: 'key-refused' } }])
     expect(emulator.requests).toHaveLength(1)
     // The refused request is recorded and reported before the run ends.
     expect(store.get('select count(*) from _fetch')).toBe(1)
@@ -265,6 +266,18 @@ describe('isolated failures', () => {
       { event: 'run.ended', outcome: 'failed', failed: 1, code },
     ])
   })
+
+  test.each([1, 2, 3])(
+    'a request whose retry exceeds a budget of %i calls is listed as failed',
+    async (callsPerDay) => {
+      const server = await serve((_request, response) => json(response, { message: 'oops' }, 500))
+      const pace = `pace: { perSecond: 50, concurrency: 2, callsPerDay: ${callsPerDay} }`
+      const { earlyEnd, counts, failures } = await runJob(await tempStore(), server, `${pace}\n${FOUR}`)
+      expect(earlyEnd?.code).toBe('budget')
+      expect(failures.map(({ error }) => error.code)).toEqual(Array(counts.failed).fill('server-error'))
+      expect(counts.failed).toBeGreaterThan(0)
+    },
+  )
 
   test('a firewall page does not count as a refused key and is requested only a few times', async () => {
     const store = await tempStore()
