@@ -58,13 +58,86 @@ describe('a job', () => {
     })
   })
 
-  test('an empty catalogue fails a job that selects from it, and the run is recorded', async () => {
+  describe('an empty catalogue', () => {
+    const ALL = 'series: [{ indicators: all, window: { last: 2d } }]'
+    /** Serves a catalogue that can be replaced, and series without values. */
+    const serveCatalogue = async (items: () => unknown[]) =>
+      serve(({ url }, response) => {
+        const [path, query] = url!.split('?')
+        if (path === '/indicators') return json(response, { indicators: query!.includes('taxonomy') ? [] : items() })
+        json(response, { indicator: { id: Number(path!.split('/').at(-1)), name: 'x', values: [] } })
+      })
+    const TWO = [
+      { id: 1, name: 'one' },
+      { id: 2, name: 'two' },
+    ]
+
+    test.each([
+      ['no items', []],
+      ['no item with an id', [{ name: 'one' }]],
+    ])('with %s is a failure, and the next run requests it again', async (_name, items) => {
+      const store = await tempStore()
+      let sent: unknown[] = items
+      const server = await serveCatalogue(() => sent)
+      const first = await runJob(store, server, ALL, { now: ms(NOW) })
+      expect(first).toMatchObject({
+        outcome: 'partial',
+        counts: { requests: 1, failed: 1 },
+        failures: [{ error: { code: 'empty-catalogue' } }],
+      })
+      expect(store.all('select outcome, code from _fetch')).toEqual([{ outcome: 'shape', code: 'empty-catalogue' }])
+      sent = TWO
+      const second = await runJob(store, server, ALL, { now: ms(NOW) + 60_000 })
+      expect(second).toMatchObject({ outcome: 'done', counts: { requests: 3, failed: 0 } })
+      expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(0)
+    })
+
+    test('withdraws nothing, and the job continues with the stored catalogue', async () => {
+      const store = await tempStore()
+      let sent: unknown[] = TWO
+      const server = await serveCatalogue(() => sent)
+      await runJob(store, server, ALL, { now: ms(NOW) })
+      sent = []
+      const again = await runJob(store, server, ALL, { now: ms(NOW) + 2 * 86_400_000 })
+      expect(again).toMatchObject({ outcome: 'partial', counts: { requests: 3, failed: 1, rows_withdrawn: 0 } })
+      expect(store.get('select count(*) from indicator where withdrawn_at is null')).toBe(2)
+    })
+
+    test('is a valid reply to a listing with a filter', async () => {
+      const store = await tempStore()
+      const server = await serveCatalogue(() => TWO)
+      const yaml = 'catalogue: { taxonomyTerms: [prices] }'
+      expect(await runJob(store, server, yaml, { now: ms(NOW) })).toMatchObject({ outcome: 'done', failures: [] })
+    })
+
+    test('with the terms of a selector fails the job that selects by them', async () => {
+      const store = await tempStore()
+      const server = await serveCatalogue(() => TWO)
+      const yaml = ALL.replace('all', '{ terms: [prices] }')
+      const run = runJob(store, server, yaml, { now: ms(NOW) })
+      await expect(run).rejects.toThrow(/matches none of 2 indicators/)
+      expect(store.all('select distinct outcome from _run')).toEqual([{ outcome: 'failed' }])
+    })
+  })
+
+  test('empty lists of texts and widgets withdraw nothing', async () => {
     const store = await tempStore()
-    const server = await serve((_request, response) => json(response, { indicators: [] }))
-    const yaml = 'series: [{ indicators: all, window: { last: 2d } }]'
-    for (const _ of ['first', 'again'])
-      await expect(runJob(store, server, yaml, { now: ms(NOW) })).rejects.toThrow(/matches none of 0 indicators/)
-    expect(store.all('select distinct outcome from _run')).toEqual([{ outcome: 'failed' }])
+    let isEmpty = false
+    const widget = { id: 'demand', id_widget: 1, name: 'Demand', type: 'Widget' }
+    const news = { id: 5, title: 'News', type: 'news' }
+    const server = await serve(({ url }, response) =>
+      json(
+        response,
+        url!.startsWith('/widgets') ? { widgets: isEmpty ? [] : [widget] } : { contents: isEmpty ? [] : [news] },
+      ),
+    )
+    const yaml = 'content: [{ kinds: [news] }]\nwidgets: { list: true }'
+    expect(await runJob(store, server, yaml, { now: ms(NOW) })).toMatchObject({ outcome: 'done' })
+    isEmpty = true
+    const later = await runJob(store, server, yaml, { now: ms(NOW) + 40 * 86_400_000 })
+    expect(later).toMatchObject({ outcome: 'done', counts: { requests: 2, rows_withdrawn: 0 } })
+    for (const table of ['content', 'widget'])
+      expect(store.get(`select count(*) from ${table} where withdrawn_at is null`), table).toBe(1)
   })
 
   test('a value missing in a complete reply is withdrawn, but an empty reply withdraws nothing', async () => {
@@ -254,6 +327,7 @@ describe('isolated failures', () => {
     const summary = await runJob(store, { url: emulator.url, key: 'f'.repeat(64) }, FOUR, { onEvent })
     expect(summary).toMatchObject({ outcome: 'failed', counts: { requests: 1, failed: 1 } })
     expect(summary.earlyEnd).toBeInstanceOf(KeyError)
+    expect(summary.failures).toMatchObject([{ error: { code: 'key-refused' } }])
     expect(emulator.requests).toHaveLength(1)
     // The refused request is recorded and reported before the run ends.
     expect(store.get('select count(*) from _fetch')).toBe(1)
@@ -265,6 +339,18 @@ describe('isolated failures', () => {
       { event: 'run.ended', outcome: 'failed', failed: 1, code },
     ])
   })
+
+  test.each([1, 2, 3])(
+    'a request whose retry exceeds a budget of %i calls is listed as failed',
+    async (callsPerDay) => {
+      const server = await serve((_request, response) => json(response, { message: 'oops' }, 500))
+      const pace = `pace: { perSecond: 50, concurrency: 2, callsPerDay: ${callsPerDay} }`
+      const { earlyEnd, counts, failures } = await runJob(await tempStore(), server, `${pace}\n${FOUR}`)
+      expect(earlyEnd?.code).toBe('budget')
+      expect(failures.map(({ error }) => error.code)).toEqual(Array(counts.failed).fill('server-error'))
+      expect(counts.failed).toBeGreaterThan(0)
+    },
+  )
 
   test('a firewall page does not count as a refused key and is requested only a few times', async () => {
     const store = await tempStore()

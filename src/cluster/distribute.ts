@@ -47,9 +47,7 @@ export const distributeTo =
     const { store, nowMs, service } = context
     const sent = await sendAll(queue, job, run.runId, requests, Math.floor(nowMs() / 1000))
     const earlyEnd = await waitUntilDone(context, job, run, sent)
-    // A refused key ends the run. It is no failure of a request.
-    const failures = await readFailures(store, service, run.runId, nowMs())
-    failed.push(...failures.filter(({ error }) => !(error instanceof KeyError)))
+    failed.push(...(await readFailures(store, service, run.runId, nowMs())))
     return earlyEnd
   }
 

@@ -180,6 +180,7 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
       const { onRecord, store } = claimed
       const forJob = { ...shared, store, runId: run, keep, emit: emitOfRun, onRecord }
       const outcome = await processRequest({ ...forJob, sizes: createSizes(forJob) }, requests[0]!)
+      if (outcome.kind === 'failed' && outcome.endsRun) throw outcome.endsRun
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
       if (outcome.kind === 'failed') failure ??= outcome.error
     } catch (error) {

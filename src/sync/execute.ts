@@ -27,7 +27,7 @@ export async function* execute(context: RequestContext, source: RequestSource): 
   const isEnding = (): boolean => firstError !== null || context.signal.aborted
   const start = (task: Task): void => {
     const result = processRequest(context, task.pending.shift()!).then(
-      (outcome) => ({ task, outcome }),
+      (outcome) => ({ task, outcome, error: outcome.kind === 'failed' ? outcome.endsRun : undefined }),
       (error: unknown) => ({ task, error }),
     )
     inProgress.set(task, result)

@@ -21,12 +21,18 @@ export type RequestOutcome =
   | { readonly kind: 'loaded'; readonly planned: PlannedRequest }
   /** A later run requests it, or there is nothing to request. */
   | { readonly kind: 'postponed'; readonly planned: PlannedRequest }
-  | { readonly kind: 'failed'; readonly planned: PlannedRequest; readonly error: SyncError }
+  | {
+      readonly kind: 'failed'
+      readonly planned: PlannedRequest
+      readonly error: SyncError
+      /** The error that ends the run, if this failure came with one. */
+      readonly endsRun?: SyncError
+    }
   | { readonly kind: 'split'; readonly planned: PlannedRequest; readonly parts: readonly PlannedRequest[] }
 
 /**
  * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
- * may be sums over several resolutions. Throws errors that end the run.
+ * may be sums over several resolutions. Throws errors that end the run, unless a recorded failure comes with them.
  */
 export async function processRequest(context: RequestContext, selected: PlannedRequest): Promise<RequestOutcome> {
   const planned = await fitWindow(context, selected)
@@ -41,7 +47,7 @@ export async function processRequest(context: RequestContext, selected: PlannedR
     },
   })
   if ('error' in reply) {
-    if (reply.endsRun) return recordAndThrow(context, planned, reply)
+    if (reply.endsRun) return recordEnd(context, planned, reply)
     return failOrHalve(context, planned, halves, reply.error, reply.last)
   }
   try {
@@ -130,20 +136,18 @@ async function fail(
   return { kind: 'failed', planned, error }
 }
 
-/** Records a request that was in progress when the run ended, and throws the error that ends the run. */
-async function recordAndThrow(
+/** Records a request that was in progress when the run ended. Throws the error that ends the run, unless the request failed. */
+async function recordEnd(
   context: RequestContext,
   planned: PlannedRequest,
   { error, last, attempted }: FailedFetch,
-): Promise<never> {
-  if (last.attempts > 0) {
-    const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : attempted
-    const recorded = failure
-      ? fail(context, planned, failure, last)
-      : recordAbandoned(context, planned, 'stopped', error, last)
-    // If this fails too, the first error is the one to report.
-    await recorded.catch(() => undefined)
-  }
+): Promise<RequestOutcome> {
+  const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : attempted
+  // If recording fails too, the first error is the one to report.
+  if (last.attempts > 0 && failure) {
+    const failed = await fail(context, planned, failure, last).catch(() => null)
+    if (failed?.kind === 'failed') return { ...failed, endsRun: error }
+  } else if (last.attempts > 0) await recordAbandoned(context, planned, 'stopped', error, last).catch(() => undefined)
   throw error
 }
 

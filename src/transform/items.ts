@@ -3,6 +3,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { SchemaError } from '../util/errors.ts'
 import { canonical, isObject, type JsonObject, toInteger } from '../util/json.ts'
 import { type CheckedPart, checkPart, collectRejects, type Rejects } from './rejects.ts'
+import { repeatedKeyText } from './repeatedKeys.ts'
 
 /** An item of a listing. */
 export interface Item {
@@ -64,7 +65,8 @@ export function readItems(
       ? (idKeys.map((key) => toInteger(entry[key])).find((value) => value !== null) ?? null)
       : null
     if (!isObject(entry) || id === null) {
-      rejects.add(`$.${root}[${i}]`, `entry has no whole number in ${idKeys.join(' or ')}`, entry)
+      const reason = repeatedKeyText(entry) ?? `entry has no whole number in ${idKeys.join(' or ')}`
+      rejects.add(`$.${root}[${i}]`, reason, entry)
       return
     }
     const path = `$.${root}[${i}]`

@@ -4,7 +4,9 @@ import type { Shape } from '../service/routes.ts'
 import { SchemaError } from '../util/errors.ts'
 import { isObject, type JsonObject, parseJson } from '../util/json.ts'
 import { oneLine } from '../util/text.ts'
-import { refuseFlood } from './flood.ts'
+import { measureBody, refuseFlood } from './flood.ts'
+import { collectRejects, joinRejects } from './rejects.ts'
+import { replaceRepeating } from './repeatedKeys.ts'
 import { transformArchives } from './transformArchives.ts'
 import { transformCatalogue } from './transformCatalogue.ts'
 import { transformContents } from './transformContents.ts'
@@ -36,13 +38,16 @@ const BOM = [0xef, 0xbb, 0xbf]
 function readBody(body: Buffer, planned: PlannedRequest): Rows {
   const { root, shape } = declaredRoute(planned)
   if (BOM.every((byte, i) => body[i] === byte)) return readBody(body.subarray(BOM.length), planned)
-  refuseFlood(body)
+  const size = measureBody(body)
+  refuseFlood(size)
   let parsed: unknown
   try {
     parsed = parseJson(body)
   } catch (error) {
     throw new SchemaError(`The body is not JSON: ${oneLine((error as Error).message)}.`, { path: '$', cause: error })
   }
+  const rejects = collectRejects()
+  if (isObject(parsed) || Array.isArray(parsed)) replaceRepeating(body, size, parsed, rejects)
   // A listing may come without its envelope.
   if (Array.isArray(parsed) && shape !== 'series') parsed = { [root]: parsed }
   if (!isObject(parsed)) throw new SchemaError('The body is not a JSON object.', { path: '$' })
@@ -50,5 +55,7 @@ function readBody(body: Buffer, planned: PlannedRequest): Rows {
     throw new SchemaError(`The service sent a message instead of data: ${oneLine(parsed.message).slice(0, 500)}`, {
       path: '$.message',
     })
-  return BY_SHAPE[shape](parsed, planned)
+  const rows = BY_SHAPE[shape](parsed, planned)
+  const repeating = rejects.done()
+  return repeating.rejected === 0 ? rows : { ...rows, ...joinRejects(rows, repeating) }
 }

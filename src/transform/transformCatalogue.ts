@@ -1,16 +1,24 @@
 import { NO_ROWS, type Rows, type RowValues } from '../db/tables/rows.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
+import { SchemaError } from '../util/errors.ts'
 import { type JsonObject, toPayload } from '../util/json.ts'
 import { readItems, toListing } from './items.ts'
 import { textColumns } from './plain.ts'
 
 const KNOWN = ['name', 'short_name', 'description', 'id']
 
-/** Transforms a reply of `/indicators`. */
+/** Transforms a reply of `/indicators`. Throws SchemaError if the whole catalogue is empty: the service always has indicators. */
 export function transformCatalogue(body: JsonObject, planned: PlannedRequest): Rows {
-  const listed = readItems(body, declaredRoute(planned).root, ['id'])
+  const { root } = declaredRoute(planned)
+  const listed = readItems(body, root, ['id'])
   const { items, rejects, isWhole } = listed
+  if (items.length === 0 && planned.isUnfiltered)
+    throw new SchemaError('The catalogue of the service has no indicators.', {
+      path: `$.${root}`,
+      code: 'empty-catalogue',
+      hint: 'The stored catalogue stays, and the next run requests it again. If it stays empty, check the base URL with `indicator-sync doctor --online`.',
+    })
   const kind = ENTRY_ROUTES.series
   const rows = items.map(({ id, item }): RowValues => ({ kind, id, ...toPayload(item, KNOWN) }))
   const texts = items.map(({ id, part }): RowValues => ({ kind, id, locale: planned.locale, ...textColumns(part) }))

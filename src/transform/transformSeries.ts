@@ -9,6 +9,7 @@ import { floorTo, formatLocal } from '../util/time/zone.ts'
 import { AS, type Fields, fieldsAs } from './fields.ts'
 import { textColumns } from './plain.ts'
 import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
+import { repeatedKeyText } from './repeatedKeys.ts'
 import { readValues } from './values/readValues.ts'
 import { findSteps, guessStep, isGuessed, isUnit, statedId, stepsInParts } from './values/steps.ts'
 
@@ -23,7 +24,7 @@ const checkElements = (part: CheckedPart, key: string, rejects: Rejects): Checke
   part.list(key).flatMap((element, i) => {
     const path = `${part.path}.${key}[${i}]`
     if (isObject(element)) return [checkPart(element, path, rejects, key === 'geos' ? 'geo_id' : 'id')]
-    rejects.add(path, `${key} contains an element that is not an object`, element)
+    rejects.add(path, repeatedKeyText(element) ?? `${key} contains an element that is not an object`, element)
     return []
   })
 

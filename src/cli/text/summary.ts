@@ -88,19 +88,20 @@ export function summaryText(summary: Summary): string {
     ...lackingGeosTexts(lackingGeos),
     ...windowHints.map((hint) => `Warning: ${hint}.`),
   )
-  if (failures.length > 0) {
-    // The list lacks requests that failed when the run ended early.
+  // The error that ended the run is above.
+  const listed = failures.filter(({ error }) => error !== earlyEnd)
+  if (listed.length > 0) {
     const { requests, failed } = counts
     const all = failed === 1 ? 'The only request failed:' : `All ${failed} requests failed:`
     lines.push(requests === failed ? all : `${quantity(failed, 'request')} failed; all other responses are stored:`)
-    for (const { planned, error } of failures.slice(0, SHOWN_FAILURES))
+    for (const { planned, error } of listed.slice(0, SHOWN_FAILURES))
       lines.push(
         `  ${planned.entryPath}  ${planned.http.target}`,
         `    ${error.message}`,
         // The command of a run that ended early also repeats its failed requests.
         ...(error.hint && !earlyEnd ? [`    → ${error.hint}`] : []),
       )
-    const more = failed - Math.min(failures.length, SHOWN_FAILURES)
+    const more = failed - Math.min(listed.length, SHOWN_FAILURES)
     if (more > 0) lines.push(`  … and ${more} more: indicator-sync status`)
   }
   return lines.join('\n')

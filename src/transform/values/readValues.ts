@@ -4,6 +4,7 @@ import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { AS } from '../fields.ts'
 import { checkPart, collectRejects, type RejectSummary, type Rejects } from '../rejects.ts'
+import { repeatedKeyText } from '../repeatedKeys.ts'
 
 /** The instants and values of a geo, in the order of the reply. */
 interface GeoColumns {
@@ -88,7 +89,7 @@ export function readValues(
   const read = (row: unknown, i: number) => {
     const reject = (reason: string, fragment = row, place?: ObservationKey) =>
       rejects.add(`${path}[${i}]`, reason, fragment, place)
-    if (!isObject(row)) return reject('value is not an object')
+    if (!isObject(row)) return reject(repeatedKeyText(row) ?? 'value is not an object')
     const { datetime, tz_time, geo_name: name } = row
     // JSON would write an infinite number as null, which is a value.
     const value = isInfinite(row.value) ? String(row.value) : row.value
