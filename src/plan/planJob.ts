@@ -1,5 +1,6 @@
 import type { Job, SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
+import { hasBudget } from '../job/pace.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveStored } from '../job/select.ts'
 import { coversAllGeos, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
@@ -12,7 +13,6 @@ import { createRegister } from './requestRegister.ts'
 import {
   absenceTurn,
   groupByTurn,
-  hasBudget,
   isBacklog,
   listTurn,
   type QueuedRequest,

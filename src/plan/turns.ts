@@ -1,4 +1,3 @@
-import type { Pace } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { canonical } from '../util/json.ts'
@@ -28,9 +27,6 @@ export interface QueuedRequest {
   /** Plans it only when its turn comes, because a backfill may have many. */
   readonly plan: () => PlannedRequest
 }
-
-/** Whether a budget may end a run. A run waits for the calls of a minute. */
-export const hasBudget = ({ callsPerHour, callsPerDay }: Pace): boolean => (callsPerHour ?? callsPerDay) !== null
 
 /** Whether a request is for the backlog: final data only. The backlog takes turns of its own, so it never holds up current data. */
 export const isBacklog = (window: Interval | null, settledBefore: Instant | null): boolean =>

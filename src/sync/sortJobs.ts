@@ -1,8 +1,8 @@
 import type { Job } from '../job/job.ts'
+import { hasBudget } from '../job/pace.ts'
 import { findOldestAttempt } from '../plan/planJob.ts'
 import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
-import { hasBudget } from '../plan/turns.ts'
 import type { SyncContext } from './context.ts'
 import { readStateAndCatalogue } from './readPlannerState.ts'
 

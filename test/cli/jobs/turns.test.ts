@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { EXIT } from '../../../src/cli/terminal/fail.ts'
 import { emulate, onlyInFile, runCommand, tempFolder } from '../../kit.ts'
@@ -24,11 +24,11 @@ const PATHS = [
 
 /** Moves everything that was recorded a day back, as if a day had passed. */
 function passDay(file: string): void {
-  const db = new DatabaseSync(file)
-  db.exec(`update _coverage set fetched_at = fetched_at - 86400;
+  new SQLite(file)
+    .exec(`update _coverage set fetched_at = fetched_at - 86400;
     update _budget set called_at = called_at - 86400000;
     update _fetch set finished_at = strftime('%Y-%m-%dT%H:%M:%fZ', finished_at, '-1 day')`)
-  db.close()
+    .close()
 }
 
 test.skipIf(onlyInFile('file'))(
