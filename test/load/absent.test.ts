@@ -7,6 +7,10 @@ const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const at = (text: string) => ms(text) / 1000
 const FIXED = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h }]'
+/** Other series whose periods leave a share for 14 days of the first one. */
+const OTHERS = `\n  - { indicators: [${Array.from({ length: 70 }, (_, i) => 100 + i)}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, refresh: 5m }`
+const SHARED = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n  - ${FIXED.slice(9, -1)}${OTHERS}`
+const inOctober = (windows: readonly string[]) => windows.filter((window) => window < '2025-10-20')
 const within = (from: string, to: string) => (instant: number) => instant >= at(from) && instant < at(to)
 
 describe('absent values', () => {
@@ -42,24 +46,29 @@ describe('absent values', () => {
 
   test('absent values that arrive late are stored: an empty window, a missing geo, and edge days', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [] })]
-    await market.run(store, FIXED, night(0))
-    expect(await findGaps(store)).toMatchObject([
+    await market.run(store, SHARED, night(0))
+    expect((await findGaps(store)).filter(({ indicator_id }) => indicator_id === 5)).toMatchObject([
       { reason: 'absent', geo_id: 0, step_s: null, next_at: '2025-11-05T19:15:00Z' },
     ])
     Object.assign(market.state, {
       geos: [3, 4],
       has: (i: number, geo: number) => geo === 3 && i >= at('2025-10-02T22:00:00Z') && i < at('2025-10-08T22:00:00Z'),
     })
-    expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-10T22'])
-    expect(await findGaps(store)).toMatchObject([
+    expect(inOctober(await market.run(store, SHARED, night(1)))).toEqual(['2025-09-30T22..2025-10-10T22'])
+    expect((await findGaps(store)).filter(({ indicator_id }) => indicator_id === 5)).toMatchObject([
       { reason: 'absent', geo_id: 3, from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00', missing: 48 },
       { reason: 'absent', geo_id: 3, from: '2025-10-09T00:00:00+02:00', to: '2025-10-11T00:00:00+02:00', missing: 48 },
     ])
     market.state.has = () => true
-    expect(await market.run(store, FIXED, night(2))).toEqual([])
-    expect(await market.run(store, FIXED, night(3))).toEqual(['2025-09-30T22..2025-10-10T22'])
-    expect(await findGaps(store)).toEqual([])
-    expect(store.get('select count(*) from observation')).toBe(480)
+    expect(inOctober(await market.run(store, SHARED, night(2)))).toEqual([])
+    expect(inOctober(await market.run(store, SHARED, night(3)))).toEqual([
+      '2025-09-30T22..2025-10-02T22',
+      '2025-10-08T22..2025-10-10T22',
+    ])
+    // These replies have a new geo, which lacks the days between them.
+    expect(inOctober(await market.run(store, SHARED, night(4)))).toEqual(['2025-10-02T22..2025-10-08T22'])
+    expect((await findGaps(store)).filter(({ indicator_id }) => indicator_id === 5)).toEqual([])
+    expect(store.get('select count(*) from observation where series_id = 1')).toBe(480)
   })
 
   test('an empty reply about absent values of one geo continues their retry intervals', async () => {
@@ -125,16 +134,21 @@ describe('absent values', () => {
     }
   })
 
-  test('absent values are gathered into one window that is cut at a change of resolution', async () => {
+  test('absent values of neighbouring days are requested together, without other days, up to a change of resolution', async () => {
     const [store, market] = [await tempStore(), await source()]
-    const lost = ['2025-10-01', '2025-10-02', '2025-10-05'].map((day) => within(`${day}T08:00:00Z`, `${day}T11:00:00Z`))
+    const lost = ['2025-10-01', '2025-10-02', '2025-10-03', '2025-10-05'].map((day) =>
+      within(`${day}T08:00:00Z`, `${day}T11:00:00Z`),
+    )
     market.state.has = (instant) => !lost.some((is) => is(instant))
-    await market.run(store, FIXED, night(0))
+    await market.run(store, SHARED, night(0))
     store.run(
-      `insert into _resolution (series_id, from_at, step_s) values (1, unixepoch('2025-10-04T22:00:00Z'), 3600)`,
+      `insert into _resolution (series_id, from_at, step_s) values (1, unixepoch('2025-10-02T22:00:00Z'), 3600)`,
       [],
     )
-    // One window per day; the stored part between the second hole and the change is not requested.
-    expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-02T22'])
+    expect(inOctober(await market.run(store, SHARED, night(1)))).toEqual([
+      '2025-09-30T22..2025-10-02T22',
+      '2025-10-02T22..2025-10-03T22',
+      '2025-10-04T22..2025-10-05T22',
+    ])
   })
 })

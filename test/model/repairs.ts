@@ -289,16 +289,10 @@ export const MUTANTS: readonly Mutant[] = [
     'Math.abs(now - last) >= 0',
   ),
   mutant(
-    'a window for absent values ends a day late',
+    'a window for absent values begins a day early',
     'plan/planAbsences.ts',
     'map((absence) => widen(zone, absence, unit))',
-    'map((absence) => widen(zone, { ...absence, to: absence.to + DAY }, unit))',
-  ),
-  mutant(
-    'a request for absent values spans days that lack nothing',
-    'plan/planAbsences.ts',
-    'findUnrequested(key, geoId, days)',
-    'findUnrequested(key, geoId, [{ from: days[0]!.from, to: days.at(-1)!.to }])',
+    'map((absence) => widen(zone, { ...absence, from: absence.from - DAY }, unit))',
   ),
   mutant(
     'what was requested last is requested first',
