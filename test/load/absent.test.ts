@@ -8,9 +8,11 @@ const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const at = (text: string) => ms(text) / 1000
 const FIXED = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h }]'
 /** Other series whose periods leave a share for 14 days of the first one. */
-const OTHERS = `\n  - { indicators: [${Array.from({ length: 70 }, (_, i) => 100 + i)}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, refresh: 5m }`
+const OTHERS =
+  '\n  - { indicators: [101, 102, 103, 104, 105, 106], window: { last: 24d }, lookback: 60d, timeTrunc: hour, timeAgg: sum, refresh: 5m }'
 const SHARED = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n  - ${FIXED.slice(9, -1)}${OTHERS}`
-const inOctober = (windows: readonly string[]) => windows.filter((window) => window < '2025-10-20')
+/** The windows of the first series. */
+const ofFirst = (windows: readonly string[]) => windows.filter((window) => window < '2025-10-10')
 const within = (from: string, to: string) => (instant: number) => instant >= at(from) && instant < at(to)
 
 describe('absent values', () => {
@@ -54,19 +56,19 @@ describe('absent values', () => {
       geos: [3, 4],
       has: (i: number, geo: number) => geo === 3 && i >= at('2025-10-02T22:00:00Z') && i < at('2025-10-08T22:00:00Z'),
     })
-    expect(inOctober(await market.run(store, SHARED, night(1)))).toEqual(['2025-09-30T22..2025-10-10T22'])
+    expect(ofFirst(await market.run(store, SHARED, night(1)))).toEqual(['2025-09-30T22..2025-10-10T22'])
     expect((await findGaps(store)).filter(({ indicator_id }) => indicator_id === 5)).toMatchObject([
       { reason: 'absent', geo_id: 3, from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00', missing: 48 },
       { reason: 'absent', geo_id: 3, from: '2025-10-09T00:00:00+02:00', to: '2025-10-11T00:00:00+02:00', missing: 48 },
     ])
     market.state.has = () => true
-    expect(inOctober(await market.run(store, SHARED, night(2)))).toEqual([])
-    expect(inOctober(await market.run(store, SHARED, night(3)))).toEqual([
+    expect(ofFirst(await market.run(store, SHARED, night(2)))).toEqual([])
+    expect(ofFirst(await market.run(store, SHARED, night(3)))).toEqual([
       '2025-09-30T22..2025-10-02T22',
       '2025-10-08T22..2025-10-10T22',
     ])
     // These replies have a new geo, which lacks the days between them.
-    expect(inOctober(await market.run(store, SHARED, night(4)))).toEqual(['2025-10-02T22..2025-10-08T22'])
+    expect(ofFirst(await market.run(store, SHARED, night(4)))).toEqual(['2025-10-02T22..2025-10-08T22'])
     expect((await findGaps(store)).filter(({ indicator_id }) => indicator_id === 5)).toEqual([])
     expect(store.get('select count(*) from observation where series_id = 1')).toBe(480)
   })
@@ -145,7 +147,7 @@ describe('absent values', () => {
       `insert into _resolution (series_id, from_at, step_s) values (1, unixepoch('2025-10-02T22:00:00Z'), 3600)`,
       [],
     )
-    expect(inOctober(await market.run(store, SHARED, night(1)))).toEqual([
+    expect(ofFirst(await market.run(store, SHARED, night(1)))).toEqual([
       '2025-09-30T22..2025-10-02T22',
       '2025-10-02T22..2025-10-03T22',
       '2025-10-04T22..2025-10-05T22',
