@@ -104,7 +104,7 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
 export async function plan(job: Job, options: PlanOptions): Promise<Iterable<PlannedRequest>> {
   const { store, service = SERVICES[LIVE], now = systemClock } = options
   const at = now()
-  const { plannerState, catalogue } = await readStateAndCatalogue(store, at)
+  const { plannerState, catalogue } = await readStateAndCatalogue(store, at, [job])
   const planning = { job, service, plannerState, now: at, options: planOptions(options), requested: createRegister() }
   return planPreview(planning, catalogue)
 }

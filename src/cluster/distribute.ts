@@ -79,7 +79,7 @@ export async function sendAll(
   for (const planned of requests) {
     total++
     last = planned
-    batch.push(toQueuedRequest(job, runId, planned, now))
+    batch.push(toQueuedRequest(job, runId, planned, { now, position: total }))
     if (batch.length === BATCH) await flush()
   }
   await flush()

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Job } from '../job/job.ts'
+import { hasBudget } from '../job/pace.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { paramsWithoutWindow, requestFor, sentParams } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
@@ -30,14 +31,23 @@ export interface NewJob {
 /** Seconds after now that are later than every window. */
 const BEYOND_WINDOWS_S = 366 * 86_400
 
-/** Creates the job of a planned request. The latest windows come first. Requests without a window precede them, because others may wait for them. */
-export function toQueuedRequest(job: Job, run: number, planned: PlannedRequest, now: Instant): NewJob {
+/**
+ * Creates the job of a planned request. If a budget may end the run, requests keep the order of the plan, in which everything has its
+ * turn; `position` counts them. Otherwise the latest windows come first. Requests without a window precede them, because others may
+ * wait for them.
+ */
+export function toQueuedRequest(
+  job: Job,
+  run: number,
+  planned: PlannedRequest,
+  { now, position }: { readonly now: Instant; readonly position: number },
+): NewJob {
   const { http, service, ...rest } = planned
   const { name, pace, keep } = job
   return {
     data: { ...rest, params: sentParams(planned), job: name, run, pace, keep, profile: service.name },
     key: createHash('sha256').update(http.target).digest('hex'),
-    priority: Math.floor((planned.window?.to ?? now + BEYOND_WINDOWS_S) / 3600),
+    priority: hasBudget(pace) ? -position : Math.floor((planned.window?.to ?? now + BEYOND_WINDOWS_S) / 3600),
   }
 }
 

@@ -28,8 +28,6 @@ export interface SeriesState {
   readonly lookbackS: number | null
   /** One stored period, where it is longer than an hour; the others follow from it. */
   readonly period?: Period | undefined
-  /** The id of its last request; 0 before the first. */
-  readonly lastFetchId: number
   /** Absences that are to be requested again. */
   readonly absences: readonly Absence[]
 }
@@ -64,6 +62,16 @@ export interface SkippedItem {
   readonly nextAt: Instant
 }
 
+/** The last attempts to request something: ids of `_fetch`, 0 for none. */
+export interface Attempts {
+  /** The last attempt of a turn (`plan/turns.ts`), whatever its outcome. */
+  turn(turn: string): number
+  /** The last attempt at the path and query of a list, whatever its outcome. */
+  target(target: string): number
+  /** The last failed attempt at any part of a window of a series. */
+  window(series: string, window: Interval): number
+}
+
 /** The state of the database for the planner. */
 export interface PlannerState {
   /** The state of a series, by its key (`seriesKey`). */
@@ -74,6 +82,8 @@ export interface PlannerState {
   absentRequestedAt(job: string): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
   unknown(route: string, id: string | number): RefusalTimes | undefined
+  /** Read only if a budget may end the run. */
+  readonly attempts: Attempts
 }
 
 /** The stored resolution around a window before its reply is loaded. */
@@ -91,9 +101,11 @@ export const UNKNOWN_SERIES: SeriesState = {
   changes: [],
   windowS: null,
   lookbackS: null,
-  lastFetchId: 0,
   absences: [],
 }
+
+/** The attempts of a database without any. */
+export const NO_ATTEMPTS: Attempts = { turn: () => 0, target: () => 0, window: () => 0 }
 
 /** The state of a database that does not exist yet. */
 export const EMPTY_STATE: PlannerState = {
@@ -101,6 +113,7 @@ export const EMPTY_STATE: PlannerState = {
   lastReplyAt: () => undefined,
   absentRequestedAt: () => undefined,
   unknown: () => undefined,
+  attempts: NO_ATTEMPTS,
 }
 
 /** The longest time between two attempts. */
@@ -122,6 +135,16 @@ export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'ch
   const wait = distance(sinceAt, checkedAt)
   return wait > LONGEST_PAUSE_S ? null : checkedAt + wait
 }
+
+/** Rule 25: the time at which a tolerated absence is requested again: 1 and 7 days after it was first seen. */
+export function toleratedNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {
+  const days = [1, 7].find((count) => checkedAt < sinceAt + count * DAY - EARLY_S)
+  return days === undefined ? null : sinceAt + days * DAY
+}
+
+/** The number of requests for an absence since it was first seen, at distances of 1, 2, 4 … days. */
+export const countChecks = ({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): number =>
+  Math.round(Math.log2(Math.max(0, checkedAt - sinceAt) / DAY + 1))
 
 /** The time at which an unknown id is requested again: after 1, 2, 4, 8 … days, then every half year. */
 export const unknownNext = ({ sinceAt, lastAt }: RefusalTimes): Instant =>

@@ -1,31 +1,50 @@
-import type { SeriesEntry } from '../job/job.ts'
+import type { Job, SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
+import { hasBudget } from '../job/pace.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import { type CatalogueIndicator, resolveStored } from '../job/select.ts'
+import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveStored } from '../job/select.ts'
 import { coversAllGeos, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
-import { planAbsences } from './planAbsences.ts'
+import { calculateAbsentShare, isAbsenceDue, planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings, planSelection } from './planListings.ts'
 import { isInRange, type PlanContext, planRequest } from './planning.ts'
 import { planSeries, type SeriesRequests } from './planSeries.ts'
 import { createRegister } from './requestRegister.ts'
+import {
+  absenceTurn,
+  groupByTurn,
+  isBacklog,
+  listTurn,
+  type QueuedRequest,
+  seriesTurn,
+  type Turn,
+  takeTurns,
+} from './turns.ts'
+
+/** What a job needs, with selectors replaced by ids. */
+type JobContext = PlanContext & {
+  /** The job with selectors whose catalogue is refreshed in turn. */
+  readonly selecting?: Job | undefined
+}
 
 /**
- * Plans the requests that a job needs, lazily: first the catalogue, then series, then the other listings, then absences that are due.
+ * Plans the requests that a job needs, lazily. If a budget may end the run, everything takes turns. Otherwise first come the
+ * catalogue and instants, then series, then the other lists. Absences that are due come last.
  */
 export function* planJob(
-  input: Omit<PlanContext, 'requested'> & Partial<Pick<PlanContext, 'requested'>>,
+  input: Omit<JobContext, 'requested'> & Partial<Pick<JobContext, 'requested'>>,
 ): Generator<PlannedRequest> {
-  const { requested = createRegister() } = input
-  const job = { ...input.job, series: sortEntries(input.job.series) }
-  const planning = { ...input, job, requested }
-  const before = requested.count()
-  yield* planCatalogue(planning)
-  for (const entry of job.series) yield* planInstants(planning, entry)
-  if (job.newestFirst) yield* sortLatestFirst(planAllSeries(planning))
-  else for (const { requests } of planAllSeries(planning)) yield* requests
-  yield* planListings(planning)
-  yield* planAbsences(planning, requested.count() - before)
+  const planning = prepare(input)
+  let otherPeriods = 0
+  const absences = planAbsences(planning, () => calculateAbsentShare(otherPeriods))
+  const requests = hasBudget(planning.job.pace)
+    ? takeTurns([...listTurns(planning), createAbsenceTurn(planning, absences)])
+    : planInOrder(planning)
+  for (const planned of requests) {
+    if (planned.reason !== 'absent') otherPeriods += planned.periods ?? 0
+    yield planned
+  }
+  yield* absences
 }
 
 /** Plans what a sync would request now: the catalogue, if the job selects by it and it is due, then the rest of the job. */
@@ -33,9 +52,86 @@ export function* planPreview(
   planning: PlanContext,
   catalogue: readonly CatalogueIndicator[],
 ): Generator<PlannedRequest> {
-  yield* planSelection(planning)
-  yield* planJob({ ...planning, job: resolveStored(planning.job, catalogue) })
+  const { job } = planning
+  const selecting = selectsInTurn(job, catalogue) ? job : undefined
+  if (!selecting) yield* planSelection(planning)
+  yield* planJob({ ...planning, job: resolveStored(job, catalogue), selecting })
 }
+
+/** Whether the catalogue that a job selects by takes turns like other lists: the stored one is good enough until then. */
+export const selectsInTurn = (job: Job, catalogue: readonly CatalogueIndicator[]): boolean =>
+  hasBudget(job.pace) &&
+  needsCatalogue(job) &&
+  applySelectors(job, catalogue).series.every(({ indicators }) => indicators.length > 0)
+
+/**
+ * The id of the oldest last attempt of all turns of a job: 0 if something was never attempted, null if nothing is due. The job with
+ * the lowest is next.
+ */
+export function findOldestAttempt(planning: PlanContext, catalogue: readonly CatalogueIndicator[]): number | null {
+  const { job, requested } = planning
+  const resolved = { ...planning, requested: requested.copy(), job: applySelectors(job, catalogue), selecting: job }
+  const turns = listTurns(prepare(resolved))
+  return turns.length === 0 ? null : Math.min(...turns.map(({ lastAttempt }) => lastAttempt))
+}
+
+const prepare = (input: Parameters<typeof planJob>[0]): JobContext => ({
+  ...input,
+  job: { ...input.job, series: sortEntries(input.job.series) },
+  requested: input.requested ?? createRegister(),
+})
+
+/** Plans everything but absences in the order of the job. */
+function* planInOrder(planning: JobContext): Generator<PlannedRequest> {
+  yield* planFirstLists(planning)
+  if (planning.job.newestFirst) yield* sortLatestFirst(planAllSeries(planning))
+  else for (const { windows, plan } of planAllSeries(planning)) yield* windows.values().map(plan)
+  yield* planListings(planning)
+}
+
+/** Plans the catalogue and instants. */
+function* planFirstLists(planning: JobContext): Generator<PlannedRequest> {
+  const { job, selecting } = planning
+  if (selecting) yield* planSelection({ ...planning, job: selecting })
+  yield* planCatalogue(planning)
+  for (const entry of job.series) yield* planInstants(planning, entry)
+}
+
+/** Lists the turns of a job that have a request, without absences. */
+const listTurns = (planning: JobContext): Turn[] =>
+  groupByTurn(queueRequests(planning), planning.plannerState.attempts.turn)
+
+/** Lists the requests that take turns. */
+function* queueRequests(planning: JobContext): Generator<QueuedRequest> {
+  const { attempts } = planning.plannerState
+  for (const { key, settledBefore, windows, plan } of planAllSeries(planning))
+    for (const window of windows)
+      yield {
+        turn: seriesTurn(key, isBacklog(window, settledBefore)),
+        lastAttempt: attempts.window(key, window),
+        window,
+        plan: () => plan(window),
+      }
+  for (const list of [planFirstLists(planning), planListings(planning)])
+    for (const planned of list) {
+      const { route, params, window, settledBefore, http } = planned
+      yield {
+        turn: listTurn(route, params, isBacklog(window, settledBefore)),
+        lastAttempt: attempts.target(http.target),
+        window,
+        plan: () => planned,
+      }
+    }
+}
+
+/** The small request for absences of a day takes its turn. The others wait until the share is known. */
+const createAbsenceTurn = (planning: PlanContext, absences: Generator<PlannedRequest>): Turn => ({
+  lastAttempt: planning.plannerState.attempts.turn(absenceTurn(planning.job.name)),
+  requests: (function* () {
+    const first = isAbsenceDue(planning) ? absences.next() : undefined
+    if (first && !first.done) yield first.value
+  })(),
+})
 
 /** Keeps the order of entries, but moves those for some geos after those for all geos of the same series, which cover them. */
 function sortEntries(entries: readonly SeriesEntry[]): readonly SeriesEntry[] {
@@ -65,35 +161,32 @@ function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<Pla
   }
 }
 
-/** Plans the series in the order of the job; if a budget may end the run, those first that were not requested for the longest time. */
+/** Plans the series in the order of the job. */
 function* planAllSeries(planning: PlanContext): Generator<SeriesRequests> {
-  const { series, pace } = planning.job
-  const selectedSeries = series.flatMap((entry) => [...listSelectedSeries(planning, entry)])
-  if (pace.callsPerHour ?? pace.callsPerDay) selectedSeries.sort((a, b) => a.state.lastFetchId - b.state.lastFetchId)
-  for (const selected of selectedSeries) {
-    const planned = planSeries(planning, selected)
-    if (planned) yield planned
-  }
+  for (const entry of planning.job.series)
+    for (const selected of listSelectedSeries(planning, entry)) {
+      const planned = planSeries(planning, selected)
+      if (planned) yield planned
+    }
 }
 
 /**
- * Merges the requests of many series, those with the latest end first. The requests of each series must be in that order. Each round
+ * Merges the requests of many series, those with the latest end first. The windows of each series must be in that order. Each round
  * yields all requests with the latest end, so it visits each series once.
  */
-export function* sortLatestFirst(series: Iterable<SeriesRequests>): Generator<PlannedRequest> {
-  let queues = Array.from(series, ({ windows, requests }) => ({
-    windows,
-    next: 0,
-    requests: requests[Symbol.iterator](),
-  }))
+export function* sortLatestFirst(
+  series: Iterable<Pick<SeriesRequests, 'windows' | 'plan'>>,
+): Generator<PlannedRequest> {
+  let queues = Array.from(series, ({ windows, plan }) => ({ windows, plan, next: 0 }))
   for (;;) {
     queues = queues.filter(({ windows, next }) => next < windows.length)
     if (queues.length === 0) return
     const latest = queues.reduce((end, { windows, next }) => Math.max(end, windows[next]!.to), Number.NEGATIVE_INFINITY)
     for (const queue of queues) {
-      if (queue.windows[queue.next]!.to < latest) continue
+      const window = queue.windows[queue.next]!
+      if (window.to < latest) continue
       queue.next++
-      yield queue.requests.next().value!
+      yield queue.plan(window)
     }
   }
 }

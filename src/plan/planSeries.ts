@@ -4,7 +4,7 @@ import type { SeriesState } from '../job/plannerState.ts'
 import { announcedChanges } from '../service/resolutions.ts'
 import type { Service } from '../service/service.ts'
 import type { Size } from '../service/windowSizes.ts'
-import type { Instant } from '../util/time/instant.ts'
+import { HOUR, type Instant } from '../util/time/instant.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
 import { type SelectedSeries, sentGeos, toParams } from './entries.ts'
@@ -14,10 +14,13 @@ import { type PlanContext, planRequest } from './planning.ts'
 import { chooseSize } from './sizes.ts'
 import { cutCached } from './windows.ts'
 
-/** The windows of one series in order, and the request of each, built lazily. */
+/** The windows that one series needs, in order, and the request for each. */
 export interface SeriesRequests {
+  readonly key: string
+  /** Windows that end until then have only final data. */
+  readonly settledBefore: Instant
   readonly windows: readonly Interval[]
-  readonly requests: Iterable<PlannedRequest>
+  readonly plan: (window: Interval) => PlannedRequest
 }
 
 /** Plans a series: cuts its missing data into windows. Null if nothing is missing. */
@@ -30,7 +33,7 @@ export function planSeries(planning: PlanContext, selected: SelectedSeries): Ser
   const windowGroups = groups.map(({ geoIds, holes }) => {
     const isCovered = state.coverage.some(({ geo }) => geo === ALL_GEOS || geoIds.includes(geo))
     const windows = cut(holes, chooseSize(service, entry, state, geoIds))
-    requested.add(key, geoIds, holes, windows.length)
+    requested.add(key, geoIds, holes)
     return { geoIds, isCovered, windows }
   })
   const [firstGroup] = windowGroups
@@ -39,13 +42,16 @@ export function planSeries(planning: PlanContext, selected: SelectedSeries): Ser
       ? new Map(windowGroups.flatMap((group) => group.windows.map((window) => [window, group])))
       : null
   const windows = groupByWindow ? [...groupByWindow.keys()].sort((a, b) => a.from - b.from) : firstGroup!.windows
-  const ordered = job.newestFirst ? windows.toReversed() : windows
-  const requests = ordered.values().map((window) => {
-    const { geoIds, isCovered } = groupByWindow?.get(window) ?? firstGroup!
-    const reason = isCovered ? findReason(window, state, settledBefore) : 'missing'
-    return request(window, { geoIds, reason: options.restate ? 'restate' : reason })
-  })
-  return { windows: ordered, requests }
+  return {
+    key,
+    settledBefore,
+    windows: job.newestFirst ? windows.toReversed() : windows,
+    plan(window) {
+      const { geoIds, isCovered } = groupByWindow?.get(window) ?? firstGroup!
+      const reason = isCovered ? findReason(window, state, settledBefore) : 'missing'
+      return request(window, { geoIds, reason: options.restate ? 'restate' : reason })
+    },
+  }
 }
 
 /** Why a window of a series with coverage is requested. `refresh` takes precedence over `unverified`. */
@@ -59,7 +65,7 @@ function findReason(window: Interval, { coverage }: SeriesState, settledBefore: 
 /** Returns the functions that cut holes of a series on local borders, and plan the request for a window. */
 export function createWindows(planning: PlanContext, selected: SelectedSeries) {
   const { service, now } = planning
-  const { entry, series, lookbackS, freshness } = selected
+  const { entry, series, state, lookbackS, freshness } = selected
   const changes = listChanges(service, selected)
   const settledBefore = findSettledBorder(now, freshness)
   return {
@@ -68,10 +74,17 @@ export function createWindows(planning: PlanContext, selected: SelectedSeries) {
       holes.flatMap((hole) => cutCached(service.timeZone, hole, size, changes, freshness.unit)),
     request(window: Interval, details: Pick<PlannedRequest, 'geoIds' | 'reason'>): PlannedRequest {
       const params = toParams(entry, series.indicatorId, sentGeos(entry, details.geoIds))
-      const extra = { ...details, series, window, settledBefore, lookbackS }
+      const periods = countPeriods(window, details.geoIds, state)
+      const extra = { ...details, series, window, settledBefore, lookbackS, periods }
       return planRequest(planning, entry.path, entry.route, params, extra)
     },
   }
+}
+
+/** The expected number of periods in the reply to a request. A series is considered hourly until a value shows its step. */
+function countPeriods({ from, to }: Interval, geoIds: readonly number[], { period, geoCount }: SeriesState): number {
+  const geos = geoIds.includes(ALL_GEOS) ? Math.max(1, geoCount) : geoIds.length
+  return (geos * (to - from)) / (period?.step ?? HOUR)
 }
 
 /** Lists the stored and announced changes of resolution of a series: no window spans one. */

@@ -64,7 +64,10 @@ export function planRequest(
     window = null,
     ...extra
   }: Partial<
-    Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'isUnfiltered' | 'reason'>
+    Pick<
+      PlannedRequest,
+      'series' | 'geoIds' | 'window' | 'settledBefore' | 'lookbackS' | 'isUnfiltered' | 'reason' | 'periods'
+    >
   > = {},
 ): PlannedRequest {
   const params: { [name: string]: AnyParams[string] } = {}

@@ -8,11 +8,9 @@ export interface RequestRegister {
   findRemaining(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
   /** As `findRemaining`, but for all geos without the parts that are requested for any geo. */
   findUnrequested(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
-  add(series: string, geoIds: readonly number[], intervals: readonly Interval[], requests?: number): void
+  add(series: string, geoIds: readonly number[], intervals: readonly Interval[]): void
   /** Adds a path and query; false if it was added before. */
   addTarget(target: string): boolean
-  /** The number of requests that were added to this register, without those that a copy began with: windows of series, and targets. */
-  count(): number
   /** An independent copy. */
   copy(): RequestRegister
 }
@@ -27,7 +25,6 @@ export function createRegister(
 ): RequestRegister {
   const bySeries = new Map(before)
   const targets = new Set(targetsBefore)
-  let requests = 0
   const findRemaining: RequestRegister['findRemaining'] = (series, geoId, intervals) => {
     const requested = bySeries.get(series)
     if (!requested) return [...intervals]
@@ -39,8 +36,7 @@ export function createRegister(
       geoId === ALL_GEOS
         ? subtract(intervals, [...(bySeries.get(series)?.values() ?? [])].flat())
         : findRemaining(series, geoId, intervals),
-    add(series, geoIds, intervals, windows = intervals.length) {
-      requests += windows
+    add(series, geoIds, intervals) {
       const requested = bySeries.get(series)
       const added = geoIds.map(
         (geoId) => [geoId, requested ? merge([...(requested.get(geoId) ?? []), ...intervals]) : intervals] as const,
@@ -50,10 +46,8 @@ export function createRegister(
     addTarget(target) {
       if (targets.has(target)) return false
       targets.add(target)
-      requests++
       return true
     },
-    count: () => requests,
     copy: () => createRegister(bySeries, targets),
   }
 }

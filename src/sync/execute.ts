@@ -64,16 +64,22 @@ export async function* execute(context: RequestContext, source: RequestSource): 
  */
 function createQueue(source: RequestSource) {
   const requests = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
-  const { admits, note } = createFilter()
+  const { admits, note, announce } = createFilter()
   const ready: PlannedRequest[] = []
   /** By series, once its first request has begun: the others, which wait for its end; null after it. */
   const waiting = new Map<string, PlannedRequest[] | null>()
+  const takeNext = async (): Promise<PlannedRequest | undefined> => {
+    const { value, done } = await requests.next()
+    if (done) return undefined
+    announce(value)
+    return value
+  }
   return {
     note,
     /** The next task; null if there is none, or all others wait. */
     async take(): Promise<Task | null> {
       for (;;) {
-        const planned = ready.shift() ?? (await requests.next()).value
+        const planned = ready.shift() ?? (await takeNext())
         if (!planned) return null
         const key = planned.series && planned.window ? seriesKey(planned.series) : null
         const others = key === null ? null : waiting.get(key)
@@ -102,18 +108,26 @@ function createQueue(source: RequestSource) {
 function createFilter() {
   /** Paths of items for which the service returned 404: their other windows are not requested. */
   const unknown = new Set<string>()
-  let [absentRequests, otherRequests] = [0, 0]
+  /** The periods of requests for absences and of all others, without dropped ones. */
+  let [absentPeriods, otherPeriods] = [0, 0]
   const path = ({ http }: PlannedRequest): string => http.target.split('?')[0]!
   return {
+    /** Counts a planned request, which may have to wait for another one. */
+    announce({ reason, periods = 0 }: PlannedRequest): void {
+      if (reason !== 'absent') otherPeriods += periods
+    },
     admits(planned: PlannedRequest): boolean {
-      if (unknown.has(path(planned))) return false
-      if (planned.reason !== 'absent') {
-        otherRequests++
-        return true
+      const { reason, periods = 0 } = planned
+      const isUnknown = unknown.has(path(planned))
+      if (reason !== 'absent') {
+        if (isUnknown) otherPeriods -= periods
+        return !isUnknown
       }
-      // The plan limits absent values to a share of all requests, some of which were dropped since.
-      absentRequests++
-      return absentRequests <= Math.max(1, calculateAbsentShare(otherRequests))
+      // The plan limits absences to a share of all periods, some of which were dropped since.
+      const isFirst = absentPeriods === 0
+      if (isUnknown || (!isFirst && absentPeriods + periods > calculateAbsentShare(otherPeriods))) return false
+      absentPeriods += periods
+      return true
     },
     note(outcome: RequestOutcome): void {
       const { kind, planned } = outcome

@@ -4,7 +4,7 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../job/select.ts'
 import { listSelectedRanges } from '../plan/entries.ts'
-import { planJob } from '../plan/planJob.ts'
+import { planJob, selectsInTurn } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
 import type { PlanContext } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
@@ -65,7 +65,7 @@ export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkip
 /** Reads the current state of the database for the planner. */
 async function readPlanning({ store, service, nowMs }: SyncContext, request: PlanRequest): Promise<PlanContext> {
   const now = Math.floor(nowMs() / 1000)
-  return { ...request, service, now, plannerState: await readPlannerState(store, now) }
+  return { ...request, service, now, plannerState: await readPlannerState(store, now, [request.job]) }
 }
 
 async function* planBatches(context: SyncContext, request: PlanRequest, plan: RunPlan): AsyncGenerator<Batch, void> {
@@ -76,7 +76,7 @@ async function* planBatches(context: SyncContext, request: PlanRequest, plan: Ru
   let catalogue = await readSelectable()
   // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
   const planned = catalogue.length > 0 ? planning : { ...planning, requested: createRegister() }
-  const missing = [...planSelection(planned)]
+  const missing = selectsInTurn(job, catalogue) ? [] : [...planSelection(planned)]
   if (missing.length > 0) {
     await rememberSelected(context, planning, [])
     yield { requests: missing, total: missing.length, isLocal: true }
@@ -91,10 +91,11 @@ async function* planBatches(context: SyncContext, request: PlanRequest, plan: Ru
   const resolvedJob = resolveSelectors(job, catalogue)
   plan.resolvedJob = resolvedJob
   planning = { ...planning, job: resolvedJob }
+  const selecting = selectsInTurn(job, catalogue) ? job : undefined
   await rememberSelected(context, planning, catalogue)
   // Planned twice, the first time to count: planning is quick, and the whole plan is never in memory.
-  const total = await countRequests(planJob({ ...planning, requested: requested.copy() }), signal)
-  yield { requests: planJob(planning), total }
+  const total = await countRequests(planJob({ ...planning, selecting, requested: requested.copy() }), signal)
+  yield { requests: planJob({ ...planning, selecting }), total }
 }
 
 /**

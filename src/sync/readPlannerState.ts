@@ -1,15 +1,18 @@
 import { ABSENT, GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
+import type { Job } from '../job/job.ts'
+import { hasBudget } from '../job/pace.ts'
 import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
-import { GIVEN_UP, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
+import { GIVEN_UP, NO_ATTEMPTS, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
 import { readUnknown } from '../reports/unknownItems.ts'
 import { CLOCK_ERROR, floorToSecond, type Instant } from '../util/time/instant.ts'
+import { readAttempts } from './readAttempts.ts'
 import { readCatalogue } from './readCatalogue.ts'
 
 const groupBySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
 
-/** Every series with its number of geos, its last request, and the last period of its first geo. */
+/** Every series with its number of geos, and the last period of its first geo. */
 const seriesWithGeos = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
@@ -40,13 +43,6 @@ const seriesWithGeos = ({ kysely }: Reader) =>
     )
     .selectAll('s')
     .select(['f.geos', 'p.at as period_at', 'p.step_s as period_s'])
-    .select((eb) =>
-      eb
-        .selectFrom('_fetch as r')
-        .select(({ fn }) => fn.max('r.id').as('id'))
-        .whereRef('r.series_id', '=', 's.id')
-        .as('last_fetch_id'),
-    )
     .execute()
 
 /**
@@ -80,10 +76,11 @@ async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<stri
   return new Map(rows.map(({ job, finished_at }) => [job, floorToSecond(finished_at)]))
 }
 
-/** Reads the state of the database for the planner, without absences that are no longer checked. */
+/** Reads the state of the database for the planner of some jobs, without absences that are no longer checked. */
 export async function readPlannerState(
   db: Reader,
   now: Instant = Math.floor(Date.now() / 1000),
+  jobs: readonly Job[] = [],
 ): Promise<PlannerState> {
   const coverage = await db.kysely
     .selectFrom('_coverage')
@@ -120,7 +117,6 @@ export async function readPlannerState(
         changes: (changesBySeries.get(row.id) ?? []).map(({ from_at }) => from_at),
         windowS: row.window_s,
         lookbackS: row.lookback_s,
-        lastFetchId: row.last_fetch_id ?? 0,
         period: row.period_at === null || row.period_s === null ? undefined : { at: row.period_at, step: row.period_s },
         absences: absencesBySeries.get(row.id) ?? [],
       },
@@ -133,11 +129,12 @@ export async function readPlannerState(
     unknown: (route, id) => unknown.get(`${route} ${id}`),
     series: (key) => series.get(key) ?? UNKNOWN_SERIES,
     lastReplyAt: (target) => lastReplies.get(target),
+    attempts: jobs.some(({ pace }) => hasBudget(pace)) ? await readAttempts(db) : NO_ATTEMPTS,
   }
 }
 
 /** Reads the state of the database and the catalogue for the planner. */
-export const readStateAndCatalogue = async (db: Reader, now: Instant) => ({
-  plannerState: await readPlannerState(db, now),
+export const readStateAndCatalogue = async (db: Reader, now: Instant, jobs: readonly Job[]) => ({
+  plannerState: await readPlannerState(db, now, jobs),
   catalogue: await readCatalogue(db),
 })

@@ -30,7 +30,9 @@ test('a busy worker opens at most the documented number of connections', async (
   const { runId } = await openRun({ store: planner, version: 'test', nowMs: Date.now }, 'sync', JOB)
   const queue = await openQueue(planner, parseHost(emulator.url), () => undefined)
   const planned = planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
-  await queue.send([...planned].map((request) => toQueuedRequest(JOB, runId, request, NOW)))
+  await queue.send(
+    [...planned].map((request, position) => toQueuedRequest(JOB, runId, request, { now: NOW, position })),
+  )
   await queue.close()
   await planner.close()
 

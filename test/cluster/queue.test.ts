@@ -13,7 +13,7 @@ import { machine } from './machines.ts'
 
 const HOST = 'service.test:8080'
 const PLANNED = [...planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
-const JOBS = PLANNED.map((planned) => toQueuedRequest(JOB, 1, planned, NOW))
+const JOBS = PLANNED.map((planned, position) => toQueuedRequest(JOB, 1, planned, { now: NOW, position }))
 
 /** Opens a queue with its store and access to SQL. */
 async function open(url?: string) {

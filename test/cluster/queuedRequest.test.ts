@@ -18,10 +18,20 @@ widgets: { list: true, window: { from: 2025-11-01, to: 2025-11-03 } }
   'job.yaml',
 )
 const planned = [...planJob({ job: JOB, service, plannerState: EMPTY_STATE, now: NOW, options: {} })]
-const queued = planned.map((one) => JSON.parse(JSON.stringify(toQueuedRequest(JOB, 1, one, NOW).data)) as QueuedRequest)
+const queued = planned.map(
+  (one, position) =>
+    JSON.parse(JSON.stringify(toQueuedRequest(JOB, 1, one, { now: NOW, position }).data)) as QueuedRequest,
+)
 
 test('a worker sends the planned request for every kind of job entry', () => {
   expect(queued.map((one) => toPlannedRequest(one, service))).toEqual(planned)
+})
+
+test('queued requests keep the order of the plan if a budget may end the run', () => {
+  const job = { ...JOB, pace: { ...JOB.pace, callsPerDay: 9 } }
+  const jobs = planned.map((one, position) => toQueuedRequest(job, 1, one, { now: NOW, position }))
+  expect(jobs.toSorted((a, b) => b.priority - a.priority)).toEqual(jobs)
+  expect(new Set(jobs.map(({ priority }) => priority)).size).toBe(jobs.length)
 })
 
 test('queued requests contain their parameters in the form in which they are sent', () => {

@@ -51,7 +51,7 @@ async function send(context: WorkerContext, job = JOB, service = SERVICES.generi
   const { runId: run } = await openRun({ ...context, version: 'test' }, 'sync', job)
   const queue = await openQueue(context.store, new URL(context.baseUrl).host, () => undefined)
   const planned = planJob({ job, service, plannerState: EMPTY_STATE, now: NOW, options: {} })
-  await queue.send([...planned].map((request) => toQueuedRequest(job, run, request, NOW)))
+  await queue.send([...planned].map((request, position) => toQueuedRequest(job, run, request, { now: NOW, position })))
   await queue.close()
 }
 

@@ -31,6 +31,10 @@ export type Plan =
 
 /** Duties by series, geo and start of a unit. */
 export interface Duties {
+  /** The expected periods of each series before the command. */
+  readonly weights: ReadonlyMap<string, Weight>
+  /** Series that were requested before the command. */
+  readonly attempted: ReadonlySet<string>
   /** Units with absent data that is long due: some of them must be requested. */
   readonly due: readonly {
     readonly key: string
@@ -246,6 +250,10 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
     if (!known || RANK[duty] > RANK[known.duty]) byUnit.set(name, { duty, key, geo, ...unit })
   }
   const due: { key: string; geo: number | null; from: number; to: number }[] = []
+  const before = {
+    weights: new Map([...oracle].map(([key, truth]) => [key, weightOf(truth)])),
+    attempted: new Set([...oracle].flatMap(([key, { events }]) => (events.length > 0 ? [key] : []))),
+  }
   if (plan.do === 'retry') {
     for (const [key, truth] of oracle)
       for (const { question } of truth.events) {
@@ -268,7 +276,7 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
               if (['unverified', 'open'].includes(standingOf(truth, unit, known).state)) put(key, known, unit, 'may')
           }
       }
-    return { byUnit, due: [] }
+    return { byUnit, due: [], ...before }
   }
   const spec = world.jobs[plan.job]
   for (const entry of entriesOf(spec)) {
@@ -306,7 +314,7 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         put(entry.key, geo, unit, absent && isAbsentDue(scene, truth, entry, unit, geo) ? 'may' : duty)
       }
   }
-  return { byUnit, due }
+  return { byUnit, due, ...before }
 }
 
 /** Returns whether everything in a request was already requested at an instant. */
@@ -337,9 +345,10 @@ const inside = (a: Question, b: Question): boolean =>
   a.window.to <= b.window.to
 
 /** Compares the sent requests with the duties. */
-export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: Taken, summary: Summary | null): void {
+export function judgeAsked(scene: Scene, plan: Plan, duties: Duties, taken: Taken, summary: Summary | null): void {
   if (!SCOPE.has('asked')) return
   const { tally } = scene
+  const { byUnit } = duties
   // Requests lost in transit are only in the database, and those of a killed process only in the log.
   const all = [...taken.sent, ...taken.fetches].flatMap(({ question }) => question ?? [])
   const sent = [...new Map(all.map((question) => [question.target, question])).values()]
@@ -400,7 +409,8 @@ export function judgeAsked(scene: Scene, plan: Plan, { byUnit }: Duties, taken: 
   }
   judgeOverlap(plan, taken)
   judgeBudget(scene, plan, taken)
-  judgeShare(scene, plan, taken)
+  judgeShare(scene, plan, duties, taken, whole)
+  judgeTurns(scene, plan, duties, sent, summary)
   judgeInstants(scene, plan, taken)
   judgeRange(scene, plan, sent, whole)
 }
@@ -438,24 +448,79 @@ function judgeBudget(scene: Scene, plan: Plan, { requests }: Taken): void {
   if (spent > limit) differ(`${plan.do}: more calls within a day than the job allows`, limit, spent)
 }
 
-/** Absent data takes a tenth of the calls of a run, or one call per day. */
-function judgeShare(scene: Scene, plan: Plan, { sent, fetches, requests }: Taken): void {
+/** Absent data takes a tenth of the periods of a run, or one day of one series per day, in windows of nothing else. */
+function judgeShare(scene: Scene, plan: Plan, { byUnit, weights }: Duties, { fetches }: Taken, whole: boolean): void {
   if (plan.do === 'retry') return
-  const absent = fetches.filter(({ fetch }) => fetch.reason === 'absent')
-  const calls = sent.filter(({ entry }) => absent.some(({ fetch }) => fetch.target === entry.url)).length
+  const asked = fetches.flatMap(({ fetch, question }) => (question?.window ? [{ fetch, question }] : []))
+  const absent = asked.filter(({ fetch }) => fetch.reason === 'absent')
+  const others = asked.filter(({ fetch }) => fetch.reason !== 'absent')
+  const isPart = (part: Question): boolean => others.some(({ question }) => inside(part, question))
+  const count = (one: Question, window = one.window!): number =>
+    (weights.get(one.key) ?? HOURLY)(one.geos) * (window.to - window.from)
+  const sum = (all: typeof asked): number => all.reduce((total, { question }) => total + count(question), 0)
   const last = scene.absentAt.get(plan.job)
   const isDaily = last === undefined || scene.now - last >= DAY - HOUR
   // The plan also counts windows of an id that this run finds to be unknown.
-  const isCut = fetches.some(({ fetch }) => fetch.outcome === 'refused')
-  const share = plan.do === 'restate' ? 0 : Math.max(Math.floor((requests - calls) / 10), isDaily || isCut ? 1 : 0)
+  const isCut = !whole || fetches.some(({ fetch }) => fetch.outcome === 'refused')
+  const share = Math.floor(sum(others.filter(({ question }) => !isPart(question))) / 10)
+  const [first] = absent
+  const small = first
+    ? count(
+        first.question,
+        unitsOf(first.question.window!.from, first.question.window!.to, unitOf(first.question.trunc))[0]!,
+      )
+    : 0
+  const limit = plan.do === 'restate' ? 0 : Math.max(share, isDaily || isCut ? small : 0)
   scene.tally.comparisons++
-  if (absent.length > share)
+  // The length of events is not known. A rounding error is no period.
+  if (!(sum(absent) <= limit + 0.001) && !Number.isNaN(sum(asked)))
     differ(
-      `${plan.do}: more requests for what is absent than its share`,
-      share,
-      absent.map(({ fetch }) => fetch.target),
+      `${plan.do}: more periods of what is absent than its share`,
+      limit,
+      absent.map(({ question }) => [question.target, count(question)]),
     )
+  for (const { question } of absent)
+    for (const unit of unitsOf(question.window!.from, question.window!.to, unitOf(question.trunc))) {
+      const duties = (question.geos ?? [null]).map((geo) => byUnit.get(nameOf(question.key, geo, unit.from))?.duty)
+      scene.tally.comparisons++
+      if (duties.every((duty) => (duty ?? 'not') === 'not'))
+        differ(`${plan.do}: a request for what is absent has a day that lacks nothing`, unit, question.target)
+    }
   if (absent.length > 0) scene.absentAt.set(plan.job, scene.now)
+}
+
+/** The periods in a second of a reply to a request for some geos; null for all. */
+type Weight = (geos: readonly number[] | null) => number
+const HOURLY: Weight = (geos) => (geos?.length ?? 1) / HOUR
+
+/** The expected periods of each series by its newest value; NaN if that has no length. */
+function weightOf({ values }: SeriesTruth): Weight {
+  const [first] = [...values].sort(([a], [b]) => a - b)
+  const held = [...(first?.[1] ?? [])].filter(([, versions]) => versions.at(-1)?.to === null)
+  const newest = held.sort(([a], [b]) => b - a)[0]?.[1].at(-1)
+  const step = newest ? (newest.step ?? Number.NaN) : HOUR
+  return (geos) => (geos?.length ?? Math.max(1, values.size)) / step
+}
+
+/** If a budget ends a run, what was never requested does not wait for current data that was. */
+function judgeTurns(
+  scene: Scene,
+  plan: Plan,
+  { byUnit, attempted }: Duties,
+  sent: readonly Question[],
+  summary: Summary | null,
+): void {
+  if (plan.do !== 'sync' || summary?.earlyEnd?.code !== 'budget') return
+  const never = [...byUnit.values()].find(
+    ({ duty, key }) =>
+      duty === 'must' &&
+      !attempted.has(key) &&
+      !isRefused(scene.oracle, key) &&
+      !sent.some((question) => question.key === key),
+  )
+  const again = sent.find(({ key, window }) => window && window.to > scene.now && attempted.has(key))
+  scene.tally.comparisons++
+  if (never && again) differ('sync: requested again before something that was never requested', never, again.target)
 }
 
 /** Expects instants and listings, which have no window, not to be requested while fresh. */

@@ -153,8 +153,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'what is absent is never asked again',
     'plan/planAbsences.ts',
-    'candidates.slice(0, share)',
-    'candidates.slice(0, 0 * share)',
+    'for (const candidate of candidates) {',
+    'for (const candidate of candidates.slice(0, 0)) {',
   ),
   mutant(
     'what is absent is asked in every run',
@@ -279,30 +279,27 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'absent values take half of the calls',
     'plan/planAbsences.ts',
-    'Math.floor(otherRequests / 10)',
-    'Math.ceil(otherRequests / 2)',
+    'Math.floor(otherPeriods / 10)',
+    'Math.ceil(otherPeriods / 2)',
   ),
   mutant(
     'absent values are requested more than once a day',
     'plan/planAbsences.ts',
-    'Math.abs(now - last) >= DAY - EARLY_S ? 1 : 0',
-    'Math.abs(now - last) >= 0 ? 1 : 0',
+    'Math.abs(now - last) >= DAY - EARLY_S',
+    'Math.abs(now - last) >= 0',
   ),
-  {
-    name: 'a window for absent values ends a day late',
-    edits: [
-      {
-        file: 'src/plan/planAbsences.ts',
-        find: '.flat().map((absence) => widen(zone, absence, unit)),',
-        put: '.flat().map((absence) => widen(zone, { ...absence, to: absence.to + DAY }, unit)),',
-      },
-      {
-        file: 'src/plan/planAbsences.ts',
-        find: 'const window = intersect([part], [widen(zone, hull(inside), unit)])[0]!',
-        put: 'const window = intersect([part], [widen(zone, { ...hull(inside), to: hull(inside).to + DAY }, unit)])[0]!',
-      },
-    ],
-  },
+  mutant(
+    'a window for absent values begins a day early',
+    'plan/planAbsences.ts',
+    'map((absence) => widen(zone, absence, unit))',
+    'map((absence) => widen(zone, { ...absence, from: absence.from - DAY }, unit))',
+  ),
+  mutant(
+    'what was requested last is requested first',
+    'plan/turns.ts',
+    '.toSorted((a, b) => a.lastAttempt - b.lastAttempt)',
+    '.toSorted((a, b) => b.lastAttempt - a.lastAttempt)',
+  ),
   {
     name: 'a window for absent values is cut into many calls',
     edits: [

@@ -11,7 +11,12 @@ test('requests are sorted by their latest end and keep the order within each ser
     fc.property(fc.array(fc.uniqueArray(fc.integer({ min: 0, max: 50 })), { maxLength: 8 }), (lanes) => {
       const series = lanes.map((ends, i) => [...ends].sort((a, b) => b - a).map((to) => planned(`${i}`, to)))
       const ordered = [
-        ...sortLatestFirst(series.map((requests) => ({ windows: requests.map(({ window }) => window!), requests }))),
+        ...sortLatestFirst(
+          series.map((requests) => ({
+            windows: requests.map(({ window }) => window!),
+            plan: (window) => requests.find((request) => request.window === window)!,
+          })),
+        ),
       ]
       expect(ordered).toHaveLength(series.flat().length)
       expect(ordered.map(({ window }) => window!.to)).toEqual(

@@ -1,11 +1,17 @@
-import type { Job } from '../../job/job.ts'
+import { readJobFiles } from '../../db/queries/jobRuns.ts'
+import type { Reader } from '../../db/store.ts'
+import type { Job, Pace } from '../../job/job.ts'
 import { normalizeJob } from '../../job/normalize.ts'
+import { strictestPace } from '../../job/pace.ts'
 import { planRetry } from '../../plan/planRetry.ts'
 import { readRetryRequests } from '../../reports/failedRequests.ts'
+import type { Service } from '../../service/service.ts'
 import type { SyncContext } from '../../sync/context.ts'
+import { readRequestingJobs, sortByLastAttempt } from '../../sync/earlierRequests.ts'
 import { createFixedPlan } from '../../sync/planRun.ts'
 import { executeRun } from '../../sync/run.ts'
 import type { Summary } from '../../sync/sync.ts'
+import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import { JSON_FLAG, RUN_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/readJobs.ts'
@@ -14,32 +20,61 @@ import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 
 export const positionals = {
-  job: { type: 'string', describe: 'Job file (YAML) whose rate limit and call budget apply' },
+  job: {
+    type: 'string',
+    describe: 'Job file (YAML) whose rate limit and call budget apply; default: the strictest of the jobs concerned',
+  },
 } as const
 export const flags = { ...RUN_FLAGS, ...JSON_FLAG } as const
 export const examples = ['retry', 'retry jobs/nightly.yaml']
 
 type RetryArgs = Args<typeof flags, typeof positionals>
 
-/** The job that retries failed requests, with the pace, lake and notifications of a job file if one is named. */
-function retryJob(args: RetryArgs): Job {
+/**
+ * The job that retries failed requests: with the pace, lake and notifications of a job file if one is named, else with the strictest
+ * pace of the jobs that sent these requests.
+ */
+async function retryJob(args: RetryArgs, reader: Reader): Promise<Job> {
   const service = readSettings(args).service.value
   const retrying = normalizeJob({ name: 'retry', series: [] }, service)
-  if (args.job === undefined) return retrying
+  if (args.job === undefined)
+    return { ...retrying, pace: strictestPace(await readPaces(reader, service), retrying.pace) }
   const [{ pace, keep, lake, notify }] = readJobs([args.job], service) as [Job]
   return { ...retrying, pace, keep, lake, notify }
 }
 
-/** Fetches failed requests unchanged, including those for unknown ids (404), which `sync` skips for a while. */
+/** Reads the paces of the jobs that sent the requests of a retry, as far as their files can be read. */
+async function readPaces(reader: Reader, service: Service): Promise<Pace[]> {
+  const now = Math.floor(Date.now() / 1000)
+  const jobs = await readRequestingJobs(reader, planRetry({ service, now }, await readRetryRequests(reader)))
+  const files = await readJobFiles(reader)
+  return [...jobs].flatMap((job) => {
+    const file = files[job]
+    if (file === undefined) return []
+    try {
+      return readJobs([file], service).map(({ pace }) => pace)
+    } catch (error) {
+      // The file was moved or edited since, or belongs to another service.
+      if (error instanceof InputError) return []
+      throw error
+    }
+  })
+}
+
+/**
+ * Fetches failed requests unchanged, including those for unknown ids (404), which `sync` skips for a while. Those that were not
+ * attempted for the longest time come first, so that a retry that a budget ends continues with the others.
+ */
 async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, nowMs } = context
-  const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readRetryRequests(store))
+  const planned = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readRetryRequests(store))
+  const requests = await sortByLastAttempt(store, planned)
   const run = await executeRun({ ...context, partCommand: 'retry' }, job, 'retry', createFixedPlan(requests))
   return { ...run, skipped: [], lackingGeos: [], hasSelection: true, windowHints: [] }
 }
 
 export async function handler(args: RetryArgs): Promise<number> {
   // Nothing can have failed in a database that does not exist: its name is a mistake.
-  await withReader(readSettings(args).database.value, () => undefined)
-  return runAndPrint(args, 'retry', { jobs: [retryJob(args)], runOne: retryFailed })
+  const job = await withReader(readSettings(args).database.value, (reader) => retryJob(args, reader))
+  return runAndPrint(args, 'retry', { jobs: [job], runOne: retryFailed })
 }

@@ -12,6 +12,7 @@ import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { readIndicatorName } from '../../sync/readCatalogue.ts'
 import { openRun } from '../../sync/record.ts'
+import { sortJobs } from '../../sync/sortJobs.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
 import { NoReplyError, StoppedError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
@@ -49,7 +50,10 @@ export interface RunOptions
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
 }
 
-/** Runs jobs one after the other as the only writer of the database. A job that ends early ends the command, unless it got no reply at all. */
+/**
+ * Runs jobs one after the other as the only writer of the database. A job that ends early ends the command, unless it got no reply at
+ * all; with a budget, a job that it did not reach comes first in the next one.
+ */
 export async function runJobs(
   jobs: readonly Job[],
   options: RunOptions,
@@ -91,10 +95,11 @@ export async function runJobs(
     }
     const summaries: Summary[] = []
     let stoppedBy: Job | undefined
-    for (const [i, job] of jobs.entries()) {
+    const inTurn = await sortJobs(context, jobs, (job) => options.optionsFor?.(rangeOfJob(job, options)) ?? {})
+    for (const [i, job] of inTurn.entries()) {
       const summary = stoppedBy
         ? await recordUnreached(context, options, job, stoppedBy)
-        : await runJob(context, options, job, jobs.slice(i + 1), notifier.started)
+        : await runJob(context, options, job, inTurn.slice(i + 1), notifier.started)
       if (summary.earlyEnd && !(summary.earlyEnd instanceof NoReplyError)) stoppedBy ??= job
       summaries.push(summary)
       unfinished.delete(job)

@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { type Done, emulate, json, runCli, runCommand, serve, whenSaid } from '../../kit.ts'
+import { type Done, emulate, json, onlyInFile, runCli, runCommand, serve, whenSaid } from '../../kit.ts'
 import { testSignals } from '../../systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
@@ -44,7 +45,7 @@ test('an exhausted budget exits with 4, and the next process obeys it', async ()
   }
 })
 
-test('a retry obeys the budget of its job', async () => {
+test('a retry obeys the budget of its job, and of the jobs that sent its requests without a job file', async () => {
   let broken = true
   const server = await serve((_request, response) =>
     json(response, { indicator: { id: 1739, geos: [], values: [] } }, broken ? 400 : 200),
@@ -56,9 +57,36 @@ test('a retry obeys the budget of its job', async () => {
   expect(spent.out).toMatch(/budget of 1 call an hour is spent/)
   expect(spent.code).toBe(4)
   expect((await runCommand(dir, ['retry', 'jobb.yaml'], serviceAt(server.url))).code).toBe(2)
+  expect((await runCommand(dir, ['retry'], serviceAt(server.url))).code).toBe(4)
+  expect(server.calls).toHaveLength(1)
+  writeFileSync(join(dir, 'job.yaml'), SERIES)
   expect((await runCommand(dir, ['retry'], serviceAt(server.url))).code).toBe(0)
   expect(server.calls).toHaveLength(2)
 })
+
+test.skipIf(onlyInFile('file'))(
+  'a retry that a budget ends continues with the requests that it did not reach',
+  async () => {
+    const server = await serve((_request, response) => json(response, {}, 400))
+    const yaml = SERIES.replace('[1739]', '[1, 2, 3, 4, 5]')
+    const dir = jobFolder({ 'job.yaml': yaml })
+    expect((await runCommand(dir, ['sync', 'job.yaml', '--database', 'x.db'], serviceAt(server.url))).code).toBe(1)
+    writeFileSync(join(dir, 'job.yaml'), yaml.replace('50 }', '50, concurrency: 1, callsPerDay: 2 }'))
+    const nights: string[] = []
+    for (let night = 0; night < 3; night++) {
+      new SQLite(join(dir, 'x.db')).exec('delete from _budget').close()
+      const before = server.calls.length
+      expect((await runCommand(dir, ['retry', '--database', 'x.db'], serviceAt(server.url))).code).toBe(4)
+      nights.push(
+        server.calls
+          .slice(before)
+          .flatMap(({ url }) => /\d+/.exec(url!)![0])
+          .join(),
+      )
+    }
+    expect(nights).toEqual(['1,2', '3,4', '5,1'])
+  },
+)
 
 testSignals.each([
   ['SIGINT', 130],
