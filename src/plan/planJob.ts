@@ -101,9 +101,10 @@ function* planFirstLists(planning: JobContext): Generator<PlannedRequest> {
 const listTurns = (planning: JobContext): Turn[] =>
   groupByTurn(queueRequests(planning), planning.plannerState.attempts.turn)
 
-/** Lists the requests that take turns. */
+/** Lists the requests that take turns, in the order of the job: the first attempts of a new job keep it. */
 function* queueRequests(planning: JobContext): Generator<QueuedRequest> {
   const { attempts } = planning.plannerState
+  yield* queueLists(planning, planFirstLists(planning))
   for (const { key, settledBefore, windows, plan } of planAllSeries(planning))
     for (const window of windows)
       yield {
@@ -112,16 +113,19 @@ function* queueRequests(planning: JobContext): Generator<QueuedRequest> {
         window,
         plan: () => plan(window),
       }
-  for (const list of [planFirstLists(planning), planListings(planning)])
-    for (const planned of list) {
-      const { route, params, window, settledBefore, http } = planned
-      yield {
-        turn: listTurn(route, params, isBacklog(window, settledBefore)),
-        lastAttempt: attempts.target(http.target),
-        window,
-        plan: () => planned,
-      }
+  yield* queueLists(planning, planListings(planning))
+}
+
+function* queueLists({ plannerState }: JobContext, lists: Iterable<PlannedRequest>): Generator<QueuedRequest> {
+  for (const planned of lists) {
+    const { route, params, window, settledBefore, http } = planned
+    yield {
+      turn: listTurn(route, params, isBacklog(window, settledBefore)),
+      lastAttempt: plannerState.attempts.target(http.target),
+      window,
+      plan: () => planned,
     }
+  }
 }
 
 /** The small request for absences of a day takes its turn. The others wait until the share is known. */

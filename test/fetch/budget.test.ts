@@ -142,3 +142,20 @@ test('a request whose retry no longer fits into the budget has failed, and can b
     { reason: 'never requested' },
   ])
 })
+
+test('a budget that the catalogue of a selector could use up reaches the selected series too', async () => {
+  const emulator = await emulate({ now: NOW / 1000 })
+  const store = await tempStore()
+  const yaml =
+    'locales: [es, en]\npace: { perSecond: 50, callsPerDay: 2 }\nseries: [{ indicators: { match: spot }, window: { last: 1d } }]'
+  const nights: string[][] = []
+  for (let night = 0; night < 6; night++) {
+    const before = emulator.requests.length
+    await runJob(store, emulator, yaml, { now: NOW + night * 86_460_000 })
+    nights.push(emulator.requests.slice(before).map(({ url }) => url.split('?')[0]!.replace(/\d+/, 'N')))
+  }
+  expect(nights[0]).toEqual(['/indicators', '/indicators'])
+  const urls = nights.slice(1).flat()
+  expect(urls.filter((url) => url === '/indicators/N').length).toBeGreaterThan(3)
+  expect(urls.filter((url) => url === '/indicators').length).toBeGreaterThan(1)
+})
