@@ -1,9 +1,9 @@
-import { DAY, type Instant } from '../util/time/instant.ts'
+import { HOUR, type Instant } from '../util/time/instant.ts'
 import type { LocalDay } from '../util/time/localDay.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 import { offsetAt } from '../util/time/zone.ts'
 import type { DayShape } from './cadence.ts'
-import { modulo } from './grid.ts'
+import { phaseAt } from './grid.ts'
 import { WHOLE_DAY } from './limits.ts'
 
 /** The steps that a day may have, in seconds: whole minutes that divide an hour, whole hours that divide a day, and the day. */
@@ -24,27 +24,32 @@ const NO_STEP: DayStep = { step: null, offset: null, strays: null }
 /** The step of a day whose periods follow each other without a gap, if it is a usual step and the day holds it; else null. */
 export function evenStep(zone: string, day: LocalDay, firstAt: Instant, count: number, step: number): DayStep | null {
   if (!STEPS.includes(step) || isCalendarStep(step) || count * step < day.seconds * WHOLE_DAY) return null
-  return { step, offset: modulo(firstAt + offsetAt(zone, firstAt), step), strays: 0 }
+  // Longer periods begin at other times after clocks changed.
+  if (step > HOUR && offsetAt(zone, day.from) !== offsetAt(zone, day.to - 1)) return null
+  return { step, offset: phaseAt(zone, firstAt, step), strays: 0 }
 }
 
 /** Finds the finest step of which a day holds seven eighths of the periods. `at`: its instants with values, in order. */
 export function findDayStep(zone: string, day: LocalDay, at: readonly Instant[]): DayStep {
-  const clock = at.map((instant) => instant + offsetAt(zone, instant))
   for (const step of STEPS) {
     const periods = isCalendarStep(step) ? 1 : day.seconds / step
     if (at.length < periods * WHOLE_DAY) continue
     const counts = new Map<number, number>()
-    for (const local of clock) counts.set(modulo(local, step), (counts.get(modulo(local, step)) ?? 0) + 1)
+    for (const instant of at) {
+      const phase = phaseAt(zone, instant, step)
+      counts.set(phase, (counts.get(phase) ?? 0) + 1)
+    }
     const [offset, count] = [...counts].reduce((best, entry) => (entry[1] > best[1] ? entry : best))
     // Most values have the step of the day: two of thirteen hours of sun are no step of twelve hours.
-    if (count >= periods * WHOLE_DAY && count * 2 >= at.length) return { step, offset, strays: at.length - count }
+    if (count >= periods * WHOLE_DAY && count * 2 > at.length) return { step, offset, strays: at.length - count }
   }
   return NO_STEP
 }
 
 /** The shape of a stored day. */
-export const toShape = (day: number, { step, offset }: Pick<DayStep, 'step' | 'offset'>): DayShape => ({
+export const toShape = (day: number, { step, offset, strays }: DayStep): DayShape => ({
   day,
   step,
-  offset: modulo(offset ?? 0, DAY),
+  offset: offset ?? 0,
+  strays: strays ?? 0,
 })
