@@ -86,17 +86,16 @@ export function findStretches(days: readonly DayShape[], input: CadenceInput): S
   const week = finest(findRuns(shapes).filter(isWeek))
   const stretches: Stretch[] = []
   for (const part of splitAt(shapes, announced)) {
-    const grids = findRegularGrids(part, zone, week)
-    if (grids) stretches.push(...joinDays(grids, zone))
-    else
-      stretches.push({ ...irregular(isDaily(part) ? 'daily' : 'irregular'), from: localDay(zone, part[0]!.day).from })
+    const from = localDay(zone, part[0]!.day).from
+    const sparse = irregular(isDaily(part) ? 'daily' : 'irregular', from)
+    stretches.push(...(findRegularStretches(part, zone, week) ?? [sparse]))
   }
   if (stretches.length === 0) return [irregular('irregular')]
   return joinEqual(stretches, zone).map((stretch, i) => (i === 0 ? { ...stretch, from: ALWAYS } : stretch))
 }
 
 const regular = (from: Instant, grid: Grid): Stretch => ({ from, kind: 'regular', grid })
-const irregular = (kind: 'daily' | 'irregular'): Stretch => ({ from: ALWAYS, kind, grid: null })
+const irregular = (kind: 'daily' | 'irregular', from = ALWAYS): Stretch => ({ from, kind, grid: null })
 
 /** Whether a day holds a step. */
 const hasStep = (day: DayShape): day is DayShape & DayGrid => day.step !== null
@@ -140,14 +139,34 @@ function finest(runs: readonly Run[]): Run | undefined {
   )
 }
 
-/** The periods of every day of a part of a timeline; null if it is irregular. `week`: whole days elsewhere in the timeline. */
-function findRegularGrids(days: readonly DayShape[], zone: string, week: Run | undefined): readonly DayGrid[] | null {
+/** The stretches of a part of a timeline; null if it is irregular. `week`: whole days elsewhere in the timeline. */
+function findRegularStretches(days: readonly DayShape[], zone: string, week: Run | undefined): Stretch[] | null {
   const runs = findRuns(days)
-  const own = finest(runs.filter(isWeek))
-  if (own) return assignGrids(days, zone, findBlocks(days, own.step), own)
-  const calendar = findCalendarGrids(days, zone)
-  if (calendar || !week) return calendar
-  return assignGrids(days, zone, [], finest(runs) ?? week)
+  const weeks = runs.filter(isWeek)
+  const own = finest(weeks)
+  if (!own) {
+    const calendar = findCalendarGrids(days, zone) ?? (week && assignGrids(days, zone, [], finest(runs) ?? week))
+    return calendar ? joinDays(calendar, zone) : null
+  }
+  // Weeks and months before the first whole days, and after the last ones, are another step, too (C1, C5).
+  const [first, last] = [weeks[0]!.day, weeks.at(-1)!.last]
+  const early = findCalendarGrids(
+    days.filter(({ day }) => day < first),
+    zone,
+  )
+  const late = findCalendarGrids(
+    days.filter(({ day }) => day > last),
+    zone,
+  )
+  const grids = assignGrids(days, zone, findBlocks(days, own.step), own)
+  return [
+    ...joinDays(early ?? [], zone),
+    ...joinDays(
+      grids.filter(({ day }) => (!early || day >= first) && (!late || day <= last)),
+      zone,
+    ),
+    ...joinDays(late ?? [], zone, last + 1),
+  ]
 }
 
 /**
@@ -203,11 +222,13 @@ function anchorOf(zone: string, { day, step, offset }: DayGrid): Instant {
   return at + offsetAt(zone, at) !== local && step <= DAY ? anchorOf(zone, { day: day + 1, step, offset }) : at
 }
 
-/** Joins neighbouring days with the same periods to stretches. */
-function joinDays(grids: readonly DayGrid[], zone: string): Stretch[] {
+/** Joins neighbouring days with the same periods to stretches. `begins`: the day on which the first one begins; default: its own. */
+function joinDays(grids: readonly DayGrid[], zone: string, begins = grids[0]?.day): Stretch[] {
   return grids
     .filter((grid, i) => i === 0 || !hasSameGrid(grids[i - 1]!, grid))
-    .map((grid) => regular(localDay(zone, grid.day).from, { step: grid.step, anchor: anchorOf(zone, grid) }))
+    .map((grid, i) =>
+      regular(localDay(zone, i === 0 ? begins! : grid.day).from, { step: grid.step, anchor: anchorOf(zone, grid) }),
+    )
 }
 
 /** Drops stretches that go on like the one before. */
@@ -278,12 +299,15 @@ export type ValuesAround = (border: Instant) => readonly Instant[]
  */
 export function refineBorders(stretches: readonly Stretch[], zone: string, values: ValuesAround): Stretch[] {
   return stretches.map((stretch, i) => {
-    const [before, after] = [stretches[i - 1], stretch.grid]
+    const { from, grid: after } = stretch
+    const before = stretches[i - 1]
     if (!before?.grid || !after) return stretch
     if (before.grid.step === after.step)
-      return { ...stretch, from: Math.max(before.from + 1, findClockChange(before.grid, after, stretch.from, zone)) }
+      return { ...stretch, from: Math.max(before.from + 1, findClockChange(before.grid, after, from, zone)) }
     if (isCalendarStep(before.grid.step) || isCalendarStep(after.step)) return stretch
-    return { ...stretch, from: findChange(before.grid, after, stretch.from, zone, values(stretch.from)) }
+    const to = stretches[i + 1]?.from ?? Number.POSITIVE_INFINITY
+    const own = values(from).filter((at) => at >= before.from && at < to)
+    return { ...stretch, from: findChange(before.grid, after, from, zone, own) }
   })
 }
 

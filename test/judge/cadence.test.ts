@@ -306,6 +306,36 @@ const HONEST: readonly [string, () => Timeline, readonly (number | string)[]][] 
     }),
     [HOUR, QUARTER, 300],
   ],
+  [
+    'months for years, and days later',
+    () => ({
+      values: [...onDays(firsts(ALL_MONTHS, [2022, 2023, 2024]), () => [0]), ...onDays(YEAR.slice(0, 90), () => [0])],
+    }),
+    [30 * DAY, DAY],
+  ],
+  [
+    'weeks, and hours later',
+    () => ({
+      values: [
+        ...onDays(
+          datesBetween('2024-01-01', '2025-01-01').filter((date) => weekday(date) === 1),
+          () => [0],
+        ),
+        ...every(HOUR, FROM, '2025-04-01'),
+      ],
+    }),
+    [7 * DAY, HOUR],
+  ],
+  [
+    'days, and months later',
+    () => ({
+      values: [
+        ...onDays(datesBetween(FROM, '2025-06-01'), () => [0]),
+        ...onDays(firsts([6, 7, 8, 9, 10, 11, 12], [2025]), () => [0]),
+      ],
+    }),
+    [DAY, 30 * DAY],
+  ],
   ['settled hours that come three months late', () => ({ values: every(HOUR, FROM, '2025-10-01') }), [HOUR]],
 ]
 
@@ -531,6 +561,14 @@ describe('every lost value is missing, and nothing else is', () => {
   test('a finer value off the grid on the day before the step becomes finer moves no border', () => {
     const values = [...every(HOUR, FROM, '2025-10-01'), ...every(QUARTER, '2025-10-01', TO), at('2025-09-30T03:15:00Z')]
     expect(findGaps({ values })).toEqual([])
+  })
+
+  test('values lost on a day that was rewritten to a finer step are missing there', () => {
+    const fine = every(QUARTER, '2025-05-05', '2025-05-06').toSpliced(50, 7)
+    const gaps = findGaps({ values: [...every(HOUR, FROM, TO), ...fine] })
+    expect(gaps.every(({ step }) => step === QUARTER)).toBe(true)
+    // Two of the seven are full hours.
+    expect(countMissing(gaps)).toBe(5)
   })
 
   test('values lost in the first two hours of a finer step are missing', () => {

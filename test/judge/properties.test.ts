@@ -30,6 +30,7 @@ const ZONES = [
   'Asia/Kolkata',
   'Pacific/Chatham',
   'Antarctica/Troll',
+  'Asia/Beirut',
 ]
 const MINUTES = [5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE)
 const HOURS = [1, 2, 3, 4, 6, 8, 12].map((count) => count * HOUR)
@@ -120,8 +121,13 @@ function remove(days: Whole['days'], all: readonly Loss[], isKept: (day: number)
   })
 }
 
-/** Whether fourteen days in a row hold a coarser step and no other value: then another step is published (C5). */
+/**
+ * Whether fourteen days in a row hold a coarser step and no other value, or three values a week apart follow each other: then another
+ * step is published (C5).
+ */
 function looksCoarser({ zone, step, days }: Whole): boolean {
+  const full = days.flatMap((instants, day) => (instants.length > 0 ? [day] : []))
+  if (full.some((day, i) => full[i + 1] === day + 7 && full[i + 2] === day + 14)) return true
   return [...HOURS, ...MINUTES, DAY]
     .filter((other) => other > step)
     .some((other) => {
