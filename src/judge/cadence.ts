@@ -1,12 +1,12 @@
 import type { CadenceKind } from '../db/tables/series.ts'
 import { modulo } from '../util/modulo.ts'
-import { type DayStep, WHOLE_DAY } from '../util/time/dayStep.ts'
-import { DAY, EARLIEST, type Instant } from '../util/time/instant.ts'
+import { type DayStep, phaseAt, WHOLE_DAY } from '../util/time/dayStep.ts'
+import { DAY, EARLIEST, HOUR, type Instant } from '../util/time/instant.ts'
 import { type DayNumber, localDay, toCivil } from '../util/time/localDay.ts'
-import { isCalendarStep } from '../util/time/periods.ts'
-import { offsetAt } from '../util/time/zone.ts'
+import { isCalendarStep, isSameStep } from '../util/time/periods.ts'
+import { indexAt, offsetAt, transitions } from '../util/time/zone.ts'
 import { type Grid, isOnGrid, normalizeGrid, periodEnd } from './grid.ts'
-import { CHANGED_DAYS, CHANGED_PERIODS, DAILY_DAYS, REGULAR_DAYS, REGULAR_PERIODS } from './limits.ts'
+import { CHANGED_DAYS, CHANGED_PERIODS, DAILY_DAYS, HELD_SHARE, REGULAR_DAYS, REGULAR_PERIODS } from './limits.ts'
 
 /*
  * Which periods a timeline (a series and geo) publishes: a pure function of its stored values, of announced changes and of the
@@ -19,15 +19,18 @@ export interface DayShape {
   readonly day: DayNumber
   /** The finest step of which the day holds seven eighths of the periods; null if it holds none. */
   readonly step: number | null
-  /** Local seconds from a border of that step to its periods. */
+  /** Seconds from a border of that step to its periods: in UTC for a step up to an hour, else on the local clock. */
   readonly offset: number
+  /** How many values are off these periods. */
+  readonly strays: number
 }
 
 /** The shape of a stored day. */
-export const toShape = (day: DayNumber, { step, offset }: Pick<DayStep, 'step' | 'offset'>): DayShape => ({
+export const toShape = (day: DayNumber, { step, offset, strays }: DayStep): DayShape => ({
   day,
   step,
-  offset: modulo(offset ?? 0, DAY),
+  offset: offset ?? 0,
+  strays: strays ?? 0,
 })
 
 /** What else decides a cadence. */
@@ -52,21 +55,22 @@ export interface Stretch {
 /** The start of the first stretch. */
 export const ALWAYS: Instant = EARLIEST
 
-/** A sequence of days with the same step and offset, each of which follows the other. */
-interface Run {
+/** The periods of a day. */
+interface DayGrid {
+  readonly day: DayNumber
   readonly step: number
   readonly offset: number
-  readonly first: number
-  /** Index of the last day. */
-  last: number
 }
 
-/** Days of one cadence: those from `first` to `last` (indexes), and whether they decide about days beside them. */
-interface Block {
-  readonly step: number
-  readonly offset: number
-  readonly first: number
-  readonly last: number
+/** Days with the same periods that follow each other, from `day` to `last`. */
+interface Run extends DayGrid {
+  readonly last: DayNumber
+}
+
+/** Days with the same periods, of which `whole` hold the step, `longest` without a break. */
+interface Block extends Run {
+  readonly whole: number
+  readonly longest: number
 }
 
 /** Finds the stretches of a timeline. Borders between them are those of days; `refineBorders` moves them into a day. */
@@ -79,22 +83,29 @@ export function findStretches(days: readonly DayShape[], input: CadenceInput): S
 
 function findGrids(days: readonly DayShape[], { zone, grouped, announced, expect }: CadenceInput): Stretch[] {
   // C9: the job knows better.
-  if (expect === 'irregular') return [{ from: ALWAYS, kind: 'irregular', grid: null }]
+  if (expect === 'irregular') return [irregular('irregular')]
   if (expect !== null) return [regular(ALWAYS, expectedGrid(days, zone, expect))]
   const shapes = grouped === null ? days : days.map((day) => ofStep(day, grouped))
-  const runs = findRuns(shapes)
   // C2: seven consecutive days anywhere make the whole timeline regular.
-  if (!runs.some(({ first, last }) => last - first + 1 >= REGULAR_DAYS)) return sparseStretches(shapes, zone)
-  const grids = new Array<{ readonly step: number; readonly offset: number }>(shapes.length)
-  let previous: { readonly step: number; readonly offset: number } | null = null
+  const week = finest(findRuns(shapes).filter(isWeek))
+  const stretches: Stretch[] = []
   for (const part of splitAt(shapes, announced)) {
-    assignSteps(shapes, part, previous, grids)
-    previous = grids[part.end - 1] ?? previous
+    const from = localDay(zone, part[0]!.day).from
+    const sparse = irregular(isDaily(part) ? 'daily' : 'irregular', from)
+    stretches.push(...(findRegularStretches(part, zone, week) ?? [sparse]))
   }
-  return joinDays(shapes, grids, zone)
+  if (stretches.length === 0) return [irregular('irregular')]
+  return joinEqual(stretches, zone).map((stretch, i) => (i === 0 ? { ...stretch, from: ALWAYS } : stretch))
 }
 
 const regular = (from: Instant, grid: Grid): Stretch => ({ from, kind: 'regular', grid })
+const irregular = (kind: 'daily' | 'irregular', from = ALWAYS): Stretch => ({ from, kind, grid: null })
+
+/** Whether a day holds a step. */
+const hasStep = (day: DayShape): day is DayShape & DayGrid => day.step !== null
+const hasSameGrid = (a: DayGrid, b: DayGrid): boolean => a.step === b.step && a.offset === b.offset
+const lengthOf = ({ day, last }: Pick<Run, 'day' | 'last'>): number => last - day + 1
+const isWeek = (run: Run): boolean => lengthOf(run) >= REGULAR_DAYS
 
 /** The day without its step if it is not the one by which the service grouped. */
 const ofStep = (day: DayShape, step: number): DayShape => {
@@ -102,195 +113,185 @@ const ofStep = (day: DayShape, step: number): DayShape => {
   return isSame ? day : { ...day, step: null }
 }
 
-/** The grid of an expected step, at the offset of most days that hold it; else at midnight. */
-function expectedGrid(days: readonly DayShape[], zone: string, step: number): Grid {
-  const offsets = new Map<number, number>()
-  let [best, most] = [0, 0]
-  let day = days[0]?.day ?? 0
-  for (const shape of days) {
-    if (shape.step === null || (shape.step !== step && !(isCalendarStep(step) && isCalendarStep(shape.step)))) continue
-    const count = (offsets.get(shape.offset) ?? 0) + 1
-    offsets.set(shape.offset, count)
-    if (count > most) [best, most, day] = [shape.offset, count, shape.day]
-  }
-  return { step, anchor: anchorOf(zone, day, best) }
+/** Splits days where the service announced another step: what is native on one side shows nothing about the other (C5). */
+function splitAt(days: readonly DayShape[], announced: readonly DayNumber[]): DayShape[][] {
+  const borders = [Number.NEGATIVE_INFINITY, ...announced, Number.POSITIVE_INFINITY]
+  return borders
+    .slice(1)
+    .map((end, i) => days.filter(({ day }) => day >= borders[i]! && day < end))
+    .filter((part) => part.length > 0)
 }
 
-/** The instant of a local time of a day, in seconds since midnight. */
-const anchorOf = (zone: string, day: DayNumber, offset: number): Instant => {
-  const { from } = localDay(zone, day)
-  // The start of the day may be a clock change, after midnight.
-  return from + modulo(offset - (from + offsetAt(zone, from)), DAY)
-}
-
-/** Groups consecutive days with the same step. */
+/** Groups consecutive days with the same periods. */
 function findRuns(days: readonly DayShape[]): Run[] {
   const runs: Run[] = []
-  let run: Run | undefined
-  for (const [i, { day, step, offset }] of days.entries()) {
-    if (step === null) {
-      run = undefined
-      continue
-    }
-    if (run && run.step === step && run.offset === offset && days[i - 1]!.day === day - 1) run.last = i
-    else {
-      run = { step, offset, first: i, last: i }
-      runs.push(run)
-    }
+  for (const shape of days.filter(hasStep)) {
+    const { day, step, offset } = shape
+    const run = runs.at(-1)
+    if (run && run.last === day - 1 && hasSameGrid(run, shape)) runs[runs.length - 1] = { ...run, last: day }
+    else runs.push({ step, offset, day, last: day })
   }
   return runs
 }
 
-interface Part {
-  readonly begin: number
-  readonly end: number
-}
-
-/** Splits days where the service announced another step: what is native on one side shows nothing about the other (C5). */
-function splitAt(days: readonly DayShape[], announced: readonly DayNumber[]): Part[] {
-  const borders = announced.map((change) => days.findIndex(({ day }) => day >= change)).filter((index) => index > 0)
-  const all = [0, ...new Set(borders.sort((a, b) => a - b)), days.length]
-  return all.slice(0, -1).map((begin, i) => ({ begin, end: all[i + 1]! }))
-}
-
-/**
- * C4 and C5: the step of every day of a part. Long blocks of one step are native; so is a finer day. A coarser day beside a finer
- * block lost values.
- */
-function assignSteps(
-  days: readonly DayShape[],
-  { begin, end }: Part,
-  previous: { readonly step: number; readonly offset: number } | null,
-  grids: { readonly step: number; readonly offset: number }[],
-): void {
-  const own = days.slice(begin, end)
-  const runs = findRuns(own)
-  const blocks = findBlocks(own, runs)
-  const fallback = blocks.length === 0 ? (finest(runs) ?? previous ?? finest(findRuns(days))!) : null
-  let left = -1
-  for (const [i, { step, offset }] of own.entries()) {
-    while (blocks[left + 1] && blocks[left + 1]!.first <= i) left++
-    const before = blocks[left]
-    const after = blocks[left + 1]
-    const isInside = before !== undefined && i <= before.last
-    const base = fallback ?? (isInside || !after ? before! : !before || after.step < before.step ? after : before)
-    // A day in which values were lost shows no step. Between a coarse block and a finer one, `refineBorders` finds the change.
-    const beside = step === null && before && !isInside ? before : base
-    grids[begin + i] = step !== null && step < base.step ? { step, offset } : beside
-  }
-}
-
-/** The finest step of the longest runs: of those with seven days, else of all. */
+/** The run of the finest step; the longest of several. */
 function finest(runs: readonly Run[]): Run | undefined {
-  const long = runs.filter(({ first, last }) => last - first + 1 >= REGULAR_DAYS)
-  return (long.length > 0 ? long : runs).reduce<Run | undefined>(
+  return runs.reduce<Run | undefined>(
     (best, run) =>
       !best || run.step < best.step || (run.step === best.step && lengthOf(run) > lengthOf(best)) ? run : best,
     undefined,
   )
 }
 
-const lengthOf = ({ first, last }: Pick<Run, 'first' | 'last'>): number => last - first + 1
+/** The stretches of a part of a timeline; null if it is irregular. `week`: whole days elsewhere in the timeline. */
+function findRegularStretches(days: readonly DayShape[], zone: string, week: Run | undefined): Stretch[] | null {
+  const runs = findRuns(days)
+  const weeks = runs.filter(isWeek)
+  const own = finest(weeks)
+  if (!own) {
+    const calendar = findCalendarGrids(days, zone) ?? (week && assignGrids(days, zone, [], finest(runs) ?? week))
+    return calendar ? joinDays(calendar, zone) : null
+  }
+  // Weeks and months before the first whole days, and after the last ones, are another step, too (C1, C5).
+  const [first, last] = [weeks[0]!.day, weeks.at(-1)!.last]
+  const early = findCalendarGrids(
+    days.filter(({ day }) => day < first),
+    zone,
+  )
+  const late = findCalendarGrids(
+    days.filter(({ day }) => day > last),
+    zone,
+  )
+  const grids = assignGrids(days, zone, findBlocks(days, own.step), own)
+  return [
+    ...joinDays(early ?? [], zone),
+    ...joinDays(
+      grids.filter(({ day }) => (!early || day >= first) && (!late || day <= last)),
+      zone,
+    ),
+    ...joinDays(late ?? [], zone, last + 1),
+  ]
+}
 
 /**
- * The blocks that decide about days beside them: at least fourteen consecutive days. A block of the finest step may contain days with
- * lost values, even some that look coarser.
+ * C4 and C5: a block lasts until the next one begins, and a day with a finer step is native. A coarser day lost values.
  */
-function findBlocks(days: readonly DayShape[], runs: readonly Run[]): Block[] {
-  const finestStep = finest(runs)?.step
+function assignGrids(days: readonly DayShape[], zone: string, blocks: readonly Block[], otherwise: DayGrid): DayGrid[] {
+  let base: DayGrid = blocks[0] ?? otherwise
+  let next = 0
+  return days.map((shape) => {
+    while (blocks[next] && blocks[next]!.day <= shape.day) base = blocks[next++]!
+    const isNative = hasStep(shape) && (shape.step < base.step || isClockShift(zone, base, shape))
+    const { step, offset } = isNative ? shape : base
+    return { day: shape.day, step, offset }
+  })
+}
+
+/**
+ * The blocks of days that decide about days beside them. Of the finest step, some of at least fourteen days may have lost values, even
+ * look coarser. Of a coarser step, fourteen days follow each other, and none of them holds other values.
+ */
+function findBlocks(days: readonly DayShape[], finestStep: number): Block[] {
   const blocks: Block[] = []
-  const grow = (block: FineBlock, run: Run): FineBlock | null =>
-    block.offset === run.offset
-      ? { ...block, last: run.last, held: block.held + lengthOf(run), longest: Math.max(block.longest, lengthOf(run)) }
-      : null
-  let fine: FineBlock | null = null as FineBlock | null
-  const spanOf = ({ first, last }: Pick<Run, 'first' | 'last'>): number => days[last]!.day - days[first]!.day + 1
-  const isLong = (block: FineBlock): boolean => block.longest >= REGULAR_DAYS && spanOf(block) >= CHANGED_DAYS
-  for (const run of runs) {
+  for (const run of findRuns(days.filter(({ step, strays }) => step === finestStep || strays === 0))) {
     const length = lengthOf(run)
-    if (run.step !== finestStep) {
-      if (length < CHANGED_DAYS) continue
-      if (fine && isLong(fine)) blocks.push(fine)
-      fine = null
-      blocks.push(run)
-      continue
-    }
-    const grown = fine && grow(fine, run)
-    if (grown && grown.held * 4 >= spanOf(grown) * 3) {
-      fine = grown
-      continue
-    }
-    if (fine && isLong(fine)) blocks.push(fine)
-    fine = { ...run, held: length, longest: length }
+    if (run.step !== finestStep && length < CHANGED_DAYS) continue
+    const block = blocks.at(-1)
+    if (block && hasSameGrid(block, run) && (block.whole + length) / (run.last - block.day + 1) >= HELD_SHARE) {
+      const { whole, longest } = block
+      blocks[blocks.length - 1] = {
+        ...block,
+        last: run.last,
+        whole: whole + length,
+        longest: Math.max(longest, length),
+      }
+    } else blocks.push({ ...run, whole: length, longest: length })
   }
-  if (fine && isLong(fine)) blocks.push(fine)
-  return blocks
+  return blocks.filter((block) => block.longest >= REGULAR_DAYS && lengthOf(block) >= CHANGED_DAYS)
 }
 
-/** A block that grows. `held`: its days with the step. `longest`: its longest run. */
-interface FineBlock extends Block {
-  readonly held: number
-  readonly longest: number
+/** Whether a day has the periods of another, and only clocks changed between them: the same times in UTC. */
+const isClockShift = (zone: string, a: DayGrid, b: DayGrid): boolean =>
+  a.step === b.step &&
+  a.offset !== b.offset &&
+  modulo(anchorOf(zone, a) - anchorOf(zone, b), Math.min(a.step, DAY)) === 0
+
+/** The start of the first period of a day. */
+function anchorOf(zone: string, { day, step, offset }: DayGrid): Instant {
+  const { from } = localDay(zone, day)
+  if (step <= HOUR) return from + modulo(offset - from, step)
+  const local = day * DAY + offset
+  const at = local - offsetAt(zone, local - offsetAt(zone, from))
+  // Clocks skip this time on this day.
+  return at + offsetAt(zone, at) !== local && step <= DAY ? anchorOf(zone, { day: day + 1, step, offset }) : at
 }
 
-/** Joins neighbouring days with the same grid to stretches. */
-function joinDays(
-  days: readonly DayShape[],
-  grids: readonly { readonly step: number; readonly offset: number }[],
-  zone: string,
-): Stretch[] {
-  const stretches: Stretch[] = []
-  let last: { readonly step: number; readonly offset: number } | undefined
-  for (const [i, grid] of grids.entries()) {
-    if (last && last.step === grid.step && last.offset === grid.offset) continue
-    const { day } = days[i]!
-    const from = stretches.length === 0 ? ALWAYS : localDay(zone, day).from
-    stretches.push(regular(from, { step: grid.step, anchor: anchorOf(zone, day, grid.offset) }))
-    last = grid
-  }
-  return stretches
+/** Joins neighbouring days with the same periods to stretches. `begins`: the day on which the first one begins; default: its own. */
+function joinDays(grids: readonly DayGrid[], zone: string, begins = grids[0]?.day): Stretch[] {
+  return grids
+    .filter((grid, i) => i === 0 || !hasSameGrid(grids[i - 1]!, grid))
+    .map((grid, i) =>
+      regular(localDay(zone, i === 0 ? begins! : grid.day).from, { step: grid.step, anchor: anchorOf(zone, grid) }),
+    )
 }
 
-/** The stretches of a timeline without seven whole days: weeks and longer periods (C1), a value every day (C3), or events. */
-function sparseStretches(days: readonly DayShape[], zone: string): Stretch[] {
-  const calendar = findCalendarGrid(days, zone)
-  if (calendar) return [regular(ALWAYS, calendar)]
-  let run = 0
-  for (const [i, { day }] of days.entries()) {
-    run = i > 0 && days[i - 1]!.day === day - 1 ? run + 1 : 1
-    if (run >= DAILY_DAYS) return [{ from: ALWAYS, kind: 'daily', grid: null }]
-  }
-  return [{ from: ALWAYS, kind: 'irregular', grid: null }]
-}
+/** Drops stretches that go on like the one before. */
+const joinEqual = (stretches: readonly Stretch[], zone: string): Stretch[] =>
+  stretches.filter(({ kind, grid }, i) => {
+    const before = stretches[i - 1]
+    if (!before || before.kind !== kind) return true
+    return grid !== null && (before.grid!.step !== grid.step || !isOnGrid(before.grid!, zone, grid.anchor))
+  })
 
-/** Calendar units, with the distance of two days in this unit; null if it is no whole number. */
-const CALENDAR_DISTANCES: readonly {
+/** C3: whether days with values follow each other, for 28 days on average. */
+const isDaily = (days: readonly DayShape[]): boolean =>
+  days.length >= DAILY_DAYS * days.filter(({ day }, i) => days[i - 1]?.day !== day - 1).length
+
+/** Units of a week and longer: the number of the unit that contains a day, and the place of the day in it. */
+const CALENDAR_UNITS: readonly {
   readonly step: number
-  readonly isNext: (a: DayNumber, b: DayNumber) => boolean
+  readonly index: (day: DayNumber) => number
+  readonly place: (day: DayNumber) => number
 }[] = [
-  { step: 7 * DAY, isNext: (a, b) => b - a === 7 },
-  ...[1, 3, 12].map((months) => ({
-    step: months === 12 ? 365 * DAY : months === 3 ? 91 * DAY : 30 * DAY,
-    isNext: (a: DayNumber, b: DayNumber): boolean => {
-      const [first, second] = [toCivil(a), toCivil(b)]
-      return second.month - first.month === months && second.dayOfMonth === first.dayOfMonth
-    },
+  { step: 7 * DAY, index: (day) => Math.floor(day / 7), place: (day) => modulo(day, 7) },
+  ...(
+    [
+      [30, 1],
+      [91, 3],
+      [365, 12],
+    ] as const
+  ).map(([days, months]) => ({
+    step: days * DAY,
+    index: (day: DayNumber) => Math.floor(toCivil(day).month / months),
+    place: (day: DayNumber) => (toCivil(day).month % months) * 31 + toCivil(day).dayOfMonth,
   })),
 ]
 
-/** C1: the finest unit of a week or longer of which three consecutive periods have a value. */
-function findCalendarGrid(days: readonly DayShape[], zone: string): Grid | null {
-  const singles = days.filter(({ step }) => step !== null && isCalendarStep(step))
-  if (singles.length * 8 < days.length * 7) return null
-  for (const { step, isNext } of CALENDAR_DISTANCES) {
-    let run = 1
-    for (let i = 1; i < singles.length; i++) {
-      const [a, b] = [singles[i - 1]!, singles[i]!]
-      run = isNext(a.day, b.day) && a.offset === b.offset ? run + 1 : 1
-      if (run >= REGULAR_PERIODS) return { step, anchor: anchorOf(zone, b.day, b.offset) }
-    }
+const largest = <T>(groups: Iterable<readonly T[]>): readonly T[] =>
+  [...groups].reduce((best, group) => (group.length > best.length ? group : best), [])
+
+/** C1: the finest unit of a week or longer of which three consecutive periods have a value, if seven eighths of the days are on it. */
+function findCalendarGrids(days: readonly DayShape[], zone: string): readonly DayGrid[] | null {
+  const singles = days.filter(hasStep).filter(({ step }) => isCalendarStep(step))
+  for (const { step, index, place } of CALENDAR_UNITS) {
+    const same = largest(Map.groupBy(singles, ({ day }) => place(day)).values())
+    const base = largest(Map.groupBy(same, ({ offset }) => offset).values())[0]
+    const own = same.filter((single) => single.offset === base!.offset || isClockShift(zone, base!, single))
+    if (own.length === 0 || own.length < days.length * WHOLE_DAY) continue
+    const numbers = own.map(({ day }) => index(day))
+    if (!numbers.some((n, i) => numbers[i + REGULAR_PERIODS - 1] === n + REGULAR_PERIODS - 1)) continue
+    return own.map(({ day, offset }) => ({ day, step, offset }))
   }
   return null
+}
+
+/** The periods of an expected step: those of most days that hold a step; else those of the calendar. */
+function expectedGrid(days: readonly DayShape[], zone: string, step: number): Grid {
+  const place = CALENDAR_UNITS.find((unit) => isSameStep(unit.step, step))?.place ?? (() => 0)
+  const anchors = days.filter(hasStep).map((day) => ({ place: place(day.day), anchor: anchorOf(zone, day) }))
+  const groups = Map.groupBy(anchors, (day) => `${day.place} ${phaseAt(zone, day.anchor, step)}`)
+  const anchor = largest(groups.values())[0]?.anchor ?? anchorOf(zone, { day: 0, step, offset: 0 })
+  return { step, anchor }
 }
 
 /** The instants of the values of some days, in order. */
@@ -302,28 +303,47 @@ export type ValuesAround = (border: Instant) => readonly Instant[]
  */
 export function refineBorders(stretches: readonly Stretch[], zone: string, values: ValuesAround): Stretch[] {
   return stretches.map((stretch, i) => {
+    const { from, grid: after } = stretch
     const before = stretches[i - 1]
-    if (!before?.grid || !stretch.grid || before.grid.step === stretch.grid.step) return stretch
-    if (isCalendarStep(before.grid.step) || isCalendarStep(stretch.grid.step)) return stretch
-    return { ...stretch, from: findChange(before.grid, stretch.grid, stretch.from, zone, values(stretch.from)) }
+    if (!before?.grid || !after) return stretch
+    if (before.grid.step === after.step)
+      return { ...stretch, from: Math.max(before.from + 1, findClockChange(before.grid, after, from, zone)) }
+    if (isCalendarStep(before.grid.step) || isCalendarStep(after.step)) return stretch
+    const to = stretches[i + 1]?.from ?? Number.POSITIVE_INFINITY
+    const own = values(from).filter((at) => at >= before.from && at < to)
+    return { ...stretch, from: findChange(before.grid, after, from, zone, own) }
   })
 }
 
-/** The period at which a step changes, near a border of days. */
-function findChange(before: Grid, after: Grid, border: Instant, zone: string, values: readonly Instant[]): Instant {
-  const [coarse, fine] = before.step > after.step ? [before, after] : [after, before]
-  const finer = values.filter((at) => isOnGrid(fine, zone, at) && !isOnGrid(coarse, zone, at))
-  const candidates = coarse === before ? finer : finer.toReversed()
-  const near = candidates.find((at) => areMostPresent(fine, values, at, border))
-  if (near === undefined) return border
-  const begins = near - modulo(near + offsetAt(zone, near) - coarse.anchor - offsetAt(zone, coarse.anchor), coarse.step)
-  const change = coarse === before ? begins : periodEnd(coarse, zone, begins)
-  // A few coarse periods at midnight are lost values: steps change with the day.
-  return Math.abs(change - border) < CHANGED_PERIODS * coarse.step ? border : change
+/** The last clock change before the end of the day after a border, if it explains that the periods begin at another local time. */
+function findClockChange(before: Grid, after: Grid, border: Instant, zone: string): Instant {
+  const isSameInUtc = modulo(after.anchor - before.anchor, Math.min(after.step, DAY)) === 0
+  const rows = transitions(zone)
+  return isSameInUtc ? rows[indexAt(rows, border + DAY)]!.at : border
 }
 
-/** Whether most fine periods between an instant and a border have a value: a stray one among coarse periods shows no change. */
-function areMostPresent({ step }: Grid, values: readonly Instant[], at: Instant, border: Instant): boolean {
-  const [from, to] = at < border ? [at, border] : [border, at + step]
-  return values.filter((value) => value >= from && value < to).length >= ((to - from) / step) * WHOLE_DAY
+/** The period at which a step changes, near a border of days: with the fewest periods of the other step before and after it. */
+function findChange(before: Grid, after: Grid, border: Instant, zone: string, values: readonly Instant[]): Instant {
+  const [coarse, fine] = before.step > after.step ? [before, after] : [after, before]
+  const coarsePhase = phaseAt(zone, coarse.anchor, coarse.step)
+  /** Coarse periods with values, and whether they hold finer ones. */
+  const periods = new Map<Instant, boolean>()
+  for (const at of values) {
+    const begins = at - modulo(phaseAt(zone, at, coarse.step) - coarsePhase, coarse.step)
+    periods.set(begins, periods.get(begins) || (at !== begins && isOnGrid(fine, zone, at)))
+  }
+  let change = border
+  let [wrong, least] = [0, Number.POSITIVE_INFINITY]
+  const visit = (at: Instant): void => {
+    if (wrong > least || (wrong === least && Math.abs(at - border) >= Math.abs(change - border))) return
+    least = wrong
+    change = at
+  }
+  for (const [begins, isFine] of periods) {
+    visit(begins)
+    wrong += isFine === (fine === after) ? 1 : -1
+    visit(periodEnd(coarse, zone, begins))
+  }
+  // A few coarse periods at midnight are lost values: steps change with the day.
+  return Math.abs(change - border) < CHANGED_PERIODS * coarse.step ? border : change
 }

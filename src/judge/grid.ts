@@ -1,4 +1,5 @@
 import { modulo } from '../util/modulo.ts'
+import { phaseAt } from '../util/time/dayStep.ts'
 import { DAY, HOUR, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
@@ -48,40 +49,47 @@ export function normalizeGrid(grid: Grid, zone: string): Grid {
     const { begin, indexAt } = calendarPeriods(grid, zone)
     return { step, anchor: begin(indexAt(0)) }
   }
-  return { step, anchor: modulo(anchor + offsetAt(zone, anchor), step) - offsetAt(zone, 0) }
+  return { step, anchor: phaseAt(zone, anchor, step) - (step <= HOUR ? 0 : offsetAt(zone, 0)) }
 }
 
 /** Whether a period of a grid begins at an instant. */
 export function isOnGrid(grid: Grid, zone: string, at: Instant): boolean {
   const { step, anchor } = grid
-  if (isCalendarStep(step)) {
-    const { begin, indexAt } = calendarPeriods(grid, zone)
-    return begin(indexAt(at)) === at
-  }
-  return modulo(at + offsetAt(zone, at) - anchor - offsetAt(zone, anchor), step) === 0
+  if (!isCalendarStep(step)) return phaseAt(zone, at, step) === phaseAt(zone, anchor, step)
+  const { begin, indexAt } = calendarPeriods(grid, zone)
+  return begin(indexAt(at)) === at
 }
 
 /** The end of the period that begins at an instant. */
 export function periodEnd(grid: Grid, zone: string, at: Instant): Instant {
-  if (!isCalendarStep(grid.step)) return at + grid.step
-  const { begin, indexAt } = calendarPeriods(grid, zone)
-  return begin(indexAt(at) + 1)
+  if (grid.step <= HOUR) return at + grid.step
+  return periodStarts(grid, zone, { from: at + 1, to: Number.POSITIVE_INFINITY }).next().value!
 }
 
-/** Yields the starts of the periods that begin in an interval. Periods shorter than a day begin at the same local times every day. */
-export function* periodStarts(grid: Grid, zone: string, { from, to }: Interval): Generator<Instant> {
+/** Yields the starts of the periods that begin in an interval. */
+export function* periodStarts(grid: Grid, zone: string, { from, to }: Interval): Generator<Instant, undefined> {
   const { step, anchor } = grid
   if (isCalendarStep(step)) {
     const { begin, indexAt } = calendarPeriods(grid, zone)
-    for (let n = indexAt(from); begin(n) < to; n++) if (begin(n) >= from) yield begin(n)
+    let n = indexAt(from)
+    let at = begin(n)
+    if (at < from) at = begin(++n)
+    for (; at < to; at = begin(++n)) yield at
     return
   }
-  const clock = anchor + offsetAt(zone, anchor)
+  const phase = phaseAt(zone, anchor, step)
+  const next = (at: Instant): Instant => at + modulo(phase - phaseAt(zone, at, step), step)
+  if (step <= HOUR) {
+    for (let at = next(from); at < to; at += step) yield at
+    return
+  }
   const rows = transitions(zone)
   let begins = from
   for (let i = indexAt(rows, from); begins < to; i++) {
     const ends = Math.min(to, rows[i + 1]?.at ?? Number.POSITIVE_INFINITY)
-    for (let at = begins + modulo(clock - begins - rows[i]!.offset, step); at < ends; at += step) yield at
+    // Local times that clocks repeat have begun a period already.
+    const repeated = Math.max(0, (rows[i - 1] ?? rows[i]!).offset - rows[i]!.offset)
+    for (let at = next(Math.max(begins, rows[i]!.at + repeated)); at < ends; at += step) yield at
     begins = ends
   }
 }

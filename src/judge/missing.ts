@@ -1,5 +1,5 @@
 import type { MissingReason } from '../db/tables/series.ts'
-import type { Instant } from '../util/time/instant.ts'
+import { HOUR, type Instant } from '../util/time/instant.ts'
 import { type Interval, intersect } from '../util/time/interval.ts'
 import { addUnits, ceilTo } from '../util/time/zone.ts'
 import type { Stretch } from './cadence.ts'
@@ -81,7 +81,7 @@ function findMissingPeriods(
   const { value: first } = starts.next()
   if (first === undefined) return []
   let next = lowerBound(present, first)
-  if (fills(present, next, grid, first, interval.to)) return []
+  if (grid.step <= HOUR && fills(present, next, grid, first, interval.to)) return []
   let nextNull = lowerBound(nulls, first)
   const runs: { from: Instant; to: Instant; reason: MissingReason; step: number; periods: number }[] = []
   const visit = (at: Instant): void => {

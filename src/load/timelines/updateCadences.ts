@@ -5,12 +5,11 @@ import type { GeoDay } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { ALWAYS, type CadenceInput, findStretches, refineBorders, type Stretch, toShape } from '../../judge/cadence.ts'
 import { periodEnd } from '../../judge/grid.ts'
-import { modulo } from '../../util/modulo.ts'
+import { phaseAt } from '../../util/time/dayStep.ts'
 import { DAY, type Instant, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { dayIntervalAt, dayNumber } from '../../util/time/localDay.ts'
 import { isCalendarStep } from '../../util/time/periods.ts'
-import { offsetAt } from '../../util/time/zone.ts'
 import { recomputeDays } from '../writeDays.ts'
 import { type Cadences, stretchAt, writeCadence } from './cadences.ts'
 
@@ -60,7 +59,7 @@ function followsCadence(zone: string, [, , { step, offset }]: GeoDay, stretches:
   const [only] = stretches
   if (!only?.grid || stretches.length > 1 || step !== only.grid.step || offset === null) return false
   const { anchor } = only.grid
-  return !isCalendarStep(step) && modulo(anchor + offsetAt(zone, anchor), step) === offset
+  return !isCalendarStep(step) && phaseAt(zone, anchor, step) === offset
 }
 
 /** Decides the cadence of a geo from all its days. */
@@ -74,8 +73,8 @@ export async function decideAgain(
   const { zone } = input
   const before = cadences.get(geoId) ?? []
   const rows = await selectShapes.all(tx, { seriesId, geoId })
-  const shapes = rows.map(({ month, day, step_s, offset_s }) =>
-    toShape(dayNumber({ month, dayOfMonth: day }), { step: step_s, offset: offset_s }),
+  const shapes = rows.map(({ month, day, step_s, offset_s, strays }) =>
+    toShape(dayNumber({ month, dayOfMonth: day }), { step: step_s, offset: offset_s, strays }),
   )
   const coarse = shapes.length === 0 ? [] : findStretches(shapes, input)
   const values = new Map<Instant, readonly Instant[]>()
@@ -104,7 +103,7 @@ export async function decideAgain(
 const selectShapes = prepareQuery((db, { seriesId, geoId }: { seriesId: number; geoId: number }) =>
   db
     .selectFrom('_day')
-    .select(['month', 'day', 'step_s', 'offset_s'])
+    .select(['month', 'day', 'step_s', 'offset_s', 'strays'])
     .where('series_id', '=', seriesId)
     .where('geo_id', '=', geoId)
     .where('count', '>', 0)

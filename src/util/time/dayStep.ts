@@ -1,11 +1,18 @@
 import { modulo } from '../modulo.ts'
-import { DAY, type Instant } from './instant.ts'
+import { DAY, HOUR, type Instant } from './instant.ts'
 import type { LocalDay } from './localDay.ts'
 import { isCalendarStep } from './periods.ts'
 import { offsetAt } from './zone.ts'
 
 /** A day holds a step if it has values in at least this share of its periods: sources lose some values of whole days. */
 export const WHOLE_DAY = 7 / 8
+
+/**
+ * Seconds since the last border of a step. Periods up to an hour follow each other in UTC; longer ones begin at the same local times
+ * every day.
+ */
+export const phaseAt = (zone: string, at: Instant, step: number): number =>
+  modulo(step <= HOUR ? at : at + offsetAt(zone, at), Math.min(step, DAY))
 
 /** The steps that a day may have, in seconds: whole minutes that divide an hour, whole hours that divide a day, and the day. */
 const STEPS: readonly number[] = [
@@ -25,22 +32,24 @@ const NO_STEP: DayStep = { step: null, offset: null, strays: null }
 /** The step of a day whose periods follow each other without a gap, if it is a usual step and the day holds it; else null. */
 export function evenStep(zone: string, day: LocalDay, firstAt: Instant, count: number, step: number): DayStep | null {
   if (!STEPS.includes(step) || isCalendarStep(step) || count * step < day.seconds * WHOLE_DAY) return null
-  // A clock change moves the periods of some hours.
-  if (day.seconds !== DAY) return null
-  return { step, offset: modulo(firstAt + offsetAt(zone, firstAt), step), strays: 0 }
+  // Longer periods begin at other times after clocks changed.
+  if (step > HOUR && offsetAt(zone, day.from) !== offsetAt(zone, day.to - 1)) return null
+  return { step, offset: phaseAt(zone, firstAt, step), strays: 0 }
 }
 
 /** Finds the finest step of which a day holds seven eighths of the periods. `at`: its instants with values, in order. */
 export function findDayStep(zone: string, day: LocalDay, at: readonly Instant[]): DayStep {
-  const clock = at.map((instant) => instant + offsetAt(zone, instant))
   for (const step of STEPS) {
     const periods = isCalendarStep(step) ? 1 : day.seconds / step
     if (at.length < periods * WHOLE_DAY) continue
     const counts = new Map<number, number>()
-    for (const local of clock) counts.set(modulo(local, step), (counts.get(modulo(local, step)) ?? 0) + 1)
+    for (const instant of at) {
+      const phase = phaseAt(zone, instant, step)
+      counts.set(phase, (counts.get(phase) ?? 0) + 1)
+    }
     const [offset, count] = [...counts].reduce((best, entry) => (entry[1] > best[1] ? entry : best))
     // Most values have the step of the day: two of thirteen hours of sun are no step of twelve hours.
-    if (count >= periods * WHOLE_DAY && count * 2 >= at.length) return { step, offset, strays: at.length - count }
+    if (count >= periods * WHOLE_DAY && count * 2 > at.length) return { step, offset, strays: at.length - count }
   }
   return NO_STEP
 }
