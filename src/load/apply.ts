@@ -19,6 +19,7 @@ import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { readOpenRejects } from './quarantine/dismissed.ts'
 import type { FetchRecord } from './recordFetch.ts'
+import { recordUnits } from './recordUnits.ts'
 import { readStoredSeries } from './storedSeries.ts'
 import { addWritten, dropDescribed, NOTHING_WRITTEN, upsertRows } from './upsertItems.ts'
 import { writeDays } from './writeDays.ts'
@@ -72,6 +73,8 @@ export async function applyRows(
 ): Promise<ReplyChanges> {
   const { fetchId, seriesId, planned, rows, outcome } = reply
   const open = await readOpenRejects(tx, { seriesId, target: planned.http.target, fetchId }, rows)
+  // Compares the stored quantity, which the items replace, for days without stored values.
+  await recordUnits(tx, planned, fetchId, rows)
   const items = await applyItems(tx, engine, reply)
   const values = seriesId === null ? null : await applyValues(tx, engine, seriesId, reply, open.rejects)
   const written = values ? addWritten(items.written, values.written) : items.written
