@@ -21,6 +21,7 @@ import { findLongestLookback, recordCoverage, toSeriesReply } from './coverage/r
 import { markListing, replaceOwned } from './listing.ts'
 import { readOpenRejects } from './quarantine/dismissed.ts'
 import type { FetchRecord } from './recordFetch.ts'
+import { recordUnits } from './recordUnits.ts'
 import { readStoredSeries, type StoredSeries } from './storedSeries.ts'
 import { alignSteps } from './timelines/alignSteps.ts'
 import { type Cadences, cadenceInput, readCadences, withCadence } from './timelines/cadences.ts'
@@ -80,6 +81,8 @@ export async function applyRows(
 ): Promise<ReplyChanges> {
   const { fetchId, seriesId, planned, rows, outcome } = reply
   const open = await readOpenRejects(tx, { seriesId, target: planned.http.target, fetchId }, rows)
+  // Compares the stored quantity, which the items replace, for days without stored values.
+  await recordUnits(tx, planned, fetchId, rows)
   const items = await applyItems(tx, engine, reply)
   const values = seriesId === null ? null : await applyValues(tx, engine, seriesId, reply, open.rejects)
   const written = values ? addWritten(items.written, values.written) : items.written

@@ -27,3 +27,6 @@ export const NOT_FAILED_OUTCOMES = [...REPLY_OUTCOMES, ...FETCH_OUTCOMES.abandon
 /** The reasons of the view `gaps`. */
 export const GAP_REASONS = ['never requested', 'failed', 'unverified', 'absent'] as const
 export type GapReason = (typeof GAP_REASONS)[number]
+
+/** `indicator_unit.from_at` of the first row of an indicator: the first instant of the year 1. */
+export const BEGINNING = -62_135_596_800

@@ -1,4 +1,16 @@
-import { flag, INDICATOR_KIND, integer, json, LISTED_TEXT, LOCALE, moment, optional, table, text } from './declare.ts'
+import {
+  flag,
+  INDICATOR_KIND,
+  instant,
+  integer,
+  json,
+  LISTED_TEXT,
+  LOCALE,
+  moment,
+  optional,
+  table,
+  text,
+} from './declare.ts'
 
 const INDICATOR = { kind: text(INDICATOR_KIND), id: integer('Indicator (indicator.id)') }
 
@@ -80,7 +92,7 @@ export const indicator = table(
     step_type: optional(text('Chart style at the service: linear or step')),
     composited: optional(flag('1 if calculated from other indicators')),
     disaggregated: optional(flag('1 if it has values for several geos')),
-    magnitude_id: optional(integer('Quantity (magnitude.id)')),
+    magnitude_id: optional(integer('Quantity as last stated (magnitude.id); see indicator_unit')),
     magnitude: optional(text('Quantity, as the service names it in the language fetched first')),
     first_seen_at: moment('First seen'),
     last_seen_at: optional(moment('Last seen in a complete listing')),
@@ -88,6 +100,22 @@ export const indicator = table(
     payload: optional(json('Other fields as JSON')),
   },
   { key: ['kind', 'id'], silent: ['first_seen_at', 'last_seen_at', 'withdrawn_at'] },
+)
+
+export const indicator_unit = table(
+  'The quantities of an indicator over time. Only indicators with responses that state different quantities have rows; for all others, indicator.magnitude_id applies to all values.',
+  {
+    ...INDICATOR,
+    from_at: instant(
+      'Start of the first local day with this quantity, which applies until the next row; the first row begins in the year 1',
+    ),
+    magnitude_id: optional(integer('Quantity (magnitude.id)')),
+    magnitude: optional(text('Quantity, as the service names it')),
+    fetch_id: optional(
+      integer('Fetch that first stated it here (_fetch.id); NULL = an earlier one than the first change'),
+    ),
+  },
+  { key: ['kind', 'id', 'from_at'], references: { indicator: ['kind', 'id'] }, withoutRowid: true },
 )
 
 export const indicator_text = table(

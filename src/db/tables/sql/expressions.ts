@@ -47,28 +47,54 @@ export const indicatorNameSql = (row: string): string =>
 /** The name of a geo, in the preferred language if stored. */
 export const geoNameSql = (row: string): string => `${nameSql(`geo_text t where t.id = ${row}.geo_id`)} as geo_name`
 
+/** Whether the quantity of a series changed, so that it depends on the time of a value. */
+export const hasUnitsSql = (row: string): string =>
+  `exists (select 1 from indicator_unit u where u.kind = ${row}.kind and u.id = ${row}.indicator_id)`
+
+/** An expression of the last quantity `q` of a series up to an instant, if its quantity changed. Without an instant: of the last one. */
+const quantityAtSql = (row: string, at: string | null, expression: string): string =>
+  `(select ${expression} from indicator_unit q left join magnitude m on m.id = q.magnitude_id
+      where q.kind = ${row}.kind and q.id = ${row}.indicator_id${at === null ? '' : ` and q.from_at <= ${at}`} order by q.from_at desc limit 1)`
+
+/** An expression of the quantity `q` that a series always had. */
+const quantitySql = (row: string, expression: string): string =>
+  `(select ${expression} from indicator q left join magnitude m on m.id = q.magnitude_id where q.kind = ${row}.kind and q.id = ${row}.indicator_id)`
+
+/** Of the two, the one for a series; the second is much cheaper, and nearly always right. */
+const byQuantity = (row: string, expression: string, at: string | null): string =>
+  `case when ${hasUnitsSql(row)} then ${quantityAtSql(row, at, expression)} else ${quantitySql(row, expression)} end`
+
+const unitOf = (row: string): string =>
+  `case when ${row}.time_agg = 'sum' and coalesce(m.measure, '') <> 'energy' then 'sum of ' else '' end || coalesce(m.unit, q.magnitude)`
+
 /**
  * The unit of the values of a series; the name of its quantity, if the unit is not known. Sums over time are `sum of MW`, except
- * those of energies, which are energies.
+ * those of energies, which are energies. `at`: the time of a value; without it, the latest unit.
  */
-export const unitSql = (row: string): string =>
-  `(select case when ${row}.time_agg = 'sum' and coalesce(m.measure, '') <> 'energy' then 'sum of ' else '' end || coalesce(m.unit, i.magnitude)
-      from indicator i left join magnitude m on m.id = i.magnitude_id where i.kind = ${row}.kind and i.id = ${row}.indicator_id)`
+export const unitSql = (row: string, at: string | null = null): string => `(${byQuantity(row, unitOf(row), at)})`
+
+/** The unit at an instant of a series whose quantity changed. */
+export const unitAtSql = (row: string, at: string): string => quantityAtSql(row, at, unitOf(row))
+
+const measureOf = (row: string): string =>
+  `case when ${row}.time_trunc is null and m.measure in ('power', 'energy')
+      or ${row}.time_agg = case m.measure when 'power' then 'average' when 'energy' then 'sum' end then m.measure end`
 
 /** How the energy of a series follows from its values: `power` times hours, or `energy` per period. */
 export type Measure = 'power' | 'energy'
 
 /**
  * The `Measure` of a series; NULL if its values are no energy. Sums of powers over time are not powers: twelve values of five
- * minutes add up to twelve times the power of their hour. Averages of energies do not add up.
+ * minutes add up to twelve times the power of their hour. Averages of energies do not add up. `at`: as for `unitSql`.
  */
-export const measureSql = (row: string): string =>
-  `(select m.measure from indicator i join magnitude m on m.id = i.magnitude_id where i.kind = ${row}.kind and i.id = ${row}.indicator_id
-      and (${row}.time_trunc is null and m.measure in ('power', 'energy') or ${row}.time_agg = case m.measure when 'power' then 'average' when 'energy' then 'sum' end))`
+export const measureSql = (row: string, at: string | null = null): string => `(${byQuantity(row, measureOf(row), at)})`
+
+/** The `Measure` at an instant of a series whose quantity changed. */
+export const measureAtSql = (row: string, at: string): string => quantityAtSql(row, at, measureOf(row))
 
 /** Whether the values of a series are summed over time (energy per period), not averaged. */
-export const isSummedSql = (row: string): string =>
-  `coalesce(${row}.time_agg = 'sum', ${measureSql(row)} = 'energy', 1 = 0)`
+export const isSummedSql = (row: string, at: string | null = null): string =>
+  `coalesce(${row}.time_agg = 'sum', ${measureSql(row, at)} = 'energy', 1 = 0)`
 
 /** An instant in UTC. */
 export const utcTime = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%SZ', ${at}, 'unixepoch')`

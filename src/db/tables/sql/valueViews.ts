@@ -3,14 +3,17 @@ import { series } from '../series.ts'
 import {
   GEO_COLUMNS,
   geoNameSql,
+  hasUnitsSql,
   INDICATOR_COLUMNS,
   indicatorNameSql,
   instantSql,
   isSummedSql,
   localDateSql,
   localTimeSql,
+  measureAtSql,
   measureSql,
   offsetSql,
+  unitAtSql,
   unitSql,
   utcTime,
 } from './expressions.ts'
@@ -25,7 +28,7 @@ const SERIES_COLUMNS = {
   ...pick(series, 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc'),
   unit: optional(
     text(
-      'Unit (magnitude.unit); if unknown, the quantity as the service names it; sum of …, if time_agg = sum and the values are no energy',
+      'Unit at this time, of a day or month at its start (magnitude.unit); if unknown, the quantity as the service names it; sum of …, if time_agg = sum and the values are no energy',
     ),
   ),
   ...GEO_COLUMNS,
@@ -57,10 +60,10 @@ const TOTAL_COLUMNS = {
   hours: real('Hours with values'),
 }
 
-const seriesColumnsSql = (row: string): string => `${row}.kind, ${row}.indicator_id,
+const seriesColumnsSql = (row: string, at: string | null = null): string => `${row}.kind, ${row}.indicator_id,
     ${indicatorNameSql(row)},
     ${row}.time_trunc, ${row}.time_agg, ${row}.geo_agg, ${row}.geo_trunc,
-    ${unitSql(row)} as unit`
+    ${unitSql(row, at)} as unit`
 
 /** The time of a fetch; a subquery, which costs nothing if it is not read. */
 const finishedSql = (fetchId: string): string => `(select f.finished_at from _fetch f where f.id = ${fetchId})`
@@ -71,13 +74,21 @@ const finishedSql = (fetchId: string): string => `(select f.finished_at from _fe
  */
 const seriesGeoSql = (more = ''): string => `(
     select s.id as series_id, ${seriesColumnsSql('s')}, s.time_zone, g.geo_id,
-      ${geoNameSql('g')}${more}
+      ${geoNameSql('g')}, ${hasUnitsSql('s')} as has_units${more}
     from series s
     cross join series_geo g on g.series_id = s.id
     group by s.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, g.geo_id
   )`
-const SERIES_GEO_COLUMNS = `p.series_id, p.kind, p.indicator_id, p.indicator_name, p.time_trunc, p.time_agg, p.geo_agg, p.geo_trunc, p.unit,
-    p.geo_id, p.geo_name`
+
+/** An expression of a series `p`. If its quantity changed, the other one, for an instant. */
+const byTime = (expression: string, atInstant: string): string =>
+  `case when p.has_units then ${atInstant} else ${expression} end`
+
+/** The columns of a series and geo `p`, with the unit at an instant. */
+const seriesGeoColumns = (
+  at: string,
+): string => `p.series_id, p.kind, p.indicator_id, p.indicator_name, p.time_trunc, p.time_agg, p.geo_agg, p.geo_trunc,
+    ${byTime('p.unit', unitAtSql('p', at))} as unit, p.geo_id, p.geo_name`
 
 /** The local time and day of an instant in the zone of a row. */
 interface Local {
@@ -98,7 +109,7 @@ const valuesSql = (
   local: Local,
   table: string,
   { more = '', where = '' } = {},
-): string => `select ${SERIES_GEO_COLUMNS},
+): string => `select ${seriesGeoColumns('o.at')},
     o.at, ${utcTime('o.at')} as at_utc,
     ${local.time('p', 'o.at')} as at_local,
     ${local.date('p', 'o.at')} as local_date,
@@ -150,9 +161,10 @@ const SERIES_GEO_MONTHS = seriesGeoSql(`, ${measureSql('s')} as measure,
       (select min(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as first_month,
       (select max(m.month) from _day m where m.series_id = s.id and m.geo_id = g.geo_id) as last_month`)
 
-const dailySql = (at: string, days: string): string => `select ${SERIES_GEO_COLUMNS}, ${at} as at,
+const dailySql = (at: string, days: string): string => `select ${seriesGeoColumns(at)}, ${at} as at,
     date(${midnight('d.day')}, 'unixepoch') as local_date, d.count, d.min, d.max,
-    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum, case p.measure when 'power' then ${ENERGY_SQL} when 'energy' then d.sum end as energy, d.hours
+    coalesce(d.energy / d.hours, d.sum / d.count) as avg, d.sum,
+    case ${byTime('p.measure', measureAtSql('p', at))} when 'power' then ${ENERGY_SQL} when 'energy' then d.sum end as energy, d.hours
   from ${SERIES_GEO_MONTHS} p
   ${days}`
 
@@ -170,15 +182,24 @@ const DAILY_VIEW_POSTGRES = dailySql(
   'join _day d on d.series_id = p.series_id and d.geo_id = p.geo_id',
 )
 
+const MONTH_START = instantSql('d.time_zone', midnight('1'))
+
+/** The energy of a month of a series whose quantity changed, day by day. */
+const MONTHLY_ENERGY = `(
+      select sum(case ${measureAtSql('d', instantSql('d.time_zone', midnight('e.day')))} when 'power' then ${ENERGY_SQL.replaceAll('d.', 'e.')} when 'energy' then e.sum end)
+      from _day e where e.series_id = d.series_id and e.geo_id = d.geo_id and e.month = d.month
+    )`
+
 const GROUPED_BY = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
 
 // The key of days is ordered by month, so that grouping needs no sort and conditions on the grouped columns use the key.
-const MONTHLY_VIEW = `select d.series_id, ${seriesColumnsSql('d')},
+const MONTHLY_VIEW = `select d.series_id, ${seriesColumnsSql('d', MONTH_START)},
     d.geo_id,
     ${geoNameSql('d')},
-    ${instantSql('d.time_zone', midnight('1'))} as at,
+    ${MONTH_START} as at,
     strftime('%Y-%m', ${midnight('1')}, 'unixepoch') as local_month, d.count, d.min, d.max, d.energy / d.hours as avg, d.sum,
-    case ${measureSql('d')} when 'power' then d.energy when 'energy' then d.sum end as energy, d.hours
+    case when ${hasUnitsSql('d')} then ${MONTHLY_ENERGY} else case ${measureSql('d')} when 'power' then d.energy when 'energy' then d.sum end end as energy,
+    d.hours
   from (
     select s.id as series_id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.time_zone, d.geo_id, d.month,
       sum(d.count) as count, min(d.min) as min, max(d.max) as max, sum(d.sum) as sum, sum(${ENERGY_SQL}) as energy, sum(d.hours) as hours
@@ -217,16 +238,16 @@ const hoursSelect = (
     cross join observation o on o.series_id = s.id and o.geo_id = h.geo_id and o.at >= h.at and o.at < h.at + 3600
     group by ${SERIES_KEY}, ${geo}, h.at`
 
-const hourlySql = (local: Local): string => `select s.series_id, ${seriesColumnsSql('s')},
+const hourlySql = (local: Local): string => `select s.series_id, ${seriesColumnsSql('s', 's.at')},
     s.geo_id,
     ${geoNameSql('s')},
     s.at, ${utcTime('s.at')} as at_utc,
     ${local.time('s', 's.at')} as at_local,
     ${local.date('s', 's.at')} as local_date,
-    iif(s.seconds = 3600 and s.first_at = s.at, iif(${isSummedSql('s')}, s.sum, s.weighted / 3600), null) as value,
+    iif(s.seconds = 3600 and s.first_at = s.at, iif(${isSummedSql('s', 's.at')}, s.sum, s.weighted / 3600), null) as value,
     iif(s.seconds = 3600 and s.first_at = s.at, 1, 0) as is_complete,
     s.count, s.min, s.max, s.weighted / nullif(s.seconds, 0) as avg, s.sum,
-    case ${measureSql('s')} when 'power' then s.weighted / 3600 when 'energy' then s.sum end as energy,
+    case ${measureSql('s', 's.at')} when 'power' then s.weighted / 3600 when 'energy' then s.sum end as energy,
     cast(s.seconds as real) / 3600 as hours
   from (
     ${hoursSelect(STARTED_HOURS, 'g.geo_id')}
