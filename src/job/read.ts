@@ -90,7 +90,7 @@ export function findSameNames(files: readonly JobText[]): Mistake[] {
   const named = files.flatMap(({ text, ...file }) => {
     const { parsed } = parseYaml(text)
     const name = parsed && valueAt(parsed.value)(['name'])
-    return typeof name === 'string' ? [{ ...file, name, ...parsed!.positionOf(['name'], false) }] : []
+    return typeof name === 'string' ? [{ ...file, name, ...parsed!.positionOf(['name'], true) }] : []
   })
   return named.flatMap(({ file, realPath, name, line, column }, i) => {
     const first = named.slice(0, i).find((other) => other.name === name && other.realPath !== realPath)

@@ -67,9 +67,14 @@ export function decideDuties(
   const storedScopes = groupDuties(stored)
   const storedSeries = Map.groupBy(stored, ({ series }) => seriesKey(series))
   const scopes = Map.groupBy(selected, scopeKey)
-  const decided = [...scopes].flatMap(([key, ranges]) =>
-    decideScope(storedScopes.get(key) ?? [], ranges, storedSeries.get(seriesKey(ranges[0]!.series)) ?? [], options),
-  )
+  const decided = [...scopes].flatMap(([key, ranges]) => {
+    const ofSeries = storedSeries.get(seriesKey(ranges[0]!.series)) ?? []
+    // An older version recorded no window.
+    const adopted = ofSeries.filter(
+      ({ window, entryPath }) => window === '' && ranges.some((range) => range.entryPath === entryPath),
+    )
+    return decideScope([...(storedScopes.get(key) ?? []), ...adopted], ranges, ofSeries, options)
+  })
   if (!options.keepsSelected) return decided
   return [...decided, ...stored.filter((duty) => duty.selector !== null && !scopes.has(scopeKey(duty)))]
 }

@@ -21,6 +21,7 @@ test('a gap distinguishes offer indicators and shows the aggregation of geos', a
   const store = await tempStore()
   for (const kind of ['indicator', 'offer_indicator'])
     store.run("insert into indicator (kind, id, first_seen_at) values (?, 7, '2025-01-01T00:00:00.000Z')", [kind])
+  store.run("insert into _job (id, name, definition_at, returns) values (1, 'job', '2025-01-01T00:00:00.000Z', 0)", [])
   for (const [id, kind, agg] of [
     [1, 'indicator', null],
     [2, 'offer_indicator', null],
