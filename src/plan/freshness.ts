@@ -1,3 +1,4 @@
+import type { EarlierLookback } from '../job/duty.ts'
 import type { Span } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import { type Coverage, EARLY_S, isUnverifiedDue, unknownNext } from '../job/plannerState.ts'
@@ -18,6 +19,8 @@ export interface Freshness {
   readonly unit: Unit
   /** The periods of the series, if it has known calendar periods. */
   readonly periods?: Periods | undefined
+  /** Shorter lookbacks that apply to older data. */
+  readonly earlierLookbacks?: readonly EarlierLookback[]
 }
 
 /** The times of an entry. Listings without a lookback are never revised. */
@@ -34,8 +37,12 @@ export const toFreshness = (
 })
 
 /** The local border before which, at an instant, nothing can be revised. */
-export const findSettledBorder = (at: Instant, { zone, lookbackS, unit, periods }: Freshness): Instant => {
-  const border = floorTo(zone, at - lookbackS, unit)
+export const findSettledBorder = (at: Instant, freshness: Freshness): Instant =>
+  findBorder(at - freshness.lookbackS, freshness)
+
+/** The last local border that is not after an instant. */
+function findBorder(at: Instant, { zone, unit, periods }: Freshness): Instant {
+  const border = floorTo(zone, at, unit)
   // A period that contains the border may still be revised.
   return periods ? floorTo(zone, periods.floor(border), unit) : border
 }
@@ -47,9 +54,14 @@ const isFresh = (fetchedAt: Instant, { now, refreshS }: Freshness): boolean =>
 /** Rule 23: the part of a stored interval that was settled when it was fetched. */
 function findSettledPart(stored: Coverage, freshness: Freshness): Interval {
   const ahead = Math.max(0, stored.fetchedAt - freshness.now)
-  if (stored.settledFor - ahead >= freshness.lookbackS) return stored
-  const border = findSettledBorder(stored.fetchedAt - ahead, freshness)
-  return { from: stored.from, to: Math.min(stored.to, border) }
+  const settledEnd = (lookbackS: number): Instant =>
+    stored.settledFor - ahead >= lookbackS
+      ? stored.to
+      : Math.min(stored.to, findSettledBorder(stored.fetchedAt - ahead, { ...freshness, lookbackS }))
+  const earlierEnds = (freshness.earlierLookbacks ?? []).map(({ before, lookbackS }) =>
+    Math.min(findBorder(before, freshness), settledEnd(lookbackS)),
+  )
+  return { from: stored.from, to: Math.max(settledEnd(freshness.lookbackS), ...earlierEnds) }
 }
 
 /** The part of a stored interval that need not be requested. */

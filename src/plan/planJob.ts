@@ -3,7 +3,7 @@ import { resolveMoment } from '../job/moment.ts'
 import { hasBudget } from '../job/pace.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveStored } from '../job/select.ts'
-import { coversAllGeos, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
+import { coversAllGeos, createRecall, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { calculateAbsentShare, isAbsenceDue, planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings, planSelection } from './planListings.ts'
@@ -55,7 +55,8 @@ export function* planPreview(
   const { job } = planning
   const selecting = selectsInTurn(job, catalogue) ? job : undefined
   if (!selecting) yield* planSelection(planning)
-  yield* planJob({ ...planning, job: resolveStored(job, catalogue), selecting })
+  const recall = planning.duties && createRecall(planning.duties)
+  yield* planJob({ ...planning, job: resolveStored(job, catalogue, recall), selecting })
 }
 
 /** Whether the catalogue that a job selects by takes turns like other lists: the stored one is good enough until then. */

@@ -131,6 +131,8 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
         lackingGeos: [],
         hasSelection: true,
         windowHints: [],
+        takenOver: null,
+        unwanted: 0,
       }
     },
     async replay(now) {

@@ -118,7 +118,7 @@ const SINGLE = `select series_id, geo_id, iif(state <> 'unverified' or not exist
             ), 1, 0) as single from _coverage k where geo_id <> ${ALL_GEOS}
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${FAILED} and f.series_id is not null
             union select f.series_id, g.value, 1 from _fetch f, json_each('[' || f.geo_ids || ']') g where ${COARSE} and f.series_id is not null
-            union select w.series_id, g.value, 0 from _job_range w, json_each('[' || w.geo_ids || ']') g`
+            union select w.series_id, g.value, 0 from _duty w, json_each('[' || w.geo_ids || ']') g`
 
 /** Failed requests for all geos and for single geos; those for all geos also appear for each geo that they concern. */
 const failedRequests = (
@@ -151,15 +151,15 @@ const GAP_ROWS = `select ${SERIES_SELECT}, c.geo_id, c.from_at, c.to_at, 1 as co
           ${failedRequests(COARSE)}
           union all
           select ${SERIES_SELECT}, ${ALL_GEOS}, w.from_at, w.to_at, 0, 0, 1, 1
-          from series s join _job_range w on w.series_id = s.id where w.geo_ids is null
+          from series s join _duty w on w.series_id = s.id where w.geo_ids = ''
           union all
           select ${SERIES_SELECT}, g.geo_id, w.from_at, w.to_at, 0, 0, 1, 0
           from series s
           join (${SINGLE}) g on g.series_id = s.id
-          join _job_range w on w.series_id = s.id where w.geo_ids is null
+          join _duty w on w.series_id = s.id where w.geo_ids = ''
           union all
           select ${SERIES_SELECT}, g.value, w.from_at, w.to_at, 0, 0, 1, 1
-          from series s join _job_range w on w.series_id = s.id, json_each('[' || w.geo_ids || ']') g`
+          from series s join _duty w on w.series_id = s.id, json_each('[' || w.geo_ids || ']') g`
 
 /** The uncovered intervals of a range. What jobs select is apart from what they do not. */
 const HOLES = islands(
@@ -182,15 +182,15 @@ const HOLES = islands(
 )
 
 const HALF_YEAR = 182 * DAY
-/** A condition: the row `w` of `_job_range` selects the series and geo of an interval; one of some geos does not select all geos. */
+/** A condition: the row `w` of `_duty` selects the series and geo of an interval; one of some geos does not select all geos. */
 export const selectsGeo = (row: string): string =>
-  `w.series_id = ${row}.series_id and (w.geo_ids is null or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
-/** A condition: the row `w` of `_job_range` overlaps an interval of a series and geo that it selects. */
+  `w.series_id = ${row}.series_id and (w.geo_ids = '' or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
+/** A condition: the row `w` of `_duty` overlaps an interval of a series and geo that it selects. */
 export const selectsPart = (row: string): string =>
   `${selectsGeo(row)} and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at`
 /** A value of the first job that selects part of the interval; null without such a job, because nothing requests it then. */
-const ifSelected = (row: string, value: string, order = 'w.job'): string => `(select ${value} from _job_range w
-        where ${selectsPart(row)} order by ${order} limit 1)`
+const ifSelected = (row: string, value: string, order = 'j.name, j.id'): string => `(select ${value} from _duty w
+        join _job j on j.id = w.job_id where ${selectsPart(row)} order by ${order} limit 1)`
 /** Scheduled runs may be early by as much (`job/plannerState.ts`). */
 const EARLY_S = HOUR
 /** The delay of 1, 2, 4, 8 … days, minus the hour by which a scheduled run may be early. */
@@ -199,7 +199,7 @@ const wait = (since: string, last: string): string => `${last} - ${since} + ${DA
 const UNVERIFIED_NEXT = ifSelected(
   'c',
   `c.fetched_at + max(w.refresh_s, min(${HALF_YEAR - EARLY_S}, ${wait('c.since_at', 'c.fetched_at')}))`,
-  'w.refresh_s, w.job',
+  'w.refresh_s, j.name, j.id',
 )
 /** The next request of an absence, while the delay is below half a year. */
 const ABSENT_NEXT = ifSelected(
@@ -210,7 +210,8 @@ const ABSENT_NEXT = ifSelected(
 const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.to_at,
       ${localTimeSql('h', 'h.from_at')} as from_local,
       ${localTimeSql('h', 'h.to_at')} as to_local,
-      h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at, ${ifSelected('h', 'w.job')} as job
+      h.reason, h.step_s, h.missing, ${utcTime('h.next_at')} as next_at, ${ifSelected('h', 'j.name')} as job,
+      ${ifSelected('h', 'j.id')} as job_id
     from (
       select ${TIMELINE_COLUMNS}, from_at, end_at as to_at, reason, cast(null as integer) as step_s, cast(null as integer) as missing, cast(null as integer) as next_at
       from (${HOLES}) o
@@ -273,6 +274,7 @@ export const COVERAGE_VIEWS = {
         ),
       ),
       job: optional(text('First job that selects it; NULL if none')),
+      job_id: optional(integer('Its id (_job.id)')),
     },
     sql: GAPS_VIEW,
   },
