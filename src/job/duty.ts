@@ -1,6 +1,7 @@
 import { canonical } from '../util/json.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
+import type { Expectation } from './expectation.ts'
 import type { Selector } from './job.ts'
 import type { SeriesIdentity } from './plannedRequest.ts'
 
@@ -23,6 +24,8 @@ export interface SelectedRange extends Interval {
   readonly timeZone: string
   readonly lookbackS: number
   readonly refreshS: number
+  /** What the entry expects of the periods of the series; null: its values decide. */
+  readonly expect: Expectation | null
   /** The selection by the catalogue (`selectorText`) to which the series belongs; null if the entry lists its id. */
   readonly selector: string | null
 }

@@ -94,6 +94,7 @@ function decideScope(
       to: Math.max(...entries.map(({ to }) => to)),
       lookbackS: Math.max(...entries.map(({ lookbackS }) => lookbackS)),
       refreshS: Math.min(...entries.map(({ refreshS }) => refreshS)),
+      expect: entries.find(({ expect }) => expect !== null)?.expect ?? null,
       selector: entries.find(({ selector }) => selector !== null)?.selector ?? null,
     }
   }

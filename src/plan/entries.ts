@@ -91,6 +91,7 @@ export function listSelectedRanges(
       timeZone: job.timeZone,
       lookbackS: spanSeconds(entry.lookback),
       refreshS: spanSeconds(entry.refresh),
+      expect: entry.expect,
       selector: selectors.get(entry.path) ?? null,
     }))
   })

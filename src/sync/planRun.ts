@@ -3,6 +3,7 @@ import type { Job, UserRange } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../job/select.ts'
+import { applyExpectations } from '../load/timelines/expectations.ts'
 import { groupDuties } from '../plan/duties.ts'
 import { createRecall } from '../plan/entries.ts'
 import { planJob, selectsInTurn } from '../plan/planJob.ts'
@@ -86,6 +87,7 @@ async function* planBatches(context: SyncContext, request: PlanRequest, plan: Ru
     if (plan.jobId === null) return groupDuties([])
     const { duties, unwanted } = await storeDuties(store, plan.jobId, planning, catalogue, context.nowMs())
     plan.unwanted += unwanted
+    await applyExpectations(store, context.service)
     return duties
   }
   let planning = await readPlanning(context, request)

@@ -4,6 +4,7 @@ import type { Reader, Store } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Duty, EarlierLookback } from '../job/duty.ts'
+import type { Expectation } from '../job/expectation.ts'
 import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue } from '../job/select.ts'
 import { findOrInsertSeries } from '../load/storedSeries.ts'
@@ -24,7 +25,7 @@ export async function readDuties({ kysely }: Reader, jobId: number): Promise<Dut
     .where('d.job_id', '=', jobId)
     .select(['s.kind', 's.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
     .select(['d.geo_ids as geos', 'd.window_text', 'd.entry', 'd.time_zone', 'd.from_at', 'd.to_at', 'd.lookback_s'])
-    .select(['d.earlier_lookbacks', 'd.refresh_s', 'd.selector', 'd.since_at'])
+    .select(['d.earlier_lookbacks', 'd.refresh_s', 'd.expect', 'd.selector', 'd.since_at'])
     .orderBy('d.series_id')
     .orderBy('d.geo_ids')
     .orderBy('d.window_text')
@@ -40,6 +41,7 @@ export async function readDuties({ kysely }: Reader, jobId: number): Promise<Dut
     lookbackS: row.lookback_s,
     earlierLookbacks: JSON.parse(row.earlier_lookbacks ?? '[]') as EarlierLookback[],
     refreshS: row.refresh_s,
+    expect: row.expect as Expectation | null,
     selector: row.selector,
     sinceAt: row.since_at,
   }))
@@ -124,6 +126,7 @@ const toRow = (duty: Duty, jobId: number, seriesId: number): DutyRow => ({
   lookback_s: duty.lookbackS,
   earlier_lookbacks: duty.earlierLookbacks.length === 0 ? null : JSON.stringify(duty.earlierLookbacks),
   refresh_s: duty.refreshS,
+  expect: duty.expect,
   selector: duty.selector,
   since_at: duty.sinceAt,
 })

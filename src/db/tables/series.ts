@@ -199,6 +199,7 @@ export const _duty = table(
       ),
     ),
     refresh_s: integer('Age, in seconds, at which data that can still change is fetched again'),
+    expect: optional(text('Cadence that the job expects, such as 15m or irregular; NULL = by the stored values')),
     selector: optional(json('Selection by the catalogue to which the series belongs; NULL = the job lists the id')),
     since_at: instant('First wanted'),
   },

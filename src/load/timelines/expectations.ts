@@ -3,22 +3,22 @@ import type { Expectation } from '../../job/expectation.ts'
 import type { Service } from '../../service/service.ts'
 import { judgeSeries } from './judgeStored.ts'
 
-/** A stored series, and what its jobs expect of it. */
-export interface ExpectedSeries {
-  readonly seriesId: number
-  readonly expect: Expectation | null
-}
-
-/** Stores what a job expects of its series, and judges those again of which it expects something else than before. */
-export async function storeExpectations(
-  store: Store,
-  service: Service,
-  expected: readonly ExpectedSeries[],
-): Promise<void> {
-  const rows = await store.kysely.selectFrom('series').select(['id', 'expect']).execute()
-  const stored = new Map(rows.map(({ id, expect }) => [id, expect]))
-  for (const { seriesId, expect } of expected) {
-    if (!stored.has(seriesId) || stored.get(seriesId) === expect) continue
+/**
+ * Judges those series again of which jobs expect something else than before. If several jobs expect something of a series, the first one
+ * decides.
+ */
+export async function applyExpectations(store: Store, service: Service): Promise<void> {
+  const rows = await store.kysely
+    .selectFrom('series as s')
+    .leftJoin('_duty as d', (join) => join.onRef('d.series_id', '=', 's.id').on('d.expect', 'is not', null))
+    .select(['s.id', 's.expect as before', 'd.expect'])
+    .where((eb) => eb.or([eb('s.expect', 'is not', null), eb('d.expect', 'is not', null)]))
+    .orderBy('s.id')
+    .orderBy('d.job_id')
+    .execute()
+  for (const [seriesId, [first]] of Map.groupBy(rows, ({ id }) => id)) {
+    const expect = first!.expect as Expectation | null
+    if (expect === first!.before) continue
     await store.write(async (tx) => {
       await tx.updateTable('series').set({ expect }).where('id', '=', seriesId).execute()
       await judgeSeries(tx, store.engine, seriesId, service)
