@@ -22,7 +22,7 @@ import { withReader } from '../settings/databases.ts'
 export const positionals = {
   job: {
     type: 'string',
-    describe: 'Job file (YAML) whose rate limit and call budget apply; default: the strictest of the jobs concerned',
+    describe: 'Job file with the pace; default: the strictest pace concerned',
   },
 } as const
 export const flags = { ...RUN_FLAGS, ...JSON_FLAG } as const
