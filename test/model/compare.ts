@@ -270,6 +270,9 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
     for (const [at, versions] of truth.values.get(gap.geo) ?? [])
       if (at >= gap.from && at < gap.to && versions.at(-1)?.to === null)
         differ(`${row.key}: a stored value is said to be missing`, new Date(at * 1000).toISOString(), gap)
+  for (const geo of new Set(recorded.flatMap(({ geo, step }) => (step === null ? [geo] : []))))
+    if (longestRun(truth, geo) < 28)
+      differ(`${row.key}, geo ${geo}: days are missing, though not every day had a value`, 28, longestRun(truth, geo))
   for (const { geo_id, from, to, step_s, missing } of gaps)
     if (step_s !== null && step_s <= HOUR && missing !== (to - from) / step_s)
       differ(`gaps of ${row.key}, geo ${geo_id}: how many periods are missing`, (to - from) / step_s, missing)
@@ -292,6 +295,18 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
       if (String(a) !== String(b)) differ(`${place}, ${new Date(day.from * 1000).toISOString()}`, a, b)
     }
   }
+}
+
+/** The most consecutive local days on which a geo has a value. */
+function longestRun({ values }: SeriesTruth, geo: number): number {
+  const current = [...(values.get(geo) ?? [])].filter(([, versions]) => versions.at(-1)?.to === null)
+  const days = new Set(current.map(([at]) => dayOf(at).from))
+  let [run, longest] = [0, 0]
+  for (const day of unitsOf(Math.min(...days), Math.max(...days) + 1, 'day')) {
+    run = days.has(day.from) ? run + 1 : 0
+    longest = Math.max(longest, run)
+  }
+  return longest
 }
 
 const stepsBetween = (from: number, to: number, step: number): number[] =>
