@@ -119,7 +119,7 @@ export async function load(
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.http.target, fetchId, hash)
     const { counts, rejects } = await applyRows(tx, store.engine, { ...record, fetchId, rows })
     await quarantine(tx, { fetchId, runId, recordedMs }, rejects)
-    await recordChanges(tx, planned, rows, seriesId, fetchId)
+    await recordChanges(tx, planned, rows, seriesId)
     return counts
   })
 }

@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely'
 import { prepareQuery } from '../db/prepared.ts'
-import { readStepsAround } from '../db/queries/stepsAround.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Rows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
@@ -17,6 +16,30 @@ const coverageAt = prepareQuery((db, parameters: { seriesId: number; at: Instant
     .where('to_at', '>=', parameters.at),
 )
 
+/**
+ * The steps that the replies of the nearest values stated, for every geo; null where there is none. Stored steps do not do: a
+ * coarser one is written only after some days.
+ */
+const statedStepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number; at: Instant }) =>
+  db
+    .selectFrom('series_geo as g')
+    .where('g.series_id', '=', seriesId)
+    .select('g.geo_id')
+    .select((geo) => {
+      const steps = geo
+        .selectFrom('observation as o')
+        .leftJoin('_fetch as f', 'f.id', 'o.fetch_id')
+        .select(({ fn }) => fn.coalesce('f.step_s', 'o.step_s').as('step'))
+        .whereRef('o.series_id', '=', 'g.series_id')
+        .whereRef('o.geo_id', '=', 'g.geo_id')
+        .limit(1)
+      return [
+        steps.where('o.at', '<', at).orderBy('o.at', 'desc').as('before'),
+        steps.where('o.at', '>=', at).orderBy('o.at').as('after'),
+      ]
+    }),
+)
+
 const insertChange = prepareQuery((db, row: { seriesId: number; at: Instant; step: number }) =>
   db
     .insertInto('_resolution')
@@ -29,35 +52,20 @@ const insertChange = prepareQuery((db, row: { seriesId: number; at: Instant; ste
     ),
 )
 
-/** The starts of the stretches of a series that a reply showed. */
-const selectNewStretches = prepareQuery((db, { seriesId, fetchId }: { seriesId: number; fetchId: number }) =>
-  db
-    .selectFrom('_cadence')
-    .select('from_at')
-    .distinct()
-    .where('series_id', '=', seriesId)
-    .where('fetch_id', '=', fetchId),
-)
-
 /**
- * Records where the resolution of a series changes, so that later windows are cut there: at the ends of a window that was just
- * loaded, and where a stretch begins that it showed, because a coarser step is known only after some days. A change needs coverage on
- * both sides.
+ * Records at which ends of a window that was just loaded the resolution changes, so that later windows are cut there. A change
+ * needs coverage on both sides. A guessed step shows nothing.
  */
 export async function recordChanges(
   tx: Transaction<Database>,
   { window, series, service }: PlannedRequest,
   { observations }: Rows,
   seriesId: number | null,
-  fetchId: number,
 ): Promise<void> {
   if (!window || !series || seriesId === null || series.timeTrunc !== null || service.steps.coarse === null) return
-  if (!observations?.at.length) return
-  // A guessed step shows nothing.
-  const ends = observations.isStepGuessed ? [] : [window.from, window.to]
-  const stretches = await selectNewStretches.all(tx, { seriesId, fetchId })
-  for (const at of new Set([...ends, ...stretches.map(({ from_at }) => from_at)])) {
-    const changed = (await readStepsAround(tx, { seriesId, at })).filter(
+  if (!observations?.at.length || observations.isStepGuessed) return
+  for (const at of [window.from, window.to]) {
+    const changed = (await statedStepsAround.all(tx, { seriesId, at })).filter(
       ({ before, after }) =>
         // Steps of calendar periods are not compared: they vary.
         before !== null && after !== null && before !== after && !(isCalendarStep(before) && isCalendarStep(after)),

@@ -7,6 +7,7 @@ import { rebuildDays } from '../../src/db/queries/values.ts'
 import { checkLake } from '../../src/lake/checkLake.ts'
 import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
+import { withdraw } from '../../src/load/timelines/withdraw.ts'
 import { writeDays } from '../../src/load/writeDays.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader, openStore, type Store } from '../store.ts'
@@ -143,10 +144,14 @@ async function load(
       )
     const { inserted, revised, surplus } = await store.engine.upsertObservations(tx, series, id, window, rows)
     for (const geo of new Set(rows.geoIds))
-      store.run('insert into series_geo values (?, ?) on conflict do nothing', [series, geo])
-    const gone = await store.engine.withdrawObservations(tx, series, id, window, rows, surplus)
+      store.run('insert into series_geo (series_id, geo_id) values (?, ?) on conflict do nothing', [series, geo])
     const zone = store.get(`select time_zone from series where id = ${series}`) as string
-    await writeDays(tx, store.engine, { seriesId: series, zone, observations: rows, window, hasWithdrawn: gone > 0 })
+    const reply = { seriesId: series, fetchId: id, zone, window, observations: rows, surplus, fetchedAt: window.to }
+    // Values that may still be revised are withdrawn at once.
+    const { withdrawn } = await withdraw(tx, { ...reply, settledBefore: 0, isRestate: false })
+    const gone = [...withdrawn.values()].reduce((sum, { length }) => sum + length, 0)
+    const changed = { seriesId: series, zone, observations: rows, window, isComplete: true }
+    await writeDays(tx, store.engine, { ...changed, hasWithdrawn: gone > 0 })
     store.run(
       'update _fetch set rows_new = rows_new + ?, rows_revised = rows_revised + ?, rows_withdrawn = rows_withdrawn + ? where id = ?',
       [inserted, revised, gone, id],

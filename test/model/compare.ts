@@ -1,10 +1,10 @@
 /* Compares the whole database with the model. */
 
-import { NEARBY } from '../../src/load/coverage/decideAbsences.ts'
 import { oracleDays } from '../load/dayOracle.ts'
 import { DAY, HOUR, SERVICE_ZONE, type Unit, unitsOf } from './calendar.ts'
-import { isAbsent, isMonthly, isPromised } from './duties.ts'
-import { concerns, type SeriesTruth, type Standing, standingOf, type Version } from './oracle.ts'
+import { isPromised } from './duties.ts'
+import { dayOf, periodsOf } from './missing.ts'
+import { concerns, type SeriesTruth, standingOf, type Version } from './oracle.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
 
@@ -57,6 +57,8 @@ function compareValues({ program, tally }: Scene, { id, key }: Row, truth: Serie
     text === null ? [id] : [id, text, text],
   ) as { geo: number; at: number; value: number; step: number }[]
   const what = then === null ? 'values' : `values as of ${text}`
+  const regular = new Map([...truth.values.keys()].map((geo) => [geo, periodsOf(truth, geo)?.isRegular ?? false]))
+  const hasOneStep = (geo: number): boolean => regular.get(geo)!
   let expected = 0
   for (const values of truth.values.values())
     for (const versions of values.values())
@@ -70,7 +72,8 @@ function compareValues({ program, tally }: Scene, { id, key }: Row, truth: Serie
       ?.find((one) => (then === null ? one.to === null : isKnownAt(one, then)))
     const place = `${what} of ${key}, geo ${geo}, ${new Date(at * 1000).toISOString()}`
     if (!version || version.value !== value) differ(place, version ?? null, { value, step })
-    if (version.step !== null && version.step !== step) differ(`${place}: step`, version.step, step)
+    // Several steps are decided by the cadence of whole weeks.
+    if (then === null && hasOneStep(geo) && version.step !== step) differ(`${place}: step`, version.step, step)
   }
   tally.comparisons += rows.length * 2 + 1
 }
@@ -255,105 +258,56 @@ async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> 
   }
 }
 
-/** Expects absent units to have a reply without a value, and missing values of settled replies to be absent. */
+/** Expects no stored value to be missing, and exactly the missing periods of verified days to be recorded. */
 function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
-  const lookback = (scene.lookbacks.get(row.key) ?? 2) * DAY
-  for (const gap of gaps.filter(({ reason }) => reason === 'absent'))
-    for (const [at, versions] of truth.values.get(gap.geo_id) ?? [])
-      if (at < gap.to && at + (versions.at(-1)?.step ?? 1) > gap.from && versions.at(-1)?.to === null)
-        differ(`gaps of ${row.key}: a value is said to be absent`, new Date(at * 1000).toISOString(), gap)
+  const recorded = scene.program
+    .store()
+    .all(
+      'select geo_id as geo, from_at as "from", to_at as "to", step_s as step, missing from _absent where series_id = ?',
+      [row.id],
+    ) as { geo: number; from: number; to: number; step: number | null; missing: number | null }[]
+  for (const gap of recorded)
+    for (const [at, versions] of truth.values.get(gap.geo) ?? [])
+      if (at >= gap.from && at < gap.to && versions.at(-1)?.to === null)
+        differ(`${row.key}: a stored value is said to be missing`, new Date(at * 1000).toISOString(), gap)
+  for (const geo of new Set(recorded.flatMap(({ geo, step }) => (step === null ? [geo] : []))))
+    if (longestRun(truth, geo) < 28)
+      differ(`${row.key}, geo ${geo}: days are missing, though not every day had a value`, 28, longestRun(truth, geo))
   for (const { geo_id, from, to, step_s, missing } of gaps)
     if (step_s !== null && step_s <= HOUR && missing !== (to - from) / step_s)
       differ(`gaps of ${row.key}, geo ${geo_id}: how many periods are missing`, (to - from) / step_s, missing)
   if (!isPromised(scene, row.key, row.trunc)) return
-  if (!isMonthly(scene, row.key)) compareNothing(scene, row, truth, gaps)
-  // A reply about one instant may have added a value of another length.
-  const single = truth.events.findLast(({ question, present }) => question.window === null && present.size > 0)
-  const { units } = askedOf(truth, row.trunc)
-  for (const [geo, values] of truth.values)
-    for (const unit of units) {
-      const standing: Standing = standingOf(truth, unit, geo)
-      const inUnit = [...values].some(
-        ([at, versions]) => at >= unit.from && at < unit.to && versions.at(-1)?.to === null,
-      )
-      if (
-        standing.state !== 'held' ||
-        standing.marred ||
-        !isPromised(scene, row.key, row.trunc, standing.at) ||
-        (single && single.at >= standing.at) ||
-        !inUnit ||
-        standing.at < unit.to + lookback + HOUR ||
-        !isAbsent(truth, unit, geo)
-      )
-        continue
+  for (const geo of truth.values.keys()) {
+    const periods = periodsOf(truth, geo)
+    if (!periods) continue
+    const own = recorded.filter((gap) => gap.geo === geo && gap.step !== null)
+    const place = `missing of ${row.key}, geo ${geo}`
+    if (!periods.isRegular && own.length > 0) differ(`${place}: some, though nothing shows a regular series`, [], own)
+    const found = new Set(own.flatMap(({ from, to, step }) => stepsBetween(from, to, step!)))
+    const expected = new Set(periods.isRegular ? periods.missing : [])
+    const days = new Map([...expected, ...found].map((at) => [dayOf(at).from, dayOf(at)]))
+    for (const day of days.values()) {
+      const { state, marred } = standingOf(truth, day, geo)
+      // A day that is not verified keeps what was known of it, and a dismissed row may stand for a value.
+      if (state !== 'held' || marred) continue
       scene.tally.comparisons++
-      const over = gaps.some(
-        (gap) => gap.reason === 'absent' && gap.geo_id === geo && gap.from < unit.to && gap.to > unit.from,
-      )
-      if (!over)
-        differ(
-          `gaps of ${row.key}, geo ${geo}, ${new Date(unit.from * 1000).toISOString()}: nothing absent`,
-          standing,
-          gaps,
-        )
-    }
-}
-
-/**
- * Whether most days, months or years around a unit had no value when its reply arrived. A series that lost values in an
- * outage then looks like events, whose absences are unknown.
- */
-function looksIrregular({ values }: SeriesTruth, unit: { from: number; to: number }, then: number): boolean {
-  const length = (unit.to - unit.from) * 1.2
-  return [...values.values()].some((one) => {
-    const known = [...one].filter(([, [first]]) => first!.from <= then).map(([at]) => at)
-    const before = known.filter((at) => at < unit.from).sort((a, b) => a - b)
-    const after = known.filter((at) => at >= unit.to).sort((a, b) => a - b)
-    const near = [...before.slice(-NEARBY), ...after.slice(0, NEARBY)]
-    const apart = near.filter((at, i) => i > 0 && at - near[i - 1]! > length).length
-    return apart * 2 > Math.max(0, near.length - 1)
-  })
-}
-
-/**
- * Expects all geos to be absent where the last settled reply for all geos was empty. If it had values of other geos, a
- * geo with stored values is unverified, and any other known geo absent.
- */
-function compareNothing(scene: Scene, { key, trunc }: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
-  const lookback = (scene.lookbacks.get(key) ?? 2) * DAY
-  for (const unit of askedOf(truth, trunc).units) {
-    const last = truth.events.findLast(
-      ({ question: { window }, outcome }) =>
-        outcome !== 'failed' && window && window.from < unit.to && window.to > unit.from,
-    )
-    const window = last?.question.window
-    if (
-      !last ||
-      !window ||
-      last.outcome !== 'answered' ||
-      last.question.geos !== null ||
-      last.rejects.length > 0 ||
-      window.from > unit.from ||
-      window.to < unit.to ||
-      last.at < unit.to + lookback + HOUR ||
-      !isPromised(scene, key, trunc, last.at) ||
-      looksIrregular(truth, unit, last.at)
-    )
-      continue
-    const place = `gaps of ${key}, ${new Date(unit.from * 1000).toISOString()}`
-    const has = (reasons: readonly string[], geo: number): boolean =>
-      gaps.some((gap) => reasons.includes(gap.reason) && gap.geo_id === geo && gap.from < unit.to && gap.to > unit.from)
-    if (last.present.size === 0) {
-      scene.tally.comparisons++
-      const reasons = last.lost.size > 0 ? ['unverified'] : ['absent']
-      if (!has(reasons, 0)) differ(`${place}: nothing was answered, and all geos are not ${reasons}`, last, gaps)
-      continue
-    }
-    for (const geo of last.known) {
-      if (last.present.has(geo)) continue
-      scene.tally.comparisons++
-      if (!has([last.lost.has(geo) ? 'unverified' : 'absent'], geo))
-        differ(`${place}: the answer had other geos, and geo ${geo} is no gap`, last, gaps)
+      const [a, b] = [expected, found].map((all) => [...all].filter((at) => at >= day.from && at < day.to).sort())
+      if (String(a) !== String(b)) differ(`${place}, ${new Date(day.from * 1000).toISOString()}`, a, b)
     }
   }
 }
+
+/** The most consecutive local days on which a geo has a value. */
+function longestRun({ values }: SeriesTruth, geo: number): number {
+  const current = [...(values.get(geo) ?? [])].filter(([, versions]) => versions.at(-1)?.to === null)
+  const days = new Set(current.map(([at]) => dayOf(at).from))
+  let [run, longest] = [0, 0]
+  for (const day of unitsOf(Math.min(...days), Math.max(...days) + 1, 'day')) {
+    run = days.has(day.from) ? run + 1 : 0
+    longest = Math.max(longest, run)
+  }
+  return longest
+}
+
+const stepsBetween = (from: number, to: number, step: number): number[] =>
+  Array.from({ length: Math.round((to - from) / step) }, (_, i) => from + i * step)

@@ -2,6 +2,7 @@
 import type { Summary } from '../../src/sync/sync.ts'
 import { border, DAY, HOUR, noonOf, SERVICE_ZONE, startOf, type Unit, unitsOf } from './calendar.ts'
 import type { Taken } from './intake.ts'
+import { periodsOf } from './missing.ts'
 import {
   concerns,
   type Duty,
@@ -201,6 +202,14 @@ function isLongDue(
     !isPromised(scene, key, trunc, only.at)
   )
     return false
+  // Only what is missing between values of a regular timeline is requested again.
+  const isMissing = [...truth.values.keys()].some(
+    (one) =>
+      (geo === null || one === geo) &&
+      periodsOf(truth, one)?.isRegular &&
+      periodsOf(truth, one)!.missing.some((at) => at >= unit.from && at < unit.to),
+  )
+  if (!isMissing) return false
   return only.at >= unit.to + longest + HOUR && scene.now - only.at >= DAY + 2 * HOUR
 }
 

@@ -27,6 +27,7 @@ interface Fetch {
   readonly resolution_id: number | null
   readonly step_s: number | null
   readonly reason: string | null
+  readonly settled_before: number | null
 }
 
 /** The events of a command: all sent requests and their records. */
@@ -59,7 +60,10 @@ export function takeIn(scene: Scene, summary: Summary | null): Taken {
       if (answer.mixed) differ('sums over a change of resolution are loaded', 'coarse', fetch)
       const { dismissed } = truthOf(oracle, question.key)
       const news = answer.rejects.filter((row) => !dismissed.has(row)).length
-      const did = believe(oracle, question, answer, now, scene.command)
+      const did = believe(oracle, question, answer, now, scene.command, {
+        settledBefore: fetch.settled_before ?? question.window?.from ?? 0,
+        isRestate: fetch.reason === 'restate',
+      })
       const counted = [fetch.rows_revised, fetch.rows_withdrawn, fetch.rows_rejected]
       const meant = [did.revised, did.withdrawn, news]
       // Values without a length are revised only by their value, with any step.

@@ -1,11 +1,13 @@
 /* Predicts the contents of the database from the replies of the service and their times. */
 import { DAY, HOUR } from './calendar.ts'
+import { dayOf, isLong } from './missing.ts'
 import type { Answer, Question } from './service.ts'
 
 /** A version of a value, valid from an instant until the next one. */
 export interface Version {
   readonly value: number
-  readonly step: number | null
+  /** The step of the last reply with this value: a step is no revision. */
+  step: number | null
   readonly from: number
   to: number | null
 }
@@ -22,6 +24,8 @@ export interface Event {
   readonly present: ReadonlySet<number>
   /** Known geos with stored values in the window that are missing in the reply. */
   readonly lost: ReadonlySet<number>
+  /** Days of which the reply lacks many final values, by geo: it is not believed about them yet. */
+  readonly doubted: ReadonlyMap<number, readonly { readonly from: number; readonly to: number }[]>
   /** Previously known geos. */
   readonly known: ReadonlySet<number>
   readonly command: number
@@ -40,7 +44,19 @@ export interface SeriesTruth {
   readonly events: Event[]
   /** Dismissed invalid rows. */
   readonly dismissed: Set<string>
+  /** When a reply first lacked many final values of a day, by geo and day. */
+  readonly doubts: Map<string, number>
 }
+
+/** What decides whether a reply may withdraw final values. */
+export interface Guard {
+  /** Values before this instant can no longer be revised. */
+  readonly settledBefore: number
+  readonly isRestate: boolean
+}
+
+/** Two replies at this distance prove a withdrawal. */
+const SECOND_AFTER = 20 * HOUR
 
 /** The state of the model: every series with all versions of its values and all requests. */
 export type Oracle = Map<string, SeriesTruth>
@@ -48,7 +64,7 @@ export type Oracle = Map<string, SeriesTruth>
 export const truthOf = (oracle: Oracle, key: string): SeriesTruth => {
   let truth = oracle.get(key)
   if (!truth) {
-    truth = { values: new Map(), events: [], dismissed: new Set() }
+    truth = { values: new Map(), events: [], dismissed: new Set(), doubts: new Map() }
     oracle.set(key, truth)
   }
   return truth
@@ -59,26 +75,77 @@ const current = (versions: Version[] | undefined): Version | undefined => {
   return last?.to === null ? last : undefined
 }
 
+interface Held {
+  readonly at: number
+  readonly version: Version
+}
+
+/**
+ * Decides which stored values of a geo a reply withdraws: not those of a day of which it lacks more than an eighth of the final
+ * values, or more than one period of a day and longer, until a second reply says the same.
+ */
+function judgeLack(
+  { doubts }: SeriesTruth,
+  geo: number,
+  held: readonly Held[],
+  sent: ReadonlySet<number>,
+  now: number,
+  { settledBefore, isRestate }: Guard,
+): { readonly gone: Held[]; readonly doubted: { from: number; to: number }[] } {
+  const isFinal = ({ at, version: { step } }: Held): boolean => at + (step ?? 0) <= settledBefore
+  const lacks = (one: Held): boolean => !sent.has(one.at)
+  const longLacking = held.filter((one) => isLong(one.version.step) && isFinal(one) && lacks(one)).length
+  const gone: Held[] = []
+  const doubted: { from: number; to: number }[] = []
+  for (const [from, ofDay] of Map.groupBy(held, ({ at }) => dayOf(at).from)) {
+    const name = `${geo} ${from}`
+    const final = ofDay.filter(isFinal)
+    const lacking = final.filter(lacks)
+    const since = doubts.get(name)
+    const isMuch = lacking.every(({ version }) => isLong(version.step))
+      ? lacking.length > 0 && (longLacking > 1 || since !== undefined)
+      : lacking.length * 8 > final.length
+    const isConfirmed = isRestate || (since !== undefined && now - since >= SECOND_AFTER)
+    if (isMuch && !isConfirmed) {
+      doubts.set(name, since ?? now)
+      const ends = ofDay.flatMap(({ at, version: { step } }) => (isLong(step) ? [at + step!] : []))
+      doubted.push({ from, to: Math.max(dayOf(from).to, ...ends) })
+      continue
+    }
+    doubts.delete(name)
+    gone.push(...ofDay.filter(lacks))
+  }
+  return { gone, doubted }
+}
+
 /** Adds a stored reply. */
-export function believe(oracle: Oracle, question: Question, answer: Answer, at: number, command: number): Effect {
+export function believe(
+  oracle: Oracle,
+  question: Question,
+  answer: Answer,
+  at: number,
+  command: number,
+  guard: Guard,
+): Effect {
   const truth = truthOf(oracle, question.key)
   const { window } = question
   const effect: Effect = { fresh: 0, unchanged: 0, revised: 0, withdrawn: 0 }
   const known = new Set(truth.values.keys())
   const present = new Set(answer.values.map(({ geo }) => geo))
   const lost = new Set<number>()
-  const answered = new Set(answer.values.map(({ geo, at: when }) => `${geo} ${when}`))
+  const doubted = new Map<number, readonly { from: number; to: number }[]>()
   for (const geo of known) {
-    const held = [...truth.values.get(geo)!].filter(
-      ([when, versions]) => window && when >= window.from && when < window.to && current(versions),
-    )
+    const held = [...truth.values.get(geo)!].flatMap(([when, versions]): Held[] => {
+      const version = current(versions)
+      return window && when >= window.from && when < window.to && version ? [{ at: when, version }] : []
+    })
     if (held.length > 0 && !present.has(geo) && concerns(question, geo)) lost.add(geo)
     if (!present.has(geo) || answer.rejects.length > 0) continue
-    for (const [when, versions] of held)
-      if (!answered.has(`${geo} ${when}`)) {
-        versions.at(-1)!.to = at
-        effect.withdrawn++
-      }
+    const sent = new Set(answer.values.flatMap((value) => (value.geo === geo ? [value.at] : [])))
+    const verdict = judgeLack(truth, geo, held, sent, at, guard)
+    for (const { version } of verdict.gone) version.to = at
+    effect.withdrawn += verdict.gone.length
+    if (verdict.doubted.length > 0) doubted.set(geo, verdict.doubted)
   }
   for (const { geo, at: when, value, step } of answer.values) {
     const series = truth.values.get(geo) ?? new Map<number, Version[]>()
@@ -86,7 +153,8 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
     const versions = series.get(when) ?? []
     series.set(when, versions)
     const now = current(versions)
-    if (now && now.value === value && now.step === step) {
+    if (now && now.value === value) {
+      now.step = step
       effect.unchanged++
       continue
     }
@@ -105,6 +173,7 @@ export function believe(oracle: Oracle, question: Question, answer: Answer, at: 
       accepted,
       present,
       lost,
+      doubted,
       known,
       command,
     },
@@ -124,6 +193,7 @@ export function note(oracle: Oracle, question: Question, outcome: Event['outcome
     command,
     present: none,
     lost: none,
+    doubted: new Map(),
     known: none,
   })
 }
@@ -150,9 +220,13 @@ export interface Standing {
   readonly marred: boolean
 }
 
-/** Whether a reply is valid for one geo, or for all. */
-function trust(event: Event, geo: number | null): 'held' | 'unverified' | 'open' {
+/** Whether a reply is valid about a unit, for one geo or for all. */
+function trust(event: Event, geo: number | null, unit: { from: number; to: number }): 'held' | 'unverified' | 'open' {
   if (!event.accepted) return 'unverified'
+  const isDoubted = (one: number): boolean =>
+    event.doubted.get(one)?.some(({ from, to }) => from < unit.to && to > unit.from) ?? false
+  if (geo !== null && isDoubted(geo)) return 'unverified'
+  if (geo === null && [...event.doubted.keys()].some(isDoubted)) return 'open'
   const known = geo === null ? event.known : new Set([geo])
   // All stored values of a geo are missing while others have values, or those of all geos.
   const lost = [...known].some((one) => event.lost.has(one))
@@ -187,8 +261,8 @@ export function standingOf(truth: SeriesTruth, unit: { from: number; to: number 
   const tried = { lastTry: lastTry?.at ?? Number.NEGATIVE_INFINITY, lastOutcome: lastTry?.outcome ?? null }
   const never = Number.NEGATIVE_INFINITY
   if (!last) return { state: 'never', at: never, since: never, marred: false, ...tried }
-  const sound = answered.findLastIndex((event) => trust(event, geo) === 'held')
-  const state = trust(last, geo)
+  const sound = answered.findLastIndex((event) => trust(event, geo, unit) === 'held')
+  const state = trust(last, geo, unit)
   // A later coarse reply may have left it unverified if its days do not explain it.
   const unexplained = state === 'held' && lastTry?.outcome === 'coarse'
   const marred = last.rejects.length > 0
