@@ -108,6 +108,8 @@ export function json(
 
 interface RunWith {
   readonly now?: number
+  /** Default: sync. */
+  readonly command?: string
   readonly options?: UserOptions
   /** The ids of `--only`. */
   readonly only?: readonly number[]
@@ -140,6 +142,7 @@ export function runJob(
   yaml: string,
   {
     now = Date.now(),
+    command = 'sync',
     options = {},
     only,
     signal = new AbortController().signal,
@@ -163,7 +166,7 @@ export function runJob(
       ...more,
     },
     only ? narrowToIndicators([job], only)[0]! : job,
-    'sync',
+    command,
     options,
   )
 }

@@ -1,11 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import { geoNameColumn, indicatorNameColumn, seriesUnitColumn, unitColumn } from '../db/queries/catalogueNames.ts'
+import { readUnitChanges, unitAt } from '../db/queries/unitChanges.ts'
 import { currentValues, supersededValues } from '../db/queries/values.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type Measure, measureSql } from '../db/tables/sql/expressions.ts'
 import { daysFromCivil, type Instant } from '../util/time/instant.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
+import { localDay } from '../util/time/localDay.ts'
 import { type Month, monthInterval } from './changedMonths.ts'
 import type { LakeRow } from './parquetFile.ts'
 
@@ -18,6 +20,8 @@ export type ValueTable = 'observation' | 'observation_revision'
 export interface Timeline extends Readonly<Record<ValueTable, Interval | null>> {
   readonly seriesId: number
   readonly geoId: number
+  /** The time zone of its local days. */
+  readonly zone: string
   /** How its energy follows from its values; null if they are no energy. */
   readonly measure: Measure | null
 }
@@ -27,7 +31,7 @@ export async function readTimelines({ kysely }: Reader): Promise<Timeline[]> {
   const rows = await kysely
     .selectFrom('series_geo as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
-    .select(['g.series_id as seriesId', 'g.geo_id as geoId'])
+    .select(['g.series_id as seriesId', 'g.geo_id as geoId', 's.time_zone as zone'])
     .select(sql.raw<Measure | null>(measureSql('s')).as('measure'))
     .select(({ selectFrom }) => {
       const bound = (table: ValueTable, end: 'min' | 'max') =>
@@ -47,9 +51,10 @@ export async function readTimelines({ kysely }: Reader): Promise<Timeline[]> {
     .execute()
   const interval = (first: Instant | null, last: Instant | null): Interval | null =>
     first === null || last === null ? null : { from: first, to: last + 1 }
-  return rows.map(({ seriesId, geoId, measure, first, last, firstRevision, lastRevision }) => ({
+  return rows.map(({ seriesId, geoId, zone, measure, first, last, firstRevision, lastRevision }) => ({
     seriesId,
     geoId,
+    zone,
     measure,
     observation: interval(first, last),
     observation_revision: interval(firstRevision, lastRevision),
@@ -115,7 +120,9 @@ export async function* readDayRows(
   timelines: readonly Timeline[],
   year: number,
 ): AsyncGenerator<LakeRow[]> {
-  for (const { seriesId, geoId, measure } of timelines) {
+  const unitChanges = await readUnitChanges({ kysely })
+  for (const { seriesId, geoId, measure: usualMeasure, zone } of timelines) {
+    const changes = unitChanges.get(seriesId)
     const rows = await kysely
       .selectFrom('_day')
       .selectAll()
@@ -128,9 +135,10 @@ export async function* readDayRows(
       .execute()
     yield rows.map(({ month, day, count, hours, min, max, sum, energy: storedEnergy }) => {
       const product = storedEnergy ?? (sum === null || hours === null ? null : (sum * hours) / count)
+      const date = daysFromCivil(year, (month % 12) + 1, day)
+      const measure = changes ? (unitAt(changes, localDay(zone, date).from)?.measure ?? null) : usualMeasure
       const energy = measure === 'power' ? product : measure === 'energy' ? sum : null
       const avg = sum === null || hours === null ? null : storedEnergy === null ? sum / count : storedEnergy / hours
-      const date = daysFromCivil(year, (month % 12) + 1, day)
       return [seriesId, geoId, date, count, min, max, avg, sum, energy, hours]
     })
   }

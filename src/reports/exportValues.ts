@@ -1,4 +1,5 @@
 import type { Blocks } from '../db/engine.ts'
+import { readUnitChanges, type UnitChange, unitAt } from '../db/queries/unitChanges.ts'
 import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { formatOffset } from '../util/time/zone.ts'
@@ -61,9 +62,28 @@ async function createClock({ kysely }: Reader, zone: string): Promise<FormatTime
   }
 }
 
+/** The units of series whose unit changed, by series. */
+type UnitChanges = ReadonlyMap<number, readonly UnitChange[]>
+
+/** The unit of a series in the range of an export; undefined if it changes there. */
+function unitInRange(
+  series: ExportedSeries,
+  question: ExportQuestion,
+  unitChanges: UnitChanges,
+): string | null | undefined {
+  const changes = unitChanges.get(series.seriesId)
+  if (!changes) return series.unit
+  const { from, to } = rangeIn(series.zone, question)
+  const units = new Set([
+    unitAt(changes, from)?.unit ?? null,
+    ...changes.flatMap((change) => (change.from > from && change.from < to ? [change.unit] : [])),
+  ])
+  return units.size === 1 ? [...units][0] : undefined
+}
+
 /** Returns the unit of some series, if all have the same. */
-function commonUnit(allSeries: readonly ExportedSeries[]): string {
-  const units = new Set(allSeries.map(({ unit }) => unit))
+function commonUnit(allSeries: readonly ExportedSeries[], question: ExportQuestion, unitChanges: UnitChanges): string {
+  const units = new Set(allSeries.map((series) => unitInRange(series, question, unitChanges)))
   const [unit] = units
   return units.size === 1 && unit ? unit : "the indicator's own unit"
 }
@@ -87,15 +107,20 @@ const SERIES_COLUMNS = {
 /** Exports one row per value or period, ordered by kind, indicator, series, geo and instant. */
 export async function exportLong(db: Reader, question: ExportQuestion): Promise<ExportTable> {
   const allSeries = await readExportedSeries(db, question)
+  const unitChanges = await readUnitChanges(db)
+  const unitCell = Object.keys(SERIES_COLUMNS).indexOf('unit')
   const clocks = new Map<string, FormatTimes>()
   for (const { zone } of allSeries) if (!clocks.has(zone)) clocks.set(zone, await createClock(db, zone))
   async function* rows(): Blocks<readonly unknown[]> {
     for (const series of allSeries) {
       const shared = Object.values(SERIES_COLUMNS).map(([, field]) => series[field])
       const formatTimes = clocks.get(series.zone)!
+      const changes = unitChanges.get(series.seriesId)
+      const cellsAt = (at: Instant): readonly unknown[] =>
+        changes ? shared.with(unitCell, unitAt(changes, at)?.unit ?? null) : shared
       for await (const values of readValues(db, series, question))
         yield values.map(([at, value, step, ...isComplete]) => [
-          ...shared,
+          ...cellsAt(at),
           ...formatTimes(at),
           step,
           value,
@@ -108,7 +133,7 @@ export async function exportLong(db: Reader, question: ExportQuestion): Promise<
       ...Object.entries(SERIES_COLUMNS).map(([name, [type]]): ExportColumn => ({ name, type })),
       ...TIME_COLUMNS,
       { name: 'step_s', type: 'integer', unit: 's' },
-      { name: 'value', type: 'real', unit: commonUnit(allSeries) },
+      { name: 'value', type: 'real', unit: commonUnit(allSeries, question, unitChanges) },
       ...(question.resampling ? [{ name: 'is_complete', type: 'integer' } as const] : []),
     ],
     rows: rows(),
@@ -118,6 +143,7 @@ export async function exportLong(db: Reader, question: ExportQuestion): Promise<
 /** Exports one row per instant and one column per series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
 export async function exportWide(db: Reader, question: ExportQuestion): Promise<ExportTable> {
   const allSeries = await readExportedSeries(db, question)
+  const unitChanges = await readUnitChanges(db)
   const formatTimes = await createClock(db, allSeries[0]?.zone ?? '')
   async function* rows(): Blocks<readonly unknown[]> {
     for await (const instants of mergeByInstant(allSeries.map((series) => readValues(db, series, question))))
@@ -128,11 +154,12 @@ export async function exportWide(db: Reader, question: ExportQuestion): Promise<
       ...TIME_COLUMNS,
       ...allSeries.map((series): ExportColumn => {
         const name = columnName(series)
+        const unit = unitInRange(series, question, unitChanges) ?? null
         return {
           name,
-          ...(series.unit === null ? {} : { header: `${name} (${series.unit})` }),
+          ...(unit === null ? {} : { header: `${name} (${unit})` }),
           type: 'real',
-          unit: commonUnit([series]),
+          unit: commonUnit([series], question, unitChanges),
           about: `${series.name ?? `indicator ${series.indicatorId}`}, ${series.geoName ?? `geo ${series.geoId}`}`,
         }
       }),

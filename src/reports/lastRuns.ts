@@ -2,8 +2,11 @@ import type { Selectable } from 'kysely'
 import { isLocked } from '../db/lock.ts'
 import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
+import { parseNumbers } from '../util/json.ts'
+import { merge, subtract } from '../util/time/interval.ts'
 
 /** A job whose last run failed or did not finish. */
 export interface IncompleteRun {
@@ -27,7 +30,18 @@ export interface IncompleteRun {
 
 type LastRun = Pick<
   Selectable<Database['_run']>,
-  'id' | 'job' | 'job_id' | 'command' | 'part' | 'started_at' | 'finished_at' | 'outcome' | 'message' | 'code'
+  | 'id'
+  | 'job'
+  | 'job_id'
+  | 'command'
+  | 'part'
+  | 'from_at'
+  | 'to_at'
+  | 'started_at'
+  | 'finished_at'
+  | 'outcome'
+  | 'message'
+  | 'code'
 >
 
 const describeRun = (
@@ -75,7 +89,20 @@ async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Pr
     )
   const runs = await kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'job_id', 'command', 'part', 'started_at', 'finished_at', 'outcome', 'message', 'code'])
+    .select([
+      'id',
+      'job',
+      'job_id',
+      'command',
+      'part',
+      'from_at',
+      'to_at',
+      'started_at',
+      'finished_at',
+      'outcome',
+      'message',
+      'code',
+    ])
     .where('id', 'in', ids)
     .orderBy('job')
     .orderBy('id')
@@ -122,8 +149,50 @@ export async function findRunningRun(db: Reader) {
   return run?.outcome === 'running' ? run : undefined
 }
 
-/** Finds the jobs whose last run was stopped by its budget or by a signal. */
-export const findUnfinishedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
-  (await readLastRuns(db, true))
-    .filter(({ outcome }) => outcome === 'stopped')
-    .map((run) => describeRun(run, `did not finish: ${run.message ?? 'it was stopped.'}`))
+/**
+ * Whether everything in the range of a backfill was fetched, by this run or others. Unknown for jobs with dated listings such as archives, which
+ * have no coverage.
+ */
+async function isFetched({ kysely }: Reader, { job, command, from_at, to_at, started_at }: LastRun): Promise<boolean> {
+  if (command !== 'backfill' || from_at === null || to_at === null) return false
+  const range = { from: from_at, to: Math.min(to_at, Math.floor(Date.parse(started_at) / 1000)) }
+  const dated = await kysely
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .where('r.job', '=', job)
+    .where('f.series_id', 'is', null)
+    .where('f.from_at', 'is not', null)
+    .select('f.id')
+    .limit(1)
+    .executeTakeFirst()
+  if (dated) return false
+  const selected = await kysely
+    .selectFrom('_job_range')
+    .where('job', '=', job)
+    .select(['series_id', 'geo_ids'])
+    .execute()
+  for (const { series_id, geo_ids } of selected) {
+    const covered = await kysely
+      .selectFrom('_coverage')
+      .where('series_id', '=', series_id)
+      .where('to_at', '>', range.from)
+      .where('from_at', '<', range.to)
+      .select(['geo_id', 'from_at as from', 'to_at as to'])
+      .execute()
+    const isMissing = (parseNumbers(geo_ids) ?? [ALL_GEOS]).some(
+      (geo) =>
+        subtract([range], merge(covered.filter(({ geo_id }) => geo_id === ALL_GEOS || geo_id === geo))).length > 0,
+    )
+    if (isMissing) return false
+  }
+  return selected.length > 0
+}
+
+/** Finds the jobs whose last run was stopped by its budget or by a signal, without backfills whose whole range was fetched since. */
+export async function findUnfinishedRuns(db: Reader): Promise<IncompleteRun[]> {
+  const unfinished: IncompleteRun[] = []
+  for (const run of await readLastRuns(db, true))
+    if (run.outcome === 'stopped' && !(await isFetched(db, run)))
+      unfinished.push(describeRun(run, `did not finish: ${run.message ?? 'it was stopped.'}`))
+  return unfinished
+}

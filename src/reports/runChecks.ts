@@ -2,6 +2,7 @@ import { findDifferentDays, readValuesBeyond } from '../db/queries/values.ts'
 import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
+import { findChangedMeanings } from './changedMeanings.ts'
 import { findGaps, gapText } from './findGaps.ts'
 import { findAlternating, findGoneFiles, findSameNames } from './jobFindings.ts'
 import { findLackingGeos, lackingGeosText, readNamedGeos } from './lackingGeos.ts'
@@ -49,6 +50,7 @@ const STATE_CHECKS: Checks = {
   alternating: findAlternating,
   failure: async (db) => (await readOpenFailures(db)).map(({ target, message }) => `${target}: ${message}`),
   geo: async (db) => (await findLackingGeos(db, await readNamedGeos(db))).map(lackingGeosText),
+  'id changed meaning': findChangedMeanings,
   stale: async (db, now) => sentences(await findStaleSeries(db, now)),
   quarantine: async ({ kysely }) => {
     const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)

@@ -11,6 +11,7 @@ import { createEmitter, type EmitEvent, type OnEvent } from '../util/events.ts'
 import { createRedactor } from '../util/redact.ts'
 import { asSyncError } from '../util/systemErrors.ts'
 import { formatMillis } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 import { eventRows } from './requestEvents.ts'
 
 /** The database in which a run is recorded, and the receiver of its events. */
@@ -24,6 +25,8 @@ interface RunContext {
   readonly key?: string
   /** The command and flags that select a part of the job. */
   readonly partCommand?: string | undefined
+  /** The range of the command, if it has one. */
+  readonly interval?: Interval | undefined
 }
 
 /** The outcome of a run. `problems`: the number of failed requests, rejected rows and skipped items. */
@@ -62,7 +65,7 @@ export interface RunRecord {
  * job in `_job`; null for commands without a job.
  */
 export async function openRun(
-  { store, version, nowMs, onEvent, key = '', partCommand }: RunContext,
+  { store, version, nowMs, onEvent, key = '', partCommand, interval }: RunContext,
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
   { began = nowMs(), jobId = null }: { readonly began?: number; readonly jobId?: number | null } = {},
@@ -83,6 +86,8 @@ export async function openRun(
         job_id: jobId,
         job_file: file,
         part: partCommand ?? null,
+        from_at: interval?.from ?? null,
+        to_at: interval?.to ?? null,
         version,
         started_at: formatMillis(began),
         outcome: 'running',

@@ -48,7 +48,8 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const batches = plan.batches()
   // Planning the first batch reports mistakes in the job, before a run is recorded.
   const first = await batches.next()
-  const record = await openRun(context, command, job, { began, jobId: plan.jobId })
+  const runContext = { ...context, interval: plan.range?.interval }
+  const record = await openRun(runContext, command, job, { began, jobId: plan.jobId })
   try {
     const { failures, isIdle, ...executed } = await executeBatches(context, job, record, first, batches)
     await closeQuarantine(store, nowMs())

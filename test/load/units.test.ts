@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BEGINNING } from '../../src/db/tables/codes.ts'
 import { decideUnits, type UnitStretch } from '../../src/load/decideUnits.ts'
+import { findChangedMeanings } from '../../src/reports/changedMeanings.ts'
 import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import type { Store } from '../store.ts'
 
@@ -128,5 +129,24 @@ describe('the unit of an indicator', () => {
     }
     const inOrder = decide([0, 1, 2, 3, 4, 5, 6, 7, 8])
     for (const step of [2, 4, 5, 7, 8]) expect(decide(days.map((_, i) => (i * step) % 9))).toEqual(inOrder)
+  })
+
+  test.each([
+    [
+      'name and unit',
+      POWER,
+      'y',
+      [
+        'indicator 5 was x (MWh) and is y (MW) from 2025-11-01T23:00:00Z on: the service uses the id for something else',
+      ],
+    ],
+    ['name', ENERGY, 'y', []],
+    ['unit', POWER, 'x', []],
+  ])('is a finding for some weeks if the %s of an id change', async (_name, stated, name, findings) => {
+    const { store, load } = await market()
+    await load('11-01', '11-02', ENERGY)
+    await load('11-02', '11-03', stated, name)
+    expect(await findChangedMeanings(store, NOW / 1000 + 86_400)).toEqual(findings)
+    expect(await findChangedMeanings(store, NOW / 1000 + 60 * 86_400)).toEqual([])
   })
 })

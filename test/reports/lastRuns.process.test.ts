@@ -255,3 +255,18 @@ test('a range before windows that a clock in 2076 requested is no gap', async ()
   expect((await runChecks(store, NOW / 1000)).filter(({ check }) => check.startsWith('gap'))).toEqual([])
   expect((await readStatus(store, NOW / 1000)).never_requested).toEqual([])
 })
+
+test('a stopped backfill is unfinished until the whole range is fetched, by any run', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const interval = { from: ms('2025-09-30T22:00:00Z') / 1000, to: ms('2025-10-03T22:00:00Z') / 1000 }
+  const options = { range: { interval, how: 'replace' } } as const
+  const unfinished = async () =>
+    (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'unfinished').map(({ what }) => what)
+  const budget = 'pace: { callsPerDay: 1, perSecond: 50 }'
+  await runJob(store, market, `${budget}\n${SERIES}`, { now: NOW, command: 'backfill', options })
+  expect(await unfinished()).toHaveLength(1)
+  await runJob(store, market, SERIES.replace('10-04', '10-03'), { now: NOW })
+  expect(await unfinished(), 'a day is missing').toHaveLength(1)
+  await runJob(store, market, SERIES, { now: NOW })
+  expect(await unfinished()).toEqual([])
+})

@@ -55,6 +55,8 @@ export const _run = table(
     job_id: optional(integer('Job (_job.id); NULL for commands without a job')),
     job_file: optional(text('Path of the job file, as given on the command line')),
     part: optional(text('Command and flags that selected part of the job (--only, a range, retry); NULL = all of it')),
+    from_at: optional(instant('Start of the range of the command; NULL without one')),
+    to_at: optional(instant('End of the range, exclusive')),
     version: text('Version of indicator-sync'),
     started_at: moment('Start'),
     finished_at: optional(moment('End; NULL while running or after a crash')),

@@ -60,23 +60,32 @@ const quantityAtSql = (row: string, at: string | null, expression: string): stri
 const quantitySql = (row: string, expression: string): string =>
   `(select ${expression} from indicator q left join magnitude m on m.id = q.magnitude_id where q.kind = ${row}.kind and q.id = ${row}.indicator_id)`
 
-/** Of the two, the one for a series; the second is much cheaper, and nearly always right. */
-const byQuantity = (row: string, expression: string, at: string | null): string =>
-  `case when ${hasUnitsSql(row)} then ${quantityAtSql(row, at, expression)} else ${quantitySql(row, expression)} end`
+/** The time of a value, and whether the quantity of its series changed, if a column says so. */
+interface AtTime {
+  readonly at: string | null
+  readonly hasUnits?: string
+}
+const LATEST: AtTime = { at: null }
 
-const unitOf = (row: string): string =>
+/** Of the two expressions, the one for a series; the second is much cheaper, and nearly always right. */
+const byQuantity = (row: string, expression: string, { at, hasUnits = hasUnitsSql(row) }: AtTime): string =>
+  `case when ${hasUnits} then ${quantityAtSql(row, at, expression)} else ${quantitySql(row, expression)} end`
+
+/** The unit of a quantity `q` with its magnitude `m`, for the values of a series. */
+export const unitOfQuantity = (row: string): string =>
   `case when ${row}.time_agg = 'sum' and coalesce(m.measure, '') <> 'energy' then 'sum of ' else '' end || coalesce(m.unit, q.magnitude)`
 
 /**
  * The unit of the values of a series; the name of its quantity, if the unit is not known. Sums over time are `sum of MW`, except
- * those of energies, which are energies. `at`: the time of a value; without it, the latest unit.
+ * those of energies, which are energies. Without `time`, the latest unit.
  */
-export const unitSql = (row: string, at: string | null = null): string => `(${byQuantity(row, unitOf(row), at)})`
+export const unitSql = (row: string, time = LATEST): string => `(${byQuantity(row, unitOfQuantity(row), time)})`
 
 /** The unit at an instant of a series whose quantity changed. */
-export const unitAtSql = (row: string, at: string): string => quantityAtSql(row, at, unitOf(row))
+export const unitAtSql = (row: string, at: string): string => quantityAtSql(row, at, unitOfQuantity(row))
 
-const measureOf = (row: string): string =>
+/** The `Measure` of a magnitude `m`, for the values of a series. */
+export const measureOfQuantity = (row: string): string =>
   `case when ${row}.time_trunc is null and m.measure in ('power', 'energy')
       or ${row}.time_agg = case m.measure when 'power' then 'average' when 'energy' then 'sum' end then m.measure end`
 
@@ -85,16 +94,16 @@ export type Measure = 'power' | 'energy'
 
 /**
  * The `Measure` of a series; NULL if its values are no energy. Sums of powers over time are not powers: twelve values of five
- * minutes add up to twelve times the power of their hour. Averages of energies do not add up. `at`: as for `unitSql`.
+ * minutes add up to twelve times the power of their hour. Averages of energies do not add up. Without `time`, that of the latest quantity.
  */
-export const measureSql = (row: string, at: string | null = null): string => `(${byQuantity(row, measureOf(row), at)})`
+export const measureSql = (row: string, time = LATEST): string => `(${byQuantity(row, measureOfQuantity(row), time)})`
 
 /** The `Measure` at an instant of a series whose quantity changed. */
-export const measureAtSql = (row: string, at: string): string => quantityAtSql(row, at, measureOf(row))
+export const measureAtSql = (row: string, at: string): string => quantityAtSql(row, at, measureOfQuantity(row))
 
 /** Whether the values of a series are summed over time (energy per period), not averaged. */
-export const isSummedSql = (row: string, at: string | null = null): string =>
-  `coalesce(${row}.time_agg = 'sum', ${measureSql(row, at)} = 'energy', 1 = 0)`
+export const isSummedSql = (row: string, time = LATEST): string =>
+  `coalesce(${row}.time_agg = 'sum', ${measureSql(row, time)} = 'energy', 1 = 0)`
 
 /** An instant in UTC. */
 export const utcTime = (at: string): string => `strftime('%Y-%m-%dT%H:%M:%SZ', ${at}, 'unixepoch')`

@@ -60,10 +60,13 @@ const TOTAL_COLUMNS = {
   hours: real('Hours with values'),
 }
 
-const seriesColumnsSql = (row: string, at: string | null = null): string => `${row}.kind, ${row}.indicator_id,
+const seriesColumnsSql = (
+  row: string,
+  time?: Parameters<typeof unitSql>[1],
+): string => `${row}.kind, ${row}.indicator_id,
     ${indicatorNameSql(row)},
     ${row}.time_trunc, ${row}.time_agg, ${row}.geo_agg, ${row}.geo_trunc,
-    ${unitSql(row, at)} as unit`
+    ${unitSql(row, time)} as unit`
 
 /** The time of a fetch; a subquery, which costs nothing if it is not read. */
 const finishedSql = (fetchId: string): string => `(select f.finished_at from _fetch f where f.id = ${fetchId})`
@@ -193,7 +196,7 @@ const MONTHLY_ENERGY = `(
 const GROUPED_BY = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, d.geo_id, d.month'
 
 // The key of days is ordered by month, so that grouping needs no sort and conditions on the grouped columns use the key.
-const MONTHLY_VIEW = `select d.series_id, ${seriesColumnsSql('d', MONTH_START)},
+const MONTHLY_VIEW = `select d.series_id, ${seriesColumnsSql('d', { at: MONTH_START })},
     d.geo_id,
     ${geoNameSql('d')},
     ${MONTH_START} as at,
@@ -230,7 +233,7 @@ const SERIES_KEY = 's.id, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.ge
 const hoursSelect = (
   hours: string,
   geo: string,
-): string => `select ${SERIES_KEY.replace('s.id', 's.id as series_id')}, ${geo}, h.at,
+): string => `select ${SERIES_KEY.replace('s.id', 's.id as series_id')}, ${geo}, h.at, ${hasUnitsSql('s')} as has_units,
       count(o.value) as count, min(o.value) as min, max(o.value) as max, sum(o.value) as sum,
       sum(o.value * o.step_s) as weighted, sum(iif(o.value is null, 0, o.step_s)) as seconds, min(o.at) as first_at
     from series s
@@ -238,16 +241,18 @@ const hoursSelect = (
     cross join observation o on o.series_id = s.id and o.geo_id = h.geo_id and o.at >= h.at and o.at < h.at + 3600
     group by ${SERIES_KEY}, ${geo}, h.at`
 
-const hourlySql = (local: Local): string => `select s.series_id, ${seriesColumnsSql('s', 's.at')},
+const HOUR = { at: 's.at', hasUnits: 's.has_units' }
+
+const hourlySql = (local: Local): string => `select s.series_id, ${seriesColumnsSql('s', HOUR)},
     s.geo_id,
     ${geoNameSql('s')},
     s.at, ${utcTime('s.at')} as at_utc,
     ${local.time('s', 's.at')} as at_local,
     ${local.date('s', 's.at')} as local_date,
-    iif(s.seconds = 3600 and s.first_at = s.at, iif(${isSummedSql('s', 's.at')}, s.sum, s.weighted / 3600), null) as value,
+    iif(s.seconds = 3600 and s.first_at = s.at, iif(${isSummedSql('s', HOUR)}, s.sum, s.weighted / 3600), null) as value,
     iif(s.seconds = 3600 and s.first_at = s.at, 1, 0) as is_complete,
     s.count, s.min, s.max, s.weighted / nullif(s.seconds, 0) as avg, s.sum,
-    case ${measureSql('s', 's.at')} when 'power' then s.weighted / 3600 when 'energy' then s.sum end as energy,
+    case ${measureSql('s', HOUR)} when 'power' then s.weighted / 3600 when 'energy' then s.sum end as energy,
     cast(s.seconds as real) / 3600 as hours
   from (
     ${hoursSelect(STARTED_HOURS, 'g.geo_id')}

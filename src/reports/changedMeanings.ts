@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import type { Reader } from '../db/store.ts'
+import { BEGINNING } from '../db/tables/codes.ts'
+import { epochSeconds } from '../db/tables/sql/expressions.ts'
+import { DAY, formatUtc, type Instant } from '../util/time/instant.ts'
+
+/** The catalogue and the values of an id are requested at different times, at most some weeks apart. */
+const MAX_DISTANCE_S = 31 * DAY
+
+/** A finding that nobody can end must end by itself; the tables keep the change. */
+const REPORTED_S = 31 * DAY
+
+/** Finds ids whose name and quantity both changed lately: the service uses them for something else now. */
+export async function findChangedMeanings({ kysely }: Reader, now: Instant): Promise<string[]> {
+  const rows = await kysely
+    .selectFrom('indicator_unit as u')
+    .innerJoin('_fetch as f', 'f.id', 'u.fetch_id')
+    .innerJoin('indicator_revision as r', (join) => join.onRef('r.kind', '=', 'u.kind').onRef('r.id', '=', 'u.id'))
+    .innerJoin('_fetch as g', 'g.id', 'r.superseded_by')
+    .innerJoin('indicator_text as t', (join) =>
+      join.onRef('t.kind', '=', 'r.kind').onRef('t.id', '=', 'r.id').onRef('t.locale', '=', 'r.locale'),
+    )
+    .leftJoin('magnitude as m', 'm.id', 'u.magnitude_id')
+    .where('u.from_at', '>', BEGINNING)
+    .whereRef('r.name', '<>', 't.name')
+    .select(['u.kind', 'u.id', 'u.from_at', 'r.name as oldName', 't.name'])
+    .select(({ fn }) => fn.coalesce('m.unit', 'u.magnitude').as('unit'))
+    .select((eb) => [epochSeconds(eb, 'f.finished_at').as('unitAt'), epochSeconds(eb, 'g.finished_at').as('nameAt')])
+    .select((eb) =>
+      eb
+        .selectFrom('indicator_unit as o')
+        .leftJoin('magnitude as p', 'p.id', 'o.magnitude_id')
+        .whereRef('o.kind', '=', 'u.kind')
+        .whereRef('o.id', '=', 'u.id')
+        .whereRef('o.from_at', '<', 'u.from_at')
+        .orderBy('o.from_at', 'desc')
+        .limit(1)
+        .select(({ fn }) => fn.coalesce('p.unit', 'o.magnitude').as('unit'))
+        .as('oldUnit'),
+    )
+    .orderBy('u.kind')
+    .orderBy('u.id')
+    .orderBy('u.from_at')
+    .orderBy(sql.ref('r.locale'))
+    .execute()
+  const recent = rows.filter(
+    ({ unitAt, nameAt }) => Math.abs(unitAt - nameAt) <= MAX_DISTANCE_S && Math.max(unitAt, nameAt) > now - REPORTED_S,
+  )
+  const first = new Map(recent.toReversed().map((row) => [`${row.kind} ${row.id}`, row]))
+  return [...first.values()]
+    .reverse()
+    .map(
+      ({ kind, id, from_at, oldName, name, oldUnit, unit }) =>
+        `${kind} ${id} was ${oldName} (${oldUnit}) and is ${name} (${unit}) from ${formatUtc(from_at)} on: the service uses the id for something else`,
+    )
+}
