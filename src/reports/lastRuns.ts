@@ -153,13 +153,16 @@ export async function findRunningRun(db: Reader) {
  * Whether everything in the range of a backfill was fetched, by this run or others. Unknown for jobs with dated listings such as archives, which
  * have no coverage.
  */
-async function isFetched({ kysely }: Reader, { job, command, from_at, to_at, started_at }: LastRun): Promise<boolean> {
-  if (command !== 'backfill' || from_at === null || to_at === null) return false
+async function isFetched(
+  { kysely }: Reader,
+  { job_id, command, from_at, to_at, started_at }: LastRun,
+): Promise<boolean> {
+  if (command !== 'backfill' || from_at === null || to_at === null || job_id === null) return false
   const range = { from: from_at, to: Math.min(to_at, Math.floor(Date.parse(started_at) / 1000)) }
   const dated = await kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
-    .where('r.job', '=', job)
+    .where('r.job_id', '=', job_id)
     .where('f.series_id', 'is', null)
     .where('f.from_at', 'is not', null)
     .select('f.id')
@@ -167,8 +170,8 @@ async function isFetched({ kysely }: Reader, { job, command, from_at, to_at, sta
     .executeTakeFirst()
   if (dated) return false
   const selected = await kysely
-    .selectFrom('_job_range')
-    .where('job', '=', job)
+    .selectFrom('_duty')
+    .where('job_id', '=', job_id)
     .select(['series_id', 'geo_ids'])
     .execute()
   for (const { series_id, geo_ids } of selected) {
@@ -179,7 +182,7 @@ async function isFetched({ kysely }: Reader, { job, command, from_at, to_at, sta
       .where('from_at', '<', range.to)
       .select(['geo_id', 'from_at as from', 'to_at as to'])
       .execute()
-    const isMissing = (parseNumbers(geo_ids) ?? [ALL_GEOS]).some(
+    const isMissing = (parseNumbers(geo_ids || null) ?? [ALL_GEOS]).some(
       (geo) =>
         subtract([range], merge(covered.filter(({ geo_id }) => geo_id === ALL_GEOS || geo_id === geo))).length > 0,
     )

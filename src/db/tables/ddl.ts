@@ -56,7 +56,6 @@ export const INDEXES = [
   'create index _quarantine_dismissed on _quarantine (dismissed_after) where dismissed_after is not null',
   'create index _quarantine_fetch on _quarantine (fetch_id)',
   'create index _quarantine_open on _quarantine (fetch_id) where resolved_at is null',
-  'create index _run_job on _run (job_id, id)',
   'create index content_revision_by on content_revision (superseded_by)',
   'create index indicator_revision_by on indicator_revision (superseded_by)',
   'create unique index search_item_text on search_item (kind, item_id, locale)',
