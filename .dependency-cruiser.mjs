@@ -6,6 +6,7 @@ const LAYERS = [
   ['cluster', 'emulator'],
   ['sync'],
   ['plan', 'fetch', 'transform', 'load', 'reports', 'lake'],
+  ['judge'],
   ['db', 'job'],
   ['db/tables'],
   ['service'],
@@ -43,7 +44,7 @@ const PACKAGE_USERS = {
   '@aws-sdk/client-s3': ['lake/places/s3.ts'],
 }
 
-const PURE = 'service|db/tables|job|plan|transform'
+const PURE = 'service|db/tables|job|judge|plan|transform'
 
 const error = (name, comment, from, to) => ({ severity: 'error', name, comment, from, to })
 /** A pattern of folders and files of `src`. */

@@ -4,12 +4,12 @@ import type { Job, SeriesEntry } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
 import { type SelectedRange, type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import type { SeriesState } from '../job/plannerState.ts'
+import { borderUnit } from '../judge/finality.ts'
 import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { findPeriods } from '../util/time/periods.ts'
 import { type Freshness, toFreshness } from './freshness.ts'
 import { findSelectedRange, type PlanContext } from './planning.ts'
-import { borderUnit } from './windows.ts'
 
 /** The series of an entry for one of its indicators. */
 export const toIdentity = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({

@@ -74,8 +74,8 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'settled for one is settled for all',
-    'plan/freshness.ts',
-    'if (stored.settledFor - ahead >= freshness.lookbackS) return stored',
+    'judge/finality.ts',
+    'if (stored.settledFor - ahead >= finality.lookbackS) return stored',
     'if (stored.settledFor - ahead >= 86_400) return stored',
   ),
   mutant(
@@ -92,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a month is settled day by day',
-    'plan/freshness.ts',
+    'judge/finality.ts',
     'return periods ? floorTo(zone, periods.floor(border), unit) : border',
     'return border',
   ),

@@ -23,11 +23,22 @@ export const series = table(
   { key: ['id'], silent: ['created_at'], references: { indicator: ['kind', 'indicator_id'] } },
 )
 
+/**
+ * Which periods a timeline (a series and geo) publishes. `regular`: every one. `daily`: irregular, but some value every day.
+ * `irregular`: nothing is expected.
+ */
+export type CadenceKind = 'regular' | 'daily' | 'irregular'
+const CADENCE_KIND = 'regular (a value in every period), daily (irregular, but some value every day) or irregular'
+
 export const series_geo = table(
   'The geos for which a series has values.',
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Geo (geo.id); 0 = none'),
+    first_at: optional(instant('Start of the first period with a value other than NULL')),
+    last_at: optional(instant('Start of the last period with a value other than NULL')),
+    step_s: optional(integer('Length of the last period')),
+    kind: optional(word<CadenceKind>(`Cadence of the last stretch: ${CADENCE_KIND}; NULL before the first value`)),
   },
   { key: ['series_id', 'geo_id'], references: { series: ['series_id'] }, withoutRowid: true },
 )
@@ -111,17 +122,23 @@ export const _coverage = table(
   { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )
 
+/** Why a period has no value: no row, a row with NULL, or a value that the service took back. */
+export type MissingReason = 'absent' | 'null' | 'withdrawn'
+
 export const _absent = table(
-  'Periods that should exist by the resolution of the series, but are missing from the response.',
+  'Periods without a value that follow each other, by the cadence of the series and geo, between its first and last value.',
   {
     series_id: integer('Series (series.id)'),
-    geo_id: integer('Geo (geo.id); 0 = missing for all geos'),
-    from_at: instant('Start of the interval'),
-    to_at: instant('End, exclusive'),
-    step_s: optional(integer('Length of a missing period, in seconds; NULL if unknown')),
-    missing: optional(integer('Number of missing periods; NULL if their length is unknown')),
-    since_at: instant('First confirmed absent'),
-    checked_at: instant('Last confirmed absent'),
+    geo_id: integer('Geo (geo.id)'),
+    from_at: instant('Start of the first period'),
+    to_at: instant('End of the last period'),
+    step_s: optional(integer('Length of a missing period; NULL if some value every day is expected')),
+    missing: optional(integer('Number of missing periods; NULL if some value every day is expected')),
+    reason: word<MissingReason>(
+      'absent (no row), null (a row with NULL) or withdrawn (the service took the value back)',
+    ),
+    since_at: instant('First found missing while it could no longer be published'),
+    checked_at: instant('Last found missing'),
   },
   { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )

@@ -322,6 +322,7 @@ async function writeCoverage(
       to_at: row.to,
       step_s: row.step,
       missing: countPeriods(row),
+      reason: 'absent',
       since_at: row.sinceAt,
       checked_at: row.checkedAt,
     })
