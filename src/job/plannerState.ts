@@ -117,7 +117,7 @@ export const EMPTY_STATE: PlannerState = {
 }
 
 /** The longest time between two attempts. */
-const LONGEST_PAUSE_S = 182 * DAY
+export const LONGEST_PAUSE_S = 182 * DAY
 /** Seconds after which an absence is not requested again, because the next wait would be too long. */
 export const GIVEN_UP = LONGEST_PAUSE_S - DAY
 /** Seconds by which a request may be early, because scheduled runs do not start at exactly the same time every day. */
@@ -128,7 +128,11 @@ const distance = (sinceAt: Instant, lastAt: Instant): number => lastAt - sinceAt
 
 /** Rule 24: whether a window is requested again that is unverified since `sinceAt` and was fetched at `fetchedAt`. It is never given up. */
 export const isUnverifiedDue = (sinceAt: Instant, fetchedAt: Instant, now: Instant): boolean =>
-  isFuture(fetchedAt, now) || now >= fetchedAt + Math.min(LONGEST_PAUSE_S, distance(sinceAt, fetchedAt)) - EARLY_S
+  isFuture(fetchedAt, now) || now >= unverifiedNext(sinceAt, fetchedAt)
+
+/** Rule 24: the time from which on an unverified window is requested again. */
+export const unverifiedNext = (sinceAt: Instant, fetchedAt: Instant): Instant =>
+  fetchedAt + Math.min(LONGEST_PAUSE_S, distance(sinceAt, fetchedAt)) - EARLY_S
 
 /** Rule 25: the time at which an absence is requested again; null if that is more than half a year later. */
 export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {

@@ -14,6 +14,7 @@ import {
 import { type Database, tableOf } from '../db/tables/schema.ts'
 import type { Extent } from '../judge/missing.ts'
 import { formatMillis, type Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 import { isCalendarStep, LONGEST_FIXED } from '../util/time/periods.ts'
 import type { Counts } from './counts.ts'
 import { listDecidedGeos, provesMissing } from './coverage/decideCoverage.ts'
@@ -68,6 +69,8 @@ interface ReplyChanges {
   readonly counts: Pick<Counts, 'rows_new' | 'rows_unchanged' | 'rows_revised' | 'rows_withdrawn' | 'rows_rejected'>
   /** Invalid rows that were not dismissed. */
   readonly rejects: readonly Reject[]
+  /** The interval in which missing periods may have changed. */
+  readonly reach: Interval
 }
 
 /**
@@ -104,8 +107,10 @@ export async function applyRows(
     resolution_id: rows.resolutionId,
     source_updated_at: rows.sourceUpdatedAt,
   })
-  return { counts, rejects: open.rejects }
+  return { counts, rejects: open.rejects, reach: values?.reach ?? NO_TIME }
 }
+
+const NO_TIME: Interval = { from: 0, to: 0 }
 
 interface Changes {
   readonly written: UpsertCounts
@@ -142,7 +147,7 @@ async function applyValues(
   seriesId: number,
   { fetchId, planned, rows, recordedMs }: RecordedReply,
   openRejects: readonly Reject[],
-): Promise<Changes | null> {
+): Promise<(Changes & Pick<ReplyChanges, 'reach'>) | null> {
   if (!rows.observations) return null
   const fetchedAt = Math.floor(recordedMs / 1000)
   const before = await readStoredSeries(tx, seriesId)
@@ -191,7 +196,7 @@ async function applyValues(
   const series = { ...before, geoIds }
   const { unverified } = await recordCoverage(tx, series, planned, seriesReply)
   const decided = listDecidedGeos({ knownGeos: geoIds }, seriesReply)
-  await recordMissing(tx, {
+  const reach = await recordMissing(tx, {
     ...{ seriesId, zone, cadences, extents, cadenceChanges, observations, withdrawn, dismissed, fetchedAt },
     longestLookback: findLongestLookback(before, planned.lookbackS),
     extentsBefore: new Map(before.timelines.map(({ geoId, extent }) => [geoId, extent])),
@@ -199,7 +204,7 @@ async function applyValues(
     window: planned.window,
     isComplete: window !== null && doubted.size === 0,
   })
-  return { written, withdrawn: withdrawnCount }
+  return { written, withdrawn: withdrawnCount, reach: reach ?? planned.window ?? NO_TIME }
 }
 
 /** Writes the ends and cadences of the timelines of a series. */

@@ -6,6 +6,7 @@ import { resolveMoment, spanSeconds, windowText } from '../job/moment.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import type { Recall } from '../job/select.ts'
+import { borderUnit } from '../judge/finality.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { memoize } from '../util/memoize.ts'
 import type { Instant } from '../util/time/instant.ts'
@@ -15,7 +16,6 @@ import { ceilTo } from '../util/time/zone.ts'
 import { type Duties, includesGeos, scopeKey, sharesGeo } from './duties.ts'
 import { type Freshness, toFreshness } from './freshness.ts'
 import { findSelectedRange, type PlanContext } from './planning.ts'
-import { borderUnit } from './windows.ts'
 
 /** The series of an entry for one of its indicators. */
 export const toIdentity = (entry: SeriesEntry, indicatorId: number): SeriesIdentity => ({

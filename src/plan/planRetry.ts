@@ -1,13 +1,13 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
 import { type PlannedRequest, type RetryRequest, seriesKey } from '../job/plannedRequest.ts'
+import { borderUnit } from '../judge/finality.ts'
 import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { floorTo } from '../util/time/zone.ts'
 import { groupHoles } from './missing.ts'
 import { type PlanContext, planRequest } from './planning.ts'
 import { createRegister, type RequestRegister } from './requestRegister.ts'
-import { borderUnit } from './windows.ts'
 
 interface RetryPart {
   readonly geoIds: readonly number[]

@@ -1,13 +1,10 @@
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { borderUnit } from '../judge/finality.ts'
 import { requestFor } from '../service/request.ts'
 import type { Size } from '../service/windowSizes.ts'
 import { DAY, type Instant } from '../util/time/instant.ts'
 import { hull, type Interval, intersect } from '../util/time/interval.ts'
 import { addUnits, ceilTo, floorTo, type Unit } from '../util/time/zone.ts'
-
-/** The unit on whose borders a series may be cut: its bucket if that is longer than a day, else the day. */
-export const borderUnit = (timeTrunc: string | null): Unit =>
-  timeTrunc === 'month' || timeTrunc === 'year' ? timeTrunc : 'day'
 
 /** The smallest interval on local borders that contains another one. */
 export const widen = (zone: string, { from, to }: Interval, unit: Unit): Interval => ({

@@ -1,6 +1,7 @@
 import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader, Store } from '../db/store.ts'
 import { NO_COUNTS } from '../load/counts.ts'
+import { recordSpans } from '../load/spans/recordSpans.ts'
 import { readStoredJobs, type StoredJob, sourceName } from '../reports/storedJobs.ts'
 import { InputError } from '../util/errors.ts'
 import { shellWord } from '../util/text.ts'
@@ -57,7 +58,9 @@ export function forgetJob(
   return store.write(async (tx) => {
     const at = formatMillis(nowMs)
     if (job.id !== null) {
-      await tx.deleteFrom('_duty').where('job_id', '=', job.id).execute()
+      const duties = await tx.deleteFrom('_duty').where('job_id', '=', job.id).returning('series_id').execute()
+      for (const seriesId of new Set(duties.map(({ series_id }) => series_id)))
+        await recordSpans(tx, seriesId, Math.floor(nowMs / 1000))
       await tx.updateTable('_job').set({ forgotten_at: at }).where('id', '=', job.id).execute()
     }
     const run = { command: FORGET, job: job.name, job_id: job.id, version, started_at: at, finished_at: at }

@@ -7,6 +7,7 @@ import type { Duty, EarlierLookback } from '../job/duty.ts'
 import type { Expectation } from '../job/expectation.ts'
 import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue } from '../job/select.ts'
+import { recordSpans } from '../load/spans/recordSpans.ts'
 import { findOrInsertSeries } from '../load/storedSeries.ts'
 import { type Duties, decideDuties, groupDuties, includesGeos, scopeKey } from '../plan/duties.ts'
 import { createRecall, listSelectedRanges } from '../plan/entries.ts'
@@ -101,6 +102,9 @@ export async function storeDuties(
       const id = ids.get(seriesKey(series)) ?? (await findOrInsertSeries(tx, { series, timeZone }, nowMs))!
       await upsertDuty.run(tx, toRow(duty, jobId, id))
     }
+    const concerned = new Set([...changed, ...removed].map((duty) => seriesKey(duty.series)))
+    const now = Math.floor(nowMs / 1000)
+    for (const [key, id] of await readSeriesIds(tx)) if (concerned.has(key)) await recordSpans(tx, id, now)
     const unwanted = await countUnwanted(
       tx,
       removed.map((duty) => ({ ...duty, seriesId: ids.get(seriesKey(duty.series))! })),

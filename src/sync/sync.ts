@@ -3,6 +3,7 @@ import type { Job } from '../job/job.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { namesAnything } from '../job/select.ts'
 import { emptyWindowHints, outsideHints } from '../job/windowHints.ts'
+import { ensureJudged } from '../load/spans/recordSpans.ts'
 import { judgeStored } from '../load/timelines/judgeStored.ts'
 import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
@@ -53,6 +54,7 @@ export async function sync(
   await ensureMagnitudes(store, service.magnitudes)
   // Those that an earlier version loaded.
   await judgeStored(store, service, { signal: context.signal })
+  await ensureJudged(store, context.nowMs())
   const registered = await registerJob(store, job, context.jobSource, context.nowMs())
   const plan = planRun(context, { job, options, requested }, registered?.id ?? null)
   const executed = await executeRun({ ...context, partCommand }, job, command, plan)

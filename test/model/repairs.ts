@@ -74,7 +74,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'settled for one is settled for all',
-    'plan/freshness.ts',
+    'judge/finality.ts',
     'stored.settledFor - ahead >= lookbackS',
     'stored.settledFor - ahead >= 86_400',
   ),
@@ -92,7 +92,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a month is settled day by day',
-    'plan/freshness.ts',
+    'judge/finality.ts',
     'return periods ? floorTo(zone, periods.floor(border), unit) : border',
     'return border',
   ),

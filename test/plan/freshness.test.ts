@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
-import { type Freshness, findFreshPart, findSettledBorder, isDue } from '../../src/plan/freshness.ts'
+import { findSettledBorder } from '../../src/judge/finality.ts'
+import { type Freshness, findFreshPart, isDue } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
 

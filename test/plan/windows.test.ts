@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { borderUnit, cut, widen } from '../../src/plan/windows.ts'
+import { borderUnit } from '../../src/judge/finality.ts'
+import { cut, widen } from '../../src/plan/windows.ts'
 import type { Size } from '../../src/service/windowSizes.ts'
 import { addUnits, floorTo, formatLocal, startOfDate, transitions } from '../../src/util/time/zone.ts'
 

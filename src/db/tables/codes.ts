@@ -25,7 +25,11 @@ export const REPLY_OUTCOMES = [...FETCH_OUTCOMES.good, ...FETCH_OUTCOMES.coarse]
 export const NOT_FAILED_OUTCOMES = [...REPLY_OUTCOMES, ...FETCH_OUTCOMES.abandoned] as const
 
 /** The reasons of the view `gaps`. */
-export const GAP_REASONS = ['never requested', 'failed', 'unverified', 'absent'] as const
+export const GAP_REASONS = [
+  ...(['never requested', 'failed', 'unverified'] as const),
+  ...(['absent', 'null', 'withdrawn'] as const),
+  ...(['late', 'no values'] as const),
+] as const
 export type GapReason = (typeof GAP_REASONS)[number]
 
 /** `indicator_unit.from_at` of the first row of an indicator: the first instant of the year 1. */

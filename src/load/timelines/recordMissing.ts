@@ -38,10 +38,13 @@ export interface ChangedSeries {
   readonly fetchedAt: Instant
 }
 
-/** Records the missing periods of all timelines that a reply, or a change of their cadence, concerns. */
-export async function recordMissing(tx: Transaction<Database>, changed: ChangedSeries): Promise<void> {
+/**
+ * Records the missing periods of all timelines that a reply, or a change of their cadence, concerns. Returns the interval in which they
+ * may have changed; null if there is none.
+ */
+export async function recordMissing(tx: Transaction<Database>, changed: ChangedSeries): Promise<Interval | null> {
   const scopes = findScopes(changed)
-  if (scopes.size === 0) return
+  if (scopes.size === 0) return null
   const reach = hull([...scopes.values()].flat())
   const range = { seriesId: changed.seriesId, ...reach }
   const coverage = await selectCoverage.all(tx, range)
@@ -55,6 +58,7 @@ export async function recordMissing(tx: Transaction<Database>, changed: ChangedS
     const after = await findRows(tx, changed, geoId, scope, before, around)
     await writeMissing(tx, changed.seriesId, geoId, before, after)
   }
+  return reach
 }
 
 /** The parts of each timeline in which missing periods are decided again. */

@@ -28,6 +28,10 @@ const GAP_STATES = {
   unverified: 'unverified',
   failed: 'failed',
   'never requested': 'unverified',
+  null: 'unverified',
+  withdrawn: 'unverified',
+  late: 'unverified',
+  'no values': 'unverified',
 } as const
 
 /** Ids as single parameters, which reach the tables below a view. Another list, or `=`, takes fifty times as long. */

@@ -1,0 +1,460 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
+import { absentNext, type Coverage, EARLY_S, toleratedNext, unknownNext, unverifiedNext } from '../job/plannerState.ts'
+import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
+import { hull, type Interval, intersect, overlaps, subtract } from '../util/time/interval.ts'
+import { findPeriods, isCalendarStep } from '../util/time/periods.ts'
+import { floorTo } from '../util/time/zone.ts'
+import { type Finality, findSettledPart } from './finality.ts'
+import type { Span, StoredAbsence, StoredSeries, Timeline, Want } from './judgeTypes.ts'
+
+/*
+ * What is complete, what is missing and what comes next: the only place that decides it. Pure, and reads no values. The rules are
+ * numbered in docs/decisions/001-coverage.md.
+ */
+
+/** Seconds. Until the usual lag of a series is known, its last value may be as old as this, and as three steps. */
+const UNKNOWN_LAG_S = 7 * DAY
+/** Seconds. Steps below this lose a few values every day for ever. */
+const TOLERANT_BELOW_S = 900
+/** The share of a day that may be lost without a finding. */
+const TOLERATED_SHARE = 0.02
+
+const ALWAYS = Number.POSITIVE_INFINITY
+
+/** Judges all that jobs want and that is stored of a series, at an instant. */
+export const judge = (wants: readonly Want[], stored: StoredSeries, now: Instant): readonly Span[] =>
+  showAt(judgeAhead(wants, stored, now), now)
+
+/** Spans as they are at an instant: open ends are cut, and what is not due yet is expected. */
+export const showAt = (spans: readonly Span[], now: Instant): readonly Span[] =>
+  spans.flatMap((span) => {
+    const to = span.lagS === null ? span.to : Math.min(span.to, now - span.lagS)
+    if (span.from >= to) return []
+    const isExpected = span.dueAt !== null && now < span.dueAt
+    return isExpected ? { ...span, to, state: 'expected' as const } : to === span.to ? span : { ...span, to }
+  })
+
+/**
+ * Judges a series for an instant and all later ones, as long as nothing is stored or wanted differently: the end of a span that follows
+ * the clock is infinite, and what becomes missing at `dueAt` is missing.
+ */
+export function judgeAhead(wants: readonly Want[], stored: StoredSeries, now: Instant): readonly Span[] {
+  const finality = createFinality(stored)
+  const shared = new Map<string, GeoSpans>()
+  const known = new Map(stored.timelines.map((timeline) => [timeline.geoId, timeline]))
+  const named = new Set([
+    ...wants.flatMap(({ geoIds }) => geoIds ?? []),
+    ...stored.coverage.map(({ geo }) => geo),
+    ...stored.failures.flatMap(({ geoIds }) => geoIds ?? []),
+  ])
+  named.delete(ALL_GEOS)
+  const geoIds = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b)
+  const firstAt = Math.min(ALWAYS, ...stored.timelines.map(beginOf))
+  const coverage = [...stored.coverage].sort((a, b) => a.from - b.from)
+  const context: JudgeContext = { wants, stored: { ...stored, coverage }, finality, firstAt, now }
+  const spans: Span[] = []
+  for (const geoId of geoIds) spans.push(...judgeGeo(context, geoId, known.get(geoId), shared))
+  if (!known.has(ALL_GEOS)) spans.unshift(...judgeOthers(context, spans))
+  return spans
+}
+
+interface JudgeContext {
+  readonly wants: readonly Want[]
+  readonly stored: StoredSeries
+  readonly finality: Finality
+  /** The first instant with a value of any geo. */
+  readonly firstAt: Instant
+  readonly now: Instant
+}
+
+/** The first instant with a value; of a timeline whose ends are not known yet, any instant may be. */
+const beginOf = ({ extent, kind }: Timeline): Instant =>
+  extent ? extent.firstAt : kind === null ? Number.NEGATIVE_INFINITY : ALWAYS
+
+/** The spans of a geo that depend on requests alone. */
+interface GeoSpans {
+  readonly covered: readonly Span[]
+  readonly uncovered: readonly Span[]
+}
+
+/** The borders of a series; the lookback is that of the series. */
+function createFinality({ zone, unit, period, lookbackS }: StoredSeries): Finality {
+  const periods = period === null ? undefined : findPeriods(zone, period)
+  return { zone, unit, lookbackS, periods: periods?.isCalendar ? periods : undefined }
+}
+
+/** Judges a geo. Geos that differ only in their values share the spans of requests. */
+function judgeGeo(
+  context: JudgeContext,
+  geoId: number,
+  timeline: Timeline | undefined,
+  shared: Map<string, GeoSpans>,
+): Span[] {
+  const { stored } = context
+  const wants = context.wants.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
+  const ofGeo = stored.coverage.filter(({ geo }) => geo === geoId)
+  const failures = stored.failures.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
+  const isOwn = ofGeo.length > 0 || failures.some(({ geoIds }) => geoIds !== null)
+  const key = isOwn ? null : wants.map((want) => context.wants.indexOf(want)).join()
+  let spans = key === null ? undefined : shared.get(key)
+  if (!spans) {
+    const rows = precedence(stored.coverage, ofGeo)
+    const firstAt = timeline ? beginOf(timeline) : ALWAYS
+    spans = judgeRequests(context, { wants, rows, failures, firstAt })
+    if (key !== null) shared.set(key, spans)
+  }
+  const { covered, uncovered } = spans
+  const missing = judgeMissing(context, geoId, covered, ofGeo)
+  const end = timeline?.extent ? judgeEnd(context, timeline, wants, covered) : judgeNoValues(timeline, covered, missing)
+  const listed = [...covered, ...uncovered, ...missing, ...end].map((span) => ({ ...span, geoId }))
+  return accept(listed, stored, geoId)
+}
+
+/**
+ * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series; later it has the
+ * ranges for which no request for all geos was answered, although the known geos are covered.
+ */
+function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): Span[] {
+  const { stored } = context
+  const wants = context.wants.filter(({ geoIds }) => geoIds === null)
+  const rows = stored.coverage.filter(({ geo }) => geo === ALL_GEOS)
+  const failures = stored.failures.filter(({ geoIds }) => geoIds === null)
+  const { covered, uncovered } = judgeRequests(context, { wants, rows, failures, firstAt: ALWAYS })
+  if (ofGeos.length === 0) {
+    const missing = judgeMissing(context, ALL_GEOS, covered, rows)
+    return accept(
+      [...covered, ...uncovered, ...missing, ...judgeNoValues(undefined, covered, missing)],
+      stored,
+      ALL_GEOS,
+    )
+  }
+  const listed = ofGeos.filter(({ reason }) => reason === 'never requested' || reason === 'failed')
+  const others = uncovered.flatMap((span) => subtract([span], listed).map((part) => ({ ...span, ...part })))
+  return accept(others, stored, ALL_GEOS)
+}
+
+/** The coverage of a geo: its own rows take precedence over those of all geos. */
+function precedence(coverage: readonly Coverage[], ofGeo: readonly Coverage[]): readonly Coverage[] {
+  const ofAll = coverage.filter(({ geo }) => geo === ALL_GEOS)
+  if (ofGeo.length === 0 || ofGeo === ofAll) return ofAll
+  return [...ofGeo, ...ofAll.flatMap((row) => subtract([row], ofGeo).map((part) => ({ ...row, ...part })))].sort(
+    (a, b) => a.from - b.from,
+  )
+}
+
+const NOTHING = {
+  geoId: ALL_GEOS,
+  lagS: null,
+  reason: null,
+  reply: null,
+  periods: null,
+  stepS: null,
+  sinceAt: null,
+  nextAt: null,
+  dueAt: null,
+  isAccepted: false,
+  isTolerated: false,
+} as const
+
+/** The end of a wanted range in all the time to come. */
+const endAhead = ({ to, lagS }: Want): Instant => (lagS === null ? to : ALWAYS)
+
+/** A part of an interval with the wants that contain it. */
+interface WantedPart extends Interval {
+  readonly wants: readonly Want[]
+}
+
+/** Splits an interval where other intervals begin or end. */
+function split({ from, to }: Interval, borders: readonly Instant[]): Interval[] {
+  const inside = [...new Set(borders.filter((at) => at > from && at < to))].sort((a, b) => a - b)
+  return [from, ...inside].map((at, i) => ({ from: at, to: inside[i] ?? to }))
+}
+
+/** Splits an interval where wanted ranges begin or end, and lists the wants of each part. */
+function splitByWants(interval: Interval, wants: readonly Want[], borders: readonly Instant[] = []): WantedPart[] {
+  const ends = wants.flatMap((want) => [want.from, endAhead(want)])
+  return split(interval, [...ends, ...borders]).map((part) => ({
+    ...part,
+    wants: wants.filter((want) => want.from < part.to && endAhead(want) > part.from),
+  }))
+}
+
+/** The first job, by name. */
+function firstJob(wants: readonly Want[]): Pick<Span, 'job' | 'jobId'> {
+  const [first] = wants.toSorted((a, b) => (a.job < b.job ? -1 : a.job > b.job ? 1 : a.jobId - b.jobId))
+  return { job: first?.job ?? null, jobId: first?.jobId ?? null }
+}
+
+const earliest = (instants: readonly (Instant | null)[]): Instant | null => {
+  const known = instants.filter((at) => at !== null)
+  return known.length === 0 ? null : Math.min(...known)
+}
+
+interface Requests {
+  readonly wants: readonly Want[]
+  /** The coverage, in order and without overlaps. */
+  readonly rows: readonly Coverage[]
+  readonly failures: StoredSeries['failures']
+  /** The first instant with a value of the geo. */
+  readonly firstAt: Instant
+}
+
+function judgeRequests(context: JudgeContext, requests: Requests): GeoSpans {
+  const { wants, rows } = requests
+  const covered = rows.flatMap((row) =>
+    splitByWants(row, wants).flatMap((part) => judgeCovered(context, row, part, requests.firstAt)),
+  )
+  return { covered, uncovered: judgeUncovered(context, requests) }
+}
+
+/** Rules 22–24: a part of a row of coverage, split where it is final for one entry and not for another. */
+function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, firstAt: Instant): Span[] {
+  const { finality, now } = context
+  const { wants } = part
+  const begin = row.geo === ALL_GEOS ? context.firstAt : firstAt
+  const settledTo = ({ lookbackS, earlierLookbacks }: Pick<Want, 'lookbackS' | 'earlierLookbacks'>): Instant =>
+    findSettledPart(row, { ...finality, lookbackS, ...(earlierLookbacks && { earlierLookbacks }) }, now).to
+  const borders = wants.length === 0 ? [settledTo(finality)] : wants.map(settledTo)
+  const { fetchedAt, state, sinceAt } = row
+  const isAhead = isFuture(fetchedAt, now)
+  const refreshNext = (refreshing: readonly Want[]): Instant =>
+    isAhead ? now : fetchedAt + Math.min(...refreshing.map(({ refreshS }) => refreshS))
+  return split(part, borders).map(({ from, to }): Span => {
+    const isFinal = borders.every((border) => border >= to)
+    const revisable = wants.filter((_, i) => borders[i]! < to)
+    const dates: (Instant | null)[] = []
+    if (revisable.length > 0) dates.push(refreshNext(revisable))
+    if (wants.length > 0 && state === 'unverified')
+      dates.push(Math.max(refreshNext(wants), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
+    // C6: the service may publish an earlier begin.
+    if (wants.length > 0 && isFinal && state === 'empty' && from < begin) dates.push(emptyNext(wants, fetchedAt))
+    const common = { ...NOTHING, from, to, ...firstJob(wants), reply: { state, fetchedAt }, nextAt: earliest(dates) }
+    if (state === 'unverified')
+      return { ...common, state: 'missing', reason: 'unverified', sinceAt: sinceAt ?? fetchedAt }
+    return { ...common, state: isFinal ? 'complete' : 'provisional' }
+  })
+}
+
+/** C6: the next request of an empty range before the first value, at doubling distances since it was first wanted. */
+const emptyNext = (wants: readonly Want[], fetchedAt: Instant): Instant =>
+  unknownNext({ sinceAt: Math.min(...wants.map(({ sinceAt }) => sinceAt)), lastAt: fetchedAt }) - EARLY_S
+
+/** What is wanted or failed, and not covered. */
+function judgeUncovered({ stored }: JudgeContext, { wants, rows, failures }: Requests): Span[] {
+  const wanted = wants.map((want) => ({ from: want.from, to: endAhead(want) }))
+  const unknownAt = stored.unknown && unknownNext(stored.unknown) - EARLY_S
+  const spans = subtract([...wanted, ...failures], rows).flatMap((interval) =>
+    splitByWants(
+      interval,
+      wants,
+      failures.flatMap(({ from, to }) => [from, to]),
+    ).map((part): Span => {
+      const failed = failures.filter((failure) => overlaps(failure, part))
+      const isGrowing = part.wants.length > 0 && part.wants.every(({ lagS }) => lagS !== null)
+      const wantedAt = part.wants.map(({ sinceAt, lagS }) =>
+        Math.max(sinceAt, lagS === null ? sinceAt : part.from + lagS),
+      )
+      // The newest time is requested by the next run: until then it is expected.
+      const dueAt = part.wants.map(({ lagS, graceS }) => part.from + (lagS ?? 0) + graceS)
+      return {
+        ...NOTHING,
+        ...{ from: part.from, to: part.to },
+        ...firstJob(part.wants),
+        lagS: isGrowing && failed.length === 0 ? Math.min(...part.wants.map(({ lagS }) => lagS!)) : null,
+        state: 'missing',
+        reason: failed.length > 0 ? 'failed' : 'never requested',
+        sinceAt: earliest(failed.length > 0 ? failed.map(({ failedAt }) => failedAt) : wantedAt),
+        nextAt: part.wants.length === 0 ? null : (unknownAt ?? earliest(wantedAt)),
+        dueAt: failed.length > 0 ? null : earliest(dueAt),
+      }
+    }),
+  )
+  return joinAdjacent(spans)
+}
+
+/** Joins adjacent spans without a reply that have the same reason, job and kind of end. */
+function joinAdjacent(spans: readonly Span[]): Span[] {
+  const joined: Span[] = []
+  for (const span of spans) {
+    const last = joined.at(-1)
+    const isSame =
+      last?.to === span.from && last.reason === span.reason && last.jobId === span.jobId && last.lagS === span.lagS
+    if (!last || !isSame) joined.push(span)
+    else
+      joined[joined.length - 1] = {
+        ...last,
+        to: span.to,
+        sinceAt: earliest([last.sinceAt, span.sinceAt]),
+        nextAt: earliest([last.nextAt, span.nextAt]),
+        dueAt: earliest([last.dueAt, span.dueAt]),
+      }
+  }
+  return joined
+}
+
+/** Rule 25: missing periods in verified coverage. Those that are not final may still be published. */
+function judgeMissing(
+  { stored, finality, now }: JudgeContext,
+  geoId: number,
+  covered: readonly Span[],
+  ofGeo: readonly Interval[],
+): Span[] {
+  const absences = stored.absences.flatMap((absence): StoredAbsence[] => {
+    if (absence.geo === geoId) return [absence]
+    return absence.geo === ALL_GEOS ? subtract([absence], ofGeo).map((part) => ({ ...absence, ...part })) : []
+  })
+  if (absences.length === 0) return []
+  const isTolerated = createTolerance(finality.zone, absences)
+  const verified = covered.filter(({ reply }) => reply!.state !== 'unverified')
+  const spans: Span[] = []
+  let first = 0
+  for (const absence of absences.sort((a, b) => a.from - b.from)) {
+    while (first < verified.length && verified[first]!.to <= absence.from) first++
+    const parts: Span[] = []
+    for (let i = first; i < verified.length && verified[i]!.from < absence.to; i++) {
+      const { from, to, state, job, jobId, nextAt } = verified[i]!
+      const part = { from: Math.max(from, absence.from), to: Math.min(to, absence.to) }
+      const last = parts.at(-1)
+      if (last && last.to === part.from && last.state === (state === 'complete' ? 'missing' : state))
+        parts[parts.length - 1] = {
+          ...last,
+          to: part.to,
+          job: last.job ?? job,
+          jobId: last.jobId ?? jobId,
+          nextAt: earliest([last.nextAt, nextAt]),
+        }
+      else
+        parts.push({
+          ...NOTHING,
+          ...part,
+          job,
+          jobId,
+          state: state === 'complete' ? 'missing' : 'provisional',
+          reason: absence.reason,
+          stepS: absence.step,
+          sinceAt: absence.sinceAt,
+          nextAt,
+        })
+    }
+    const tolerated = isTolerated(absence)
+    const next = isFuture(absence.checkedAt, now) ? now : (tolerated ? toleratedNext : absentNext)(absence)
+    for (const span of parts) {
+      const isLeft = span.state === 'missing' && (span.job === null || next === null)
+      const nextAt = span.state === 'provisional' ? span.nextAt : isLeft ? null : next! - EARLY_S
+      spans.push(withPeriods({ ...span, nextAt, isTolerated: tolerated }, finality))
+    }
+  }
+  return spans
+}
+
+/** Counts the periods of a span by its step. */
+function withPeriods(span: Span, { zone }: Finality): Span {
+  const { from, to, stepS } = span
+  return { ...span, periods: stepS === null ? null : countPeriods(zone, { from, to }, stepS) }
+}
+
+/** The number of periods that begin in an interval, which starts with one. */
+function countPeriods(zone: string, { from, to }: Interval, stepS: number): number {
+  const periods = isCalendarStep(stepS) ? findPeriods(zone, { at: from, step: stepS }) : undefined
+  if (!periods?.isCalendar) return Math.ceil((to - from) / stepS)
+  let count = 0
+  for (let at = from; at < to; at = periods.ceil(at + 1)) count++
+  return count
+}
+
+/** Tolerance: whether an absence is of a short step, on a day that lacks little for its geo. */
+function createTolerance(zone: string, absences: readonly StoredAbsence[]): (absence: StoredAbsence) => boolean {
+  const isShort = ({ step }: StoredAbsence): boolean => step !== null && step < TOLERANT_BELOW_S
+  const short = absences.filter(isShort)
+  if (short.length === 0) return () => false
+  const lost = new Map<number, number>()
+  for (const { from, to } of short) {
+    const day = floorTo(zone, from, 'day')
+    lost.set(day, (lost.get(day) ?? 0) + to - from)
+  }
+  return (absence) => isShort(absence) && lost.get(floorTo(zone, absence.from, 'day'))! <= TOLERATED_SHARE * DAY
+}
+
+/** C7: what follows the last value of a timeline that publishes on, as far as the service was asked for it. */
+function judgeEnd(
+  { stored }: JudgeContext,
+  { extent, kind }: Timeline,
+  wants: readonly Want[],
+  covered: readonly Span[],
+): Span[] {
+  if (extent === null || kind === null || kind === 'irregular') return []
+  const { lastAt, stepS } = extent
+  const from = lastAt + stepS
+  const wanting = wants.filter((want) => endAhead(want) > from)
+  const after = covered.filter(({ to, reply }) => to > from && reply!.state !== 'unverified')
+  // Up to the first range that was not requested.
+  const end = after.findIndex((span, i) => i > 0 && span.from !== after[i - 1]!.to)
+  const asked = end === -1 ? after : after.slice(0, end)
+  if (wanting.length === 0 || asked.length === 0) return []
+  const start = Math.max(from, asked[0]!.from)
+  const allowedS = stored.allowedLagS ?? Math.max(UNKNOWN_LAG_S, 3 * stepS)
+  return [
+    {
+      ...NOTHING,
+      ...{ from: start, to: asked.at(-1)!.to },
+      ...firstJob(wanting),
+      state: 'missing',
+      reason: 'late',
+      stepS: kind === 'regular' ? stepS : null,
+      sinceAt: from,
+      nextAt: earliest(asked.map(({ nextAt }) => nextAt)),
+      dueAt: from + allowedS,
+    },
+  ]
+}
+
+/** C8: a series or geo that is wanted, was requested, is final, and never had a value. */
+function judgeNoValues(timeline: Timeline | undefined, covered: readonly Span[], missing: readonly Span[]): Span[] {
+  // Values of a timeline whose ends are not known yet may be stored.
+  if (timeline && (timeline.extent !== null || timeline.kind === null)) return []
+  if (missing.length > 0) return []
+  const final = covered.filter(({ state, job }) => state === 'complete' && job !== null)
+  if (final.length === 0) return []
+  return [
+    {
+      ...NOTHING,
+      ...hull(final),
+      job: final[0]!.job,
+      jobId: final[0]!.jobId,
+      state: 'missing',
+      reason: 'no values',
+      sinceAt: earliest(final.map(({ reply }) => reply!.fetchedAt)),
+      nextAt: earliest(covered.map(({ nextAt }) => nextAt)),
+    },
+  ]
+}
+
+/** Marks what somebody accepted, and splits spans at its borders. An accepted range without an end is about the end of a timeline. */
+function accept(spans: readonly Span[], { accepted, zone }: StoredSeries, geoId: number): Span[] {
+  const ofGeo = accepted.filter((range) => range.geoId === geoId)
+  if (ofGeo.length === 0) return [...spans]
+  return spans.flatMap((span) => {
+    if (span.reason === null) return span
+    const ranges = ofGeo.flatMap(({ from, to }): Interval[] => {
+      if (to !== null) return [{ from, to }]
+      return span.reason === 'late' || span.reason === 'no values' ? [{ from, to: ALWAYS }] : []
+    })
+    const inside = intersect([span], ranges)
+    if (inside.length === 0) return span
+    return [
+      ...inside.map((part) => ({ ...span, ...part, isAccepted: true })),
+      ...subtract([span], inside).map((part) => ({ ...span, ...part })),
+    ]
+      .sort((a, b) => a.from - b.from)
+      .map((part) => {
+        const isWhole = part.from === span.from && part.to === span.to
+        return {
+          ...part,
+          periods:
+            isWhole || span.stepS === null || span.periods === null
+              ? span.periods
+              : countPeriods(zone, part, span.stepS),
+        }
+      })
+  })
+}

@@ -1,0 +1,113 @@
+import type { GapReason } from '../db/tables/codes.ts'
+import type { CadenceKind, MissingReason } from '../db/tables/series.ts'
+import type { EarlierLookback } from '../job/duty.ts'
+import type { Absence, Coverage, RefusalTimes } from '../job/plannerState.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
+import type { Period } from '../util/time/periods.ts'
+import type { Unit } from '../util/time/zone.ts'
+
+/* Input and output of the judgement (docs/decisions/001-coverage.md). */
+
+/** What an entry of a job wants of a series. Its end is the end now. */
+export interface Want extends Interval {
+  /** The name and the id of the job. */
+  readonly job: string
+  readonly jobId: number
+  /** Null for all. */
+  readonly geoIds: readonly number[] | null
+  /** If the end follows the clock: the seconds that it stays behind it at most, negative for the future. Null for a fixed end. */
+  readonly lagS: number | null
+  /** Seconds. */
+  readonly lookbackS: number
+  /** Shorter lookbacks that apply to older data. */
+  readonly earlierLookbacks?: readonly EarlierLookback[]
+  /** Seconds. */
+  readonly refreshS: number
+  /** When it was first wanted. */
+  readonly sinceAt: Instant
+  /** Seconds that new time may stay unrequested, because the job does not run all the time. */
+  readonly graceS: number
+}
+
+/** The ends of the stored values of a series and geo. */
+export interface Timeline {
+  readonly geoId: number
+  /** Start of the first and of the last period with a value; null if there are only nulls. */
+  readonly extent: { readonly firstAt: Instant; readonly lastAt: Instant; readonly stepS: number } | null
+  /** Null if it is not known: then nothing is said about the begin and the end. */
+  readonly kind: CadenceKind | null
+}
+
+/** A range of a series that a failed request left without a reply. */
+export interface FailedRange extends Interval {
+  /** Null for all. */
+  readonly geoIds: readonly number[] | null
+  readonly failedAt: Instant
+}
+
+/** A part of a series that somebody accepted as missing; without an end, all that follows its last value. */
+export interface Accepted {
+  readonly geoId: number
+  readonly from: Instant
+  readonly to: Instant | null
+}
+
+/** What is stored of a series, as far as the judgement depends on it. */
+export interface StoredSeries {
+  /** The zone of its days, and the unit on whose borders it is requested. */
+  readonly zone: string
+  readonly unit: Unit
+  /** One period of the series, if one is stored. */
+  readonly period: Period | null
+  /** The longest lookback of its requests, in seconds. */
+  readonly lookbackS: number
+  readonly timelines: readonly Timeline[]
+  readonly coverage: readonly Coverage[]
+  readonly absences: readonly StoredAbsence[]
+  readonly failures: readonly FailedRange[]
+  readonly accepted: readonly Accepted[]
+  /** If the service does not know its id. */
+  readonly unknown: RefusalTimes | null
+  /** Seconds from the end of the last period until a new value is late, from the last fetches; null if too little is known. */
+  readonly allowedLagS: number | null
+}
+
+/** A row of `_absent`. */
+export interface StoredAbsence extends Absence {
+  readonly reason: MissingReason
+}
+
+export type SpanState = 'complete' | 'provisional' | 'expected' | 'missing'
+
+/**
+ * A part of a timeline with one state. Spans with a reason take precedence over complete and provisional ones that contain them.
+ * Those that are `expected` become `missing` at `dueAt`, without any other change.
+ */
+export interface Span extends Interval {
+  /** A geo with values or one that a job names; `ALL_GEOS` only while no geo is known, and for other geos that may exist. */
+  readonly geoId: number
+  /** The first job that wants it; null if none does. */
+  readonly job: string | null
+  readonly jobId: number | null
+  /** If its end follows the clock: the seconds that it stays behind. */
+  readonly lagS: number | null
+  readonly state: SpanState
+  /** Why values are missing or expected; null if none are. In a provisional span, missing values may still be published. */
+  readonly reason: GapReason | null
+  /** The reply that covers it; null for spans without one, and for missing periods. */
+  readonly reply: Pick<Coverage, 'state' | 'fetchedAt'> | null
+  /** The number and length in seconds of missing periods; null if they are not known. */
+  readonly periods: number | null
+  readonly stepS: number | null
+  /** Since when values are missing; null if none are. */
+  readonly sinceAt: Instant | null
+  /** From when on a sync requests it; null if none will by itself. */
+  readonly nextAt: Instant | null
+  /** From when on values are missing that are expected before; null if that does not depend on time. */
+  readonly dueAt: Instant | null
+  /** Whether somebody accepted that values are missing. */
+  readonly isAccepted: boolean
+  /** Whether it is one of a few lost values of a day, which are no finding. */
+  readonly isTolerated: boolean
+}

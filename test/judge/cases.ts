@@ -1,0 +1,81 @@
+import type { Coverage } from '../../src/job/plannerState.ts'
+import type { Span, StoredAbsence, StoredSeries, Timeline, Want } from '../../src/judge/judgeTypes.ts'
+import { DAY, HOUR } from '../../src/util/time/instant.ts'
+
+/* Small inputs of the judgement. Instants are days since the first day, in UTC: 1.5 is noon of the second day. */
+
+const FIRST = 20_000 * DAY
+export const at = (day: number): number => FIRST + day * DAY
+/** An instant in days. */
+export const toDay = (instant: number): number => Math.round(((instant - FIRST) / DAY) * 1000) / 1000
+
+/** A job that runs daily and wants the days 0 to 30, with a lookback of two days. */
+export const want = (over: Partial<Want> = {}): Want => ({
+  job: 'nightly',
+  jobId: 1,
+  geoIds: null,
+  from: at(0),
+  to: at(30),
+  lagS: null,
+  lookbackS: 2 * DAY,
+  refreshS: HOUR,
+  sinceAt: at(0),
+  graceS: 1.25 * DAY,
+  ...over,
+})
+
+/** The same for a window that ends with the current day. */
+export const growing = (over: Partial<Want> = {}): Want => want({ lagS: 0, ...over })
+
+/** A reply for all geos, fetched half a day after its end. */
+export const covered = (from: number, to: number, over: Partial<Coverage> = {}): Coverage => ({
+  geo: 0,
+  from: at(from),
+  to: at(to),
+  state: 'values',
+  fetchedAt: at(to + 0.5),
+  settledFor: 0,
+  sinceAt: null,
+  ...over,
+})
+
+export const absence = (from: number, to: number, over: Partial<StoredAbsence> = {}): StoredAbsence => ({
+  geo: 1,
+  from: at(from),
+  to: at(to),
+  step: HOUR,
+  reason: 'absent',
+  sinceAt: at(to + 3),
+  checkedAt: at(to + 3),
+  ...over,
+})
+
+/** An hourly timeline with values from day `first` to day `end`. */
+export const timeline = (geoId: number, first: number, end: number, over: Partial<Timeline> = {}): Timeline => ({
+  geoId,
+  extent: { firstAt: at(first), lastAt: at(end) - HOUR, stepS: HOUR },
+  kind: 'regular',
+  ...over,
+})
+
+export const store = (over: Partial<StoredSeries> = {}): StoredSeries => ({
+  zone: 'UTC',
+  unit: 'day',
+  period: null,
+  lookbackS: 2 * DAY,
+  timelines: [timeline(1, 0, 30)],
+  coverage: [],
+  absences: [],
+  failures: [],
+  accepted: [],
+  unknown: null,
+  allowedLagS: null,
+  ...over,
+})
+
+/** A span in a few words: `geo 1, 2–5: missing (absent)`. */
+export function describeSpan({ geoId, from, to, state, reason, isAccepted, isTolerated }: Span): string {
+  const marks = [reason, isAccepted && 'accepted', isTolerated && 'tolerated'].filter(Boolean)
+  const end = to === Number.POSITIVE_INFINITY ? '…' : toDay(to)
+  return `geo ${geoId}, ${toDay(from)}–${end}: ${state}${marks.length > 0 ? ` (${marks.join(', ')})` : ''}`
+}

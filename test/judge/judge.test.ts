@@ -1,0 +1,378 @@
+import { describe, expect, test } from 'vitest'
+import { judge, judgeAhead } from '../../src/judge/judge.ts'
+import type { Span, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
+import { DAY, HOUR } from '../../src/util/time/instant.ts'
+import { absence, at, covered, describeSpan, growing, store, timeline, toDay, want } from './cases.ts'
+
+interface Case {
+  readonly title: string
+  readonly wants?: readonly Want[]
+  readonly stored?: Partial<StoredSeries>
+  /** Day 40 by default, when all of the window is final. */
+  readonly now?: number
+  readonly spans: readonly string[]
+}
+
+const check = ({ wants = [want()], stored = {}, now = 40, spans }: Omit<Case, 'title'>): void =>
+  expect(judge(wants, store(stored), at(now)).map(describeSpan)).toEqual(spans)
+
+const WHOLE = { coverage: [covered(0, 30, { fetchedAt: at(39) })] }
+
+describe('requested ranges', () => {
+  test.each<Case>([
+    {
+      title: 'a series without any reply is missing as a whole, for all geos',
+      stored: { timelines: [] },
+      spans: ['geo 0, 0–30: missing (never requested)'],
+    },
+    {
+      title: 'a range without reply is missing for each known geo',
+      stored: { timelines: [timeline(1, 0, 20), timeline(3, 0, 20)], coverage: [covered(0, 20)] },
+      spans: [
+        'geo 1, 0–18: complete',
+        'geo 1, 18–20: provisional',
+        'geo 1, 20–30: missing (never requested)',
+        'geo 3, 0–18: complete',
+        'geo 3, 18–20: provisional',
+        'geo 3, 20–30: missing (never requested)',
+      ],
+    },
+    {
+      title: 'a geo that a job names is judged before it has values',
+      wants: [want({ geoIds: [3] })],
+      stored: { timelines: [] },
+      spans: ['geo 3, 0–30: missing (never requested)'],
+    },
+    {
+      title: 'a failed request explains the range without reply',
+      stored: { failures: [{ from: at(5), to: at(10), geoIds: null, failedAt: at(31) }] },
+      spans: [
+        'geo 1, 0–5: missing (never requested)',
+        'geo 1, 5–10: missing (failed)',
+        'geo 1, 10–30: missing (never requested)',
+      ],
+    },
+    {
+      title: 'a request that failed outside of all jobs is still missing',
+      wants: [],
+      stored: { failures: [{ from: at(5), to: at(10), geoIds: [1], failedAt: at(31) }] },
+      spans: ['geo 1, 5–10: missing (failed)'],
+    },
+    {
+      title: 'what no job wants stays judged if it was stored',
+      wants: [],
+      stored: WHOLE,
+      spans: ['geo 1, 0–30: complete'],
+    },
+    {
+      title: 'the row of a geo takes precedence over that of all geos',
+      stored: { coverage: [...WHOLE.coverage, covered(4, 6, { geo: 1, state: 'unverified', sinceAt: at(9) })] },
+      spans: ['geo 1, 0–4: complete', 'geo 1, 4–6: missing (unverified)', 'geo 1, 6–30: complete'],
+    },
+    {
+      title: 'requests for each known geo do not answer for geos that may exist beside them',
+      stored: { coverage: [covered(0, 30, { geo: 1, fetchedAt: at(39) })] },
+      spans: ['geo 0, 0–30: missing (never requested)', 'geo 1, 0–30: complete'],
+    },
+    {
+      title: 'a recent range is final for the shorter of two lookbacks, and provisional as a whole',
+      wants: [want(), want({ job: 'monthly', lookbackS: 20 * DAY })],
+      stored: { coverage: [covered(0, 30)] },
+      spans: ['geo 1, 0–10: complete', 'geo 1, 10–28: provisional', 'geo 1, 28–30: provisional'],
+    },
+    {
+      title: 'the longest lookback of a job does not concern ranges that it does not want',
+      wants: [want({ to: at(15) }), want({ job: 'monthly', from: at(15), lookbackS: 20 * DAY })],
+      stored: { coverage: [covered(0, 30)] },
+      spans: ['geo 1, 0–15: complete', 'geo 1, 15–30: provisional'],
+    },
+  ])('$title', check)
+})
+
+describe('a window that grows with time', () => {
+  const stored = { coverage: [covered(0, 30)] }
+
+  test.each<Case>([
+    {
+      title: 'the newest day is expected until the job had its turn',
+      now: 31.2,
+      spans: ['geo 1, 0–28: complete', 'geo 1, 28–30: provisional', 'geo 1, 30–31.2: expected (never requested)'],
+    },
+    {
+      title: 'after a month without a run the month is missing',
+      now: 60,
+      spans: ['geo 1, 0–28: complete', 'geo 1, 28–30: provisional', 'geo 1, 30–60: missing (never requested)'],
+    },
+  ])('$title', ({ now, spans }) => check({ wants: [growing()], stored, now: now!, spans }))
+
+  test('a window that ends two days ahead is missing two days earlier', () => {
+    const wants = [growing({ lagS: -2 * DAY })]
+    const tail = (now: number) => judge(wants, store(stored), at(now)).at(-1)!
+    expect(describeSpan(tail(29))).toBe('geo 1, 30–31: expected (never requested)')
+    expect(describeSpan(tail(29.3))).toBe('geo 1, 30–31.3: missing (never requested)')
+  })
+
+  test('a failed request is missing at once', () => {
+    const failures = [{ from: at(30), to: at(32), geoIds: null, failedAt: at(31) }]
+    check({
+      wants: [growing()],
+      stored: { ...stored, failures },
+      now: 32.5,
+      spans: [
+        'geo 1, 0–28: complete',
+        'geo 1, 28–30: provisional',
+        'geo 1, 30–32: missing (failed)',
+        'geo 1, 32–32.5: expected (never requested)',
+      ],
+    })
+  })
+
+  test('its end stays open for readers at a later time', () => {
+    const ahead = judgeAhead([growing()], store(stored), at(31))
+    expect(ahead.map(describeSpan).at(-1)).toBe('geo 1, 30–…: missing (never requested)')
+    expect(toDay(ahead.at(-1)!.dueAt!)).toBe(31.25)
+  })
+})
+
+describe('missing periods', () => {
+  test.each<Case>([
+    {
+      title: 'a period without a value is missing if it is final',
+      stored: { ...WHOLE, absences: [absence(3, 4), absence(5, 6, { reason: 'null' })] },
+      spans: ['geo 1, 0–30: complete', 'geo 1, 3–4: missing (absent)', 'geo 1, 5–6: missing (null)'],
+    },
+    {
+      title: 'a period that may still be published is provisional',
+      stored: { coverage: [covered(0, 30)], absences: [absence(27, 29)] },
+      spans: [
+        'geo 1, 0–28: complete',
+        'geo 1, 28–30: provisional',
+        'geo 1, 27–28: missing (absent)',
+        'geo 1, 28–29: provisional (absent)',
+      ],
+    },
+    {
+      title: 'an unverified range says nothing about single periods',
+      stored: {
+        coverage: [covered(0, 30, { state: 'unverified', sinceAt: at(31), fetchedAt: at(39) })],
+        absences: [absence(3, 4)],
+      },
+      spans: ['geo 1, 0–30: missing (unverified)'],
+    },
+    {
+      title: 'before the first value nothing is missing',
+      stored: { ...WHOLE, timelines: [timeline(1, 12, 30)] },
+      spans: ['geo 1, 0–30: complete'],
+    },
+    {
+      title: 'a few values of a day are tolerated if the series has short steps',
+      stored: {
+        ...WHOLE,
+        absences: [absence(3, 3 + 5 / 1440, { step: 300 }), absence(4, 4.5, { step: 300 })],
+      },
+      spans: ['geo 1, 0–30: complete', 'geo 1, 3–3.003: missing (absent, tolerated)', 'geo 1, 4–4.5: missing (absent)'],
+    },
+    {
+      title: 'an hour of a day is never tolerated',
+      stored: { ...WHOLE, absences: [absence(3, 3 + 1 / 24)] },
+      spans: ['geo 1, 0–30: complete', 'geo 1, 3–3.042: missing (absent)'],
+    },
+  ])('$title', check)
+
+  test('the periods of a part are counted by their step', () => {
+    const days = { ...WHOLE, absences: [absence(3, 4), absence(9, 12, { step: DAY })] }
+    const periods = judge([want()], store(days), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
+    expect(periods).toEqual([24, 3])
+    const halves = { coverage: [covered(0, 30)], absences: [absence(27, 29)] }
+    const split = judge([want()], store(halves), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
+    expect(split).toEqual([24, 24])
+  })
+})
+
+describe('the end of a timeline', () => {
+  const ended = { timelines: [timeline(1, 0, 20)], ...WHOLE, allowedLagS: 2 * DAY }
+
+  test.each<Case>([
+    {
+      title: 'values are late after the usual lag, as one span',
+      stored: ended,
+      spans: ['geo 1, 0–30: complete', 'geo 1, 20–30: missing (late)'],
+    },
+    {
+      title: 'they are expected before',
+      stored: { ...ended, coverage: [covered(0, 22, { fetchedAt: at(21.5) })] },
+      wants: [want({ to: at(22) })],
+      now: 21.5,
+      spans: ['geo 1, 0–19: complete', 'geo 1, 19–22: provisional', 'geo 1, 20–22: expected (late)'],
+    },
+    {
+      title: 'without a usual lag they are late after a week',
+      stored: { ...ended, allowedLagS: null, coverage: [covered(0, 26, { fetchedAt: at(26) })] },
+      wants: [want({ to: at(26) })],
+      now: 26.9,
+      spans: ['geo 1, 0–24: complete', 'geo 1, 24–26: provisional', 'geo 1, 20–26: expected (late)'],
+    },
+    {
+      title: 'a timeline with a value every day ends, too',
+      stored: { ...ended, timelines: [timeline(1, 0, 20, { kind: 'daily' })] },
+      spans: ['geo 1, 0–30: complete', 'geo 1, 20–30: missing (late)'],
+    },
+    {
+      title: 'nothing follows the last of irregular values',
+      stored: { ...ended, timelines: [timeline(1, 0, 20, { kind: 'irregular' })] },
+      spans: ['geo 1, 0–30: complete'],
+    },
+    {
+      title: 'the end of a stored range that no job wants is no finding',
+      stored: ended,
+      wants: [],
+      spans: ['geo 1, 0–30: complete'],
+    },
+    {
+      title: 'nothing is late that was not requested',
+      stored: { ...ended, coverage: [covered(0, 20, { fetchedAt: at(39) })] },
+      spans: ['geo 1, 0–20: complete', 'geo 1, 20–30: missing (never requested)'],
+    },
+    {
+      title: 'one geo may end while others go on',
+      stored: { ...ended, timelines: [timeline(1, 0, 20), timeline(3, 0, 30)] },
+      spans: ['geo 1, 0–30: complete', 'geo 1, 20–30: missing (late)', 'geo 3, 0–30: complete'],
+    },
+    {
+      title: 'a series without any value is one finding',
+      stored: { timelines: [], coverage: [covered(0, 30, { state: 'empty', fetchedAt: at(39) })] },
+      spans: ['geo 0, 0–30: complete', 'geo 0, 0–30: missing (no values)'],
+    },
+    {
+      title: 'a geo that a job names and that never had a value is one finding',
+      wants: [want({ geoIds: [1, 8] })],
+      stored: WHOLE,
+      spans: ['geo 1, 0–30: complete', 'geo 8, 0–30: complete', 'geo 8, 0–30: missing (no values)'],
+    },
+    {
+      title: 'a geo with nothing but nulls never had a value',
+      stored: { ...WHOLE, timelines: [timeline(1, 0, 30), timeline(3, 0, 0, { extent: null, kind: 'irregular' })] },
+      spans: ['geo 1, 0–30: complete', 'geo 3, 0–30: complete', 'geo 3, 0–30: missing (no values)'],
+    },
+    {
+      title: 'a range that may still be published does not show that there are no values',
+      stored: { timelines: [], coverage: [covered(28, 30, { state: 'empty' })] },
+      wants: [want({ from: at(28) })],
+      spans: ['geo 0, 28–30: provisional'],
+    },
+    {
+      title: 'nothing is said about the ends of a timeline that is not judged yet',
+      stored: { ...WHOLE, timelines: [timeline(1, 0, 0, { extent: null, kind: null })] },
+      spans: ['geo 1, 0–30: complete'],
+    },
+  ])('$title', check)
+})
+
+describe('accepted ranges', () => {
+  test.each<Case>([
+    {
+      title: 'a missing range keeps its state, and only the accepted part is marked',
+      stored: { ...WHOLE, absences: [absence(3, 6)], accepted: [{ geoId: 1, from: at(4), to: at(5) }] },
+      spans: [
+        'geo 1, 0–30: complete',
+        'geo 1, 3–4: missing (absent)',
+        'geo 1, 4–5: missing (absent, accepted)',
+        'geo 1, 5–6: missing (absent)',
+      ],
+    },
+    {
+      title: 'a range without an end closes an ended timeline',
+      stored: {
+        ...WHOLE,
+        timelines: [timeline(1, 0, 20)],
+        absences: [absence(3, 4)],
+        accepted: [{ geoId: 1, from: at(0), to: null }],
+      },
+      spans: ['geo 1, 0–30: complete', 'geo 1, 3–4: missing (absent)', 'geo 1, 20–30: missing (late, accepted)'],
+    },
+    {
+      title: 'another geo is not accepted',
+      stored: { ...WHOLE, absences: [absence(3, 4)], accepted: [{ geoId: 3, from: at(0), to: at(30) }] },
+      spans: ['geo 1, 0–30: complete', 'geo 1, 3–4: missing (absent)'],
+    },
+  ])('$title', check)
+})
+
+describe('the next request', () => {
+  const nextOf = (
+    reason: Span['reason'],
+    stored: Partial<StoredSeries>,
+    { wants = [want()], now = 40 }: { readonly wants?: readonly Want[]; readonly now?: number } = {},
+  ) => {
+    const span = judge(wants, store(stored), at(now)).find((span) => span.reason === reason)!
+    return span.nextAt === null
+      ? null
+      : toDay(span.nextAt + (reason === 'absent' || reason === 'unverified' ? HOUR : 0))
+  }
+
+  test('what was never requested is due since it was wanted', () => {
+    expect(nextOf('never requested', {}, { wants: [want({ sinceAt: at(31) })] })).toBe(31)
+    const grown = { wants: [growing({ sinceAt: at(3) })] }
+    expect(nextOf('never requested', { coverage: [covered(0, 30)] }, grown)).toBe(30)
+  })
+
+  test('an unknown id is requested at doubling distances', () => {
+    const unknown = { sinceAt: at(30), lastAt: at(34) }
+    expect(nextOf('never requested', { unknown, timelines: [] })).toBe(toDay(at(39) - HOUR))
+  })
+
+  test('provisional data is requested after the shortest refresh of the entries for which it is not final', () => {
+    const wants = [want({ refreshS: 6 * HOUR }), want({ lookbackS: 20 * DAY, refreshS: 3 * HOUR, job: 'other' })]
+    const spans = judge(wants, store({ coverage: [covered(0, 30)] }), at(40))
+    expect(spans.map(({ nextAt }) => nextAt && (nextAt - at(30.5)) / HOUR)).toEqual([null, 3, 3])
+    const [longer] = wants.toReversed()
+    const [, , recent] = judge(
+      [wants[0]!, { ...longer!, refreshS: 9 * HOUR }],
+      store({ coverage: [covered(0, 30)] }),
+      at(40),
+    )
+    expect((recent!.nextAt! - at(30.5)) / HOUR).toBe(6)
+  })
+
+  test('an unverified range is requested at doubling distances, and not within the refresh', () => {
+    const coverage = [covered(0, 30, { state: 'unverified', sinceAt: at(33), fetchedAt: at(36) })]
+    expect(nextOf('unverified', { coverage })).toBe(40)
+    expect(nextOf('unverified', { coverage }, { wants: [want({ refreshS: 9 * DAY })] })).toBe(toDay(at(45) + HOUR))
+    expect(nextOf('unverified', { coverage }, { wants: [] })).toBe(null)
+  })
+
+  test('a missing period is requested at doubling distances for half a year', () => {
+    const missing = (checked: number) => ({
+      coverage: [covered(0, 30, { fetchedAt: at(390) })],
+      absences: [absence(3, 4, { sinceAt: at(10), checkedAt: at(checked) })],
+    })
+    const now = 400
+    expect(nextOf('absent', missing(13), { now })).toBe(17)
+    expect(nextOf('absent', missing(190), { now })).toBe(371)
+    expect(nextOf('absent', missing(200), { now })).toBe(null)
+    expect(nextOf('absent', missing(13), { now, wants: [] })).toBe(null)
+  })
+
+  test('a tolerated period is requested after one and seven days only', () => {
+    const missing = (checked: number) => ({
+      ...WHOLE,
+      absences: [absence(3, 3 + 5 / 1440, { step: 300, sinceAt: at(10), checkedAt: at(checked) })],
+    })
+    expect(nextOf('absent', missing(10))).toBe(11)
+    expect(nextOf('absent', missing(11))).toBe(17)
+    expect(nextOf('absent', missing(17))).toBe(null)
+  })
+
+  test('an empty range before the first value is requested at doubling distances since it was first wanted', () => {
+    const coverage = [covered(0, 12, { state: 'empty', fetchedAt: at(34) }), covered(12, 30, { fetchedAt: at(34) })]
+    const spans = judge([want({ sinceAt: at(30) })], store({ coverage, timelines: [timeline(1, 12, 30)] }), at(40))
+    expect(spans.map(describeSpan)).toEqual(['geo 1, 0–12: complete', 'geo 1, 12–30: complete'])
+    expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([39, null])
+  })
+
+  test('an empty range between values is not', () => {
+    const coverage = [covered(0, 12), covered(12, 15, { state: 'empty' }), covered(15, 30, { fetchedAt: at(34) })]
+    const stored = store({ coverage: coverage.map((row) => ({ ...row, fetchedAt: at(34) })) })
+    expect(judge([want()], stored, at(40)).map(({ nextAt }) => nextAt)).toEqual([null, null, null])
+  })
+})
