@@ -75,6 +75,8 @@ export function isAbsent(truth: SeriesTruth, unit: { from: number; to: number },
       .flatMap(([when, versions]) => (versions.at(-1)?.to === null ? [{ when, step: versions.at(-1)!.step }] : []))
       .sort((a, b) => a.when - b.when)
     if (held.some(({ step }) => step === null)) return false
+    // Less than fourteen days of a coarser step beside a finer one count as thinned.
+    if (new Set(held.flatMap(({ step }) => (step! <= HOUR ? [step] : []))).size > 1) return true
     for (const { when, step } of held) if (when <= at && when + step! > at) at = when + step!
     return at < unit.to
   })
