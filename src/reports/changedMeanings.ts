@@ -7,7 +7,7 @@ import { DAY, formatUtc, type Instant } from '../util/time/instant.ts'
 /** The catalogue and the values of an id are requested at different times, at most some weeks apart. */
 const MAX_DISTANCE_S = 31 * DAY
 
-/** A finding that nobody can end must end by itself; the tables keep the change. */
+/** Nobody can end this finding, so it ends after a while; the tables keep the change. */
 const REPORTED_S = 31 * DAY
 
 /** Finds ids whose name and quantity both changed lately: the service uses them for something else now. */

@@ -108,7 +108,7 @@ test("a plan fails like a plain run if the last worker's key is refused, and the
   const wrong = startWorker(await join('x'.repeat(64)))
   const planner = await join()
   const [{ outcome, failures, earlyEnd } = {}] = await distribute(planner, [LAST_DAY])
-  expect({ outcome, failures }).toEqual({ outcome: 'failed', failures: [] })
+  expect({ outcome, failures }).toMatchObject({ outcome: 'failed', failures: [{ error: { code: 'key-refused' } }] })
   expect(earlyEnd).toBeInstanceOf(KeyError)
   expect(earlyEnd).toMatchObject({ code: 'key-refused', hint: expect.stringContaining('INDICATOR_SYNC_API_KEY') })
   expect((await wrong.working).earlyEnd).toBeInstanceOf(KeyError)
