@@ -48,7 +48,7 @@ export async function copySeries({ kysely }: Reader, tx: Transaction<Database>):
   }
 }
 
-/** Copies changes of resolution and what jobs want. Their series must exist. */
+/** Copies changes of resolution and what jobs require. Their series must exist. */
 export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
   for (const row of await kysely.selectFrom('_resolution').selectAll().execute())
     await tx.insertInto('_resolution').values(row).execute()
