@@ -9,7 +9,7 @@ const SMALL = 30
 
 /** The most lines of code of each part. Texts are JSON. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  core: 23_000,
+  core: 23_800,
   page: 6_050,
   'page texts': 1_100,
   emulator: 2_000,

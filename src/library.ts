@@ -80,7 +80,7 @@ const planOptions = ({ range, restate = false }: Part): UserOptions => ({
 
 /**
  * Fetches and loads the missing data of a job. Its name identifies it, whatever the path given to `readJob`: another job with the same
- * name edits it, so what it no longer selects is no longer wanted. Throws errors that prevent a run, such as InputError; the reason for
+ * name edits it, so what it no longer selects is no longer required. Throws errors that prevent a run, such as InputError; the reason for
  * an early end is in the summary.
  */
 export async function sync(job: Job, options: SyncOptions): Promise<Summary> {

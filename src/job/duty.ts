@@ -30,9 +30,9 @@ export interface SelectedRange extends Interval {
   readonly selector: string | null
 }
 
-/** What a job wants of a series: a row of `_duty`. Its range starts at the earliest start that the window ever had. */
+/** What a job requires of a series: a row of `_duty`. Its range starts at the earliest start that the window ever had. */
 export interface Duty extends SelectedRange {
-  /** When it was first wanted. */
+  /** When it was first required. */
   readonly sinceAt: Instant
   readonly earlierLookbacks: readonly EarlierLookback[]
 }

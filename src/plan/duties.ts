@@ -2,7 +2,7 @@ import type { Duty, EarlierLookback, SelectedRange } from '../job/duty.ts'
 import { seriesKey } from '../job/plannedRequest.ts'
 import type { Instant } from '../util/time/instant.ts'
 
-/* What a job wants of its series after its definition is stored (docs/decisions/011-jobs.md). */
+/* What a job requires of its series after its definition is stored (docs/decisions/011-jobs.md). */
 
 /** Duties by series and window, as `scopeKey` names them. */
 export type Duties = ReadonlyMap<string, readonly Duty[]>
@@ -56,7 +56,7 @@ interface DutyOptions {
 }
 
 /**
- * Decides what a job wants, from its stored duties and what its definition selects now. A period that was once selected stays wanted
+ * Decides what a job requires, from its stored duties and what its definition selects now. A period that was once selected stays required
  * while an entry has its series, geo and window.
  */
 export function decideDuties(

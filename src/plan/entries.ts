@@ -97,7 +97,7 @@ export function listSelectedRanges(
   })
 }
 
-/** Returns the ids that an entry with a selector selected earlier, so that a catalogue without them unwants nothing. */
+/** Returns the ids that an entry with a selector selected earlier, so that a catalogue without them drops nothing. */
 export function createRecall(duties: Duties): Recall {
   const selected = Map.groupBy(
     [...duties.values()].flat().filter(({ selector }) => selector !== null),

@@ -28,7 +28,7 @@ export interface PlanContext {
   readonly service: Service
   readonly plannerState: PlannerState
   readonly now: Instant
-  /** What the job wants by its stored duties. Default: only what its windows select now. */
+  /** What the job requires by its stored duties. Default: only what its windows select now. */
   readonly duties?: Duties
   /** The requests that the run has planned so far. */
   readonly requested: RequestRegister

@@ -31,7 +31,7 @@ export async function findGoneFiles(db: Reader): Promise<string[]> {
     .filter(isGone)
     .map(
       (job) =>
-        `job file ${job.file} of ${job.name} is gone; what it selects stays wanted until \`indicator-sync ${forgetCommand(job, jobs)}\``,
+        `job file ${job.file} of ${job.name} is gone; what it selects stays required until \`indicator-sync ${forgetCommand(job, jobs)}\``,
     )
 }
 
@@ -42,6 +42,6 @@ export async function findAlternating(db: Reader, now: Instant): Promise<string[
     .filter(({ returns, definitionAt }) => returns >= MIN_RETURNS && now - floorToSecond(definitionAt) < STEADY_AFTER_S)
     .map(
       (job) =>
-        `two definitions of job ${job.name} alternate under ${place(job)}, so each unwants what only the other selects; give each a name of its own`,
+        `two definitions of job ${job.name} alternate under ${place(job)}, so each drops what only the other selects; give each a name of its own`,
     )
 }

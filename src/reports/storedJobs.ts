@@ -72,7 +72,7 @@ export async function readStoredJobs(
 export const isGone = ({ host, file }: Pick<StoredJob, 'host' | 'file'>): boolean =>
   host === hostname() && file !== null && !fileExists(file)
 
-/** The name by which `prune --job NAME --file` tells jobs with one name apart. */
+/** The name by which `prune --job NAME --file` distinguishes jobs of one name. */
 export function sourceName({ host, file }: Pick<StoredJob, 'host' | 'file'>): string {
   if (file === null) return 'none'
   return host === hostname() ? file : `${host}:${file}`

@@ -48,7 +48,7 @@ export async function findForgettable(db: Reader, name: string, file: string | u
 }
 
 /**
- * Forgets a job that no longer exists: nothing of it is wanted any more, and its last run is no longer a finding. Values and history
+ * Forgets a job that no longer exists: nothing of it is required any more, and its last run is no longer a finding. Values and history
  * stay.
  */
 export function forgetJob(

@@ -36,8 +36,8 @@ export interface RunPlan {
   readonly jobId: number | null
   /** The job with the indicators that its selectors match; null until the catalogue is loaded. */
   resolvedJob: Job | null
-  /** The number of stored ranges that are no longer wanted, because the definition of the job changed. */
-  unwanted: number
+  /** The number of stored ranges that are no longer required, because the definition of the job changed. */
+  unselected: number
 }
 
 /** A plan of requests that are known already. */
@@ -48,7 +48,7 @@ export const createFixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => 
   skipped: new Map(),
   jobId: null,
   resolvedJob: null,
-  unwanted: 0,
+  unselected: 0,
 })
 
 /** A job to plan, with the options of the user. */
@@ -65,7 +65,7 @@ export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkip
     skipped: new Map(),
     jobId,
     resolvedJob: null,
-    unwanted: 0,
+    unselected: 0,
     ...(range && { range }),
   }
   const onSkipped = (item: SkippedItem): void => void plan.skipped.set(`${item.route} ${item.id}`, item)
@@ -82,11 +82,11 @@ async function* planBatches(context: SyncContext, request: PlanRequest, plan: Ru
   const { store, signal } = context
   const { job, requested } = request
   const readSelectable = async () => (needsCatalogue(job) ? await readCatalogue(store) : [])
-  /** Stores what the whole job wants, even if only a part of it is requested. */
+  /** Stores what the whole job requires, even if only a part of it is requested. */
   const rememberDuties = async (planning: PlanContext, catalogue: readonly CatalogueIndicator[]) => {
     if (plan.jobId === null) return groupDuties([])
-    const { duties, unwanted } = await storeDuties(store, plan.jobId, planning, catalogue, context.nowMs())
-    plan.unwanted += unwanted
+    const { duties, unselected } = await storeDuties(store, plan.jobId, planning, catalogue, context.nowMs())
+    plan.unselected += unselected
     await applyExpectations(store, context.service)
     return duties
   }

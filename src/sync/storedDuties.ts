@@ -18,7 +18,7 @@ import { intersect, subtract } from '../util/time/interval.ts'
 type DutyRow = Database['_duty']
 type DutyPlanning = Pick<PlanContext, 'job' | 'options' | 'service' | 'now'>
 
-/** Reads what a job wants. */
+/** Reads what a job requires. */
 export async function readDuties({ kysely }: Reader, jobId: number): Promise<Duty[]> {
   const rows = await kysely
     .selectFrom('_duty as d')
@@ -48,7 +48,7 @@ export async function readDuties({ kysely }: Reader, jobId: number): Promise<Dut
   }))
 }
 
-/** Decides what a job wants by its definition now. A part of the job changes nothing about the rest. */
+/** Decides what a job requires by its definition now. A part of the job changes nothing about the rest. */
 function decide(
   { job, options, ...planning }: DutyPlanning,
   stored: readonly Duty[],
@@ -63,7 +63,7 @@ function decide(
   })
 }
 
-/** What a job would want if it were run now. `jobId`: undefined if it was never run. */
+/** What a job would require if it were run now. `jobId`: undefined if it was never run. */
 export async function previewDuties(
   db: Reader,
   jobId: number | undefined,
@@ -75,8 +75,8 @@ export async function previewDuties(
 }
 
 /**
- * Stores what a job wants, and inserts its new series: whatever the result of the run, `gaps` then lists ranges that were not
- * requested. Returns the duties, and how many stored ranges no job wants any more.
+ * Stores what a job requires, and inserts its new series: whatever the result of the run, `gaps` then lists ranges that were not
+ * requested. Returns the duties, and how many stored ranges no job requires any more.
  */
 export async function storeDuties(
   store: Store,
@@ -84,7 +84,7 @@ export async function storeDuties(
   planning: DutyPlanning,
   catalogue: readonly CatalogueIndicator[],
   nowMs: number,
-): Promise<{ duties: Duties; unwanted: number }> {
+): Promise<{ duties: Duties; unselected: number }> {
   const stored = await readDuties(store, jobId)
   const decided = decide(planning, stored, catalogue)
   const storedRows = new Map(stored.map((duty) => [rowKey(duty), duty]))
@@ -92,7 +92,7 @@ export async function storeDuties(
   const kept = new Set(decided.map(rowKey))
   const removed = stored.filter((duty) => !kept.has(rowKey(duty)))
   const duties = groupDuties(decided)
-  if (changed.length + removed.length === 0) return { duties, unwanted: 0 }
+  if (changed.length + removed.length === 0) return { duties, unselected: 0 }
   const { timeZone } = planning.service
   return store.write(async (tx) => {
     const ids = await readSeriesIds(tx)
@@ -105,11 +105,11 @@ export async function storeDuties(
     const concerned = new Set([...changed, ...removed].map((duty) => seriesKey(duty.series)))
     const now = Math.floor(nowMs / 1000)
     for (const [key, id] of await readSeriesIds(tx)) if (concerned.has(key)) await recordSpans(tx, id, now)
-    const unwanted = await countUnwanted(
+    const unselected = await countUnselected(
       tx,
       removed.map((duty) => ({ ...duty, seriesId: ids.get(seriesKey(duty.series))! })),
     )
-    return { duties, unwanted }
+    return { duties, unselected }
   })
 }
 
@@ -160,11 +160,11 @@ const upsertDuty = prepareQuery((db, row: DutyRow) => {
     .onConflict((conflict) => conflict.columns(['series_id', 'job_id', 'geo_ids', 'window_text']).doUpdateSet(rest))
 })
 
-/** A range of some geos that is wanted. */
+/** A range of some geos that is required. */
 type Wanted = Pick<Duty, 'geoIds' | 'from' | 'to'>
 
-/** Counts the stored ranges of which some part was wanted by a removed duty, and is wanted by no other. */
-async function countUnwanted(
+/** Counts the stored ranges of which some part was required by a removed duty, and is by no other. */
+async function countUnselected(
   tx: Transaction<Database>,
   removed: readonly (Wanted & { readonly seriesId: number })[],
 ): Promise<number> {
@@ -183,13 +183,13 @@ async function countUnwanted(
     const left = rows.map(
       ({ geo_ids, ...range }): Wanted => ({ ...range, geoIds: parseNumbers(geo_ids || null) ?? [] }),
     )
-    const isUnwanted = (row: (typeof coverage)[number]): boolean =>
+    const isUnselected = (row: (typeof coverage)[number]): boolean =>
       duties.some((duty) => {
         const geoIds = row.geo === ALL_GEOS ? duty.geoIds : [row.geo]
         const others = left.filter((other) => includesGeos(other.geoIds, geoIds))
         return includesGeos(duty.geoIds, geoIds) && subtract(intersect([row], [duty]), others).length > 0
       })
-    count += coverage.filter(isUnwanted).length
+    count += coverage.filter(isUnselected).length
   }
   return count
 }

@@ -29,8 +29,8 @@ export interface Summary extends RunResult {
   readonly windowHints: readonly string[]
   /** The job file whose history the job continues from this run on, because it no longer exists; null in general. */
   readonly takenOver: string | null
-  /** The number of stored ranges that no job wants any more, because the definition of the job changed. */
-  readonly unwanted: number
+  /** The number of stored ranges that no job requires any more, because the definition of the job changed. */
+  readonly unselected: number
 }
 
 /**
@@ -66,12 +66,12 @@ export async function sync(
     hasSelection: resolvedJob === null || namesAnything(resolvedJob),
     windowHints: findWindowHints(job, options, Math.floor(context.nowMs() / 1000)),
     takenOver: registered?.takenOver ?? null,
-    unwanted: plan.unwanted,
+    unselected: plan.unselected,
   }
 }
 
 /**
- * Stores the definition of a job that is not run now, so that what it wants is missing. Returns its id; null for the jobs of the
+ * Stores the definition of a job that is not run now, so that what it requires is missing. Returns its id; null for the jobs of the
  * program itself.
  */
 export async function storeDefinition(

@@ -132,7 +132,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
         hasSelection: true,
         windowHints: [],
         takenOver: null,
-        unwanted: 0,
+        unselected: 0,
       }
     },
     async replay(now) {

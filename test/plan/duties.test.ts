@@ -99,7 +99,7 @@ function selectedStarts(all: readonly Entry[], now: number): Map<string, number>
   return starts
 }
 
-test('after any edits, exactly what stays selected is wanted, from the earliest start that its window had', () => {
+test('after any edits, exactly what stays selected is required, from the earliest start that its window had', () => {
   fc.assert(
     fc.property(steps, (edits) => {
       let duties: Duty[] = []
@@ -180,22 +180,22 @@ describe('a rolling window', () => {
     expect(ends()).toEqual([{ geo_ids: '3', day: '2025-11-03' }])
   })
 
-  test('an edit of the window unwants what only the former window had, and the run says so', async () => {
+  test('an edit of the window drops what only the former window had, and the run says so', async () => {
     const [store, market] = [await tempStore(), await source()]
     await market.run(store, job('{ from: 2025-10-01, to: 2025-10-05 }'), night(0))
     const run = (yaml: string) => runJob(store, market, yaml, { now: night(1) })
-    expect(await run(job('{ from: 2025-10-01, to: 2025-10-05 }'))).toMatchObject({ unwanted: 0 })
-    expect(await run(job('{ from: 2025-10-03, to: 2025-10-05 }'))).toMatchObject({ unwanted: 1 })
-    expect(await run(job('{ from: 2025-10-03, to: 2025-10-05 }'))).toMatchObject({ unwanted: 0 })
+    expect(await run(job('{ from: 2025-10-01, to: 2025-10-05 }'))).toMatchObject({ unselected: 0 })
+    expect(await run(job('{ from: 2025-10-03, to: 2025-10-05 }'))).toMatchObject({ unselected: 1 })
+    expect(await run(job('{ from: 2025-10-03, to: 2025-10-05 }'))).toMatchObject({ unselected: 0 })
   })
 
-  test('what another job still wants is not counted as unwanted', async () => {
+  test('what another job still requires is not counted as unselected', async () => {
     const [store, market] = [await tempStore(), await source()]
     const yaml = job('{ from: 2025-10-01, to: 2025-10-05 }')
     await market.run(store, yaml, night(0))
     await market.run(store, `name: other\n${yaml}`, night(0))
     const narrowed = job('{ from: 2025-10-03, to: 2025-10-05 }')
-    expect(await runJob(store, market, narrowed, { now: night(1) })).toMatchObject({ unwanted: 0 })
+    expect(await runJob(store, market, narrowed, { now: night(1) })).toMatchObject({ unselected: 0 })
   })
 })
 
@@ -222,22 +222,22 @@ describe('a selection by the catalogue', () => {
       }[]
     ).map(({ id }) => id)
 
-  test('half a catalogue unwants nothing, and what it lacks is still fetched', async () => {
+  test('half a catalogue drops nothing, and what it lacks is still fetched', async () => {
     const [store, { listed, server }] = [await tempStore(), await catalogueOf([5, 6, 7, 8])]
     const run = (yaml: string, n: number) => runJob(store, server, yaml, { now: night(n) })
     await run(ALL('all'), 0)
     listed.ids = [5, 6]
     const half = await run(ALL('all'), 2)
-    expect(half).toMatchObject({ unwanted: 0, outcome: 'done' })
+    expect(half).toMatchObject({ unselected: 0, outcome: 'done' })
     expect(half.counts.requests).toBe(1 + 4)
     expect(wantedIds(store)).toEqual([5, 6, 7, 8])
   })
 
-  test('an edit of the selection unwants what the new one does not select', async () => {
+  test('an edit of the selection drops what the new one does not select', async () => {
     const [store, { server }] = [await tempStore(), await catalogueOf([5, 6, 7, 8])]
     const run = (yaml: string, n: number) => runJob(store, server, yaml, { now: night(n) })
     await run(ALL('all'), 0)
-    expect(await run(ALL('{ exclude: [8] }'), 1)).toMatchObject({ unwanted: 1 })
+    expect(await run(ALL('{ exclude: [8] }'), 1)).toMatchObject({ unselected: 1 })
     expect(wantedIds(store)).toEqual([5, 6, 7])
   })
 })

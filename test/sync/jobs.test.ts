@@ -33,12 +33,12 @@ const findings = async (store: Store, ...checks: string[]) =>
 const gapIds = async (store: Store) => (await findGaps(store)).map(({ indicator_id }) => indicator_id)
 
 describe('two jobs with one name', () => {
-  test('in two files, both are wanted and judged, and one finding names both files and a command', async () => {
+  test('in two files, both are required and judged, and one finding names both files and a command', async () => {
     const { store, market, broken, file } = await world()
     const [a, b] = [file('a.yaml'), file('b.yaml')]
     await runJob(store, broken, job(1), { now: night(0), jobSource: a })
     const other = await runJob(store, market, job(2), { now: night(1), jobSource: b })
-    expect(other).toMatchObject({ takenOver: null, unwanted: 0, gaps: { ranges: 0 } })
+    expect(other).toMatchObject({ takenOver: null, unselected: 0, gaps: { ranges: 0 } })
     expect(await gapIds(store)).toEqual([1])
     expect(await findings(store, 'same name')).toEqual([
       `job nightly is defined 2 times: ${a.file} and ${b.file}; rename one, or forget one with \`indicator-sync prune --job nightly --file ${a.file}\``,
@@ -58,7 +58,7 @@ describe('two jobs with one name', () => {
         await runJob(store, market, job(1 + (n % 2)), { now: night(n), jobSource: n % 2 ? b! : a! }),
       ).toMatchObject({
         takenOver: null,
-        unwanted: 0,
+        unselected: 0,
       })
     expect(jobs(store)).toHaveLength(2)
     expect(await findings(store, 'same name', 'job file', 'alternating')).toEqual([
@@ -88,7 +88,7 @@ describe('two jobs with one name', () => {
     expect(await findings(store, 'alternating')).toEqual([])
     await run(2, 3)
     expect(await findings(store, 'alternating')).toEqual([
-      `two definitions of job nightly alternate under ${jobSource.file}, so each unwants what only the other selects; give each a name of its own`,
+      `two definitions of job nightly alternate under ${jobSource.file}, so each drops what only the other selects; give each a name of its own`,
     ])
     expect((await runChecks(store, night(30) / 1000)).map(({ check }) => check)).not.toContain('alternating')
     await run(3, 4)
@@ -98,20 +98,20 @@ describe('two jobs with one name', () => {
   test('of a program without files, a call with another definition is an edit', async () => {
     const { store, market } = await world()
     await runJob(store, market, job(1), { now: night(0) })
-    expect(await runJob(store, market, job(2), { now: night(1) })).toMatchObject({ unwanted: 1 })
+    expect(await runJob(store, market, job(2), { now: night(1) })).toMatchObject({ unselected: 1 })
     expect(jobs(store)).toEqual([{ name: 'nightly', host: null, file: null }])
   })
 })
 
 describe('a job whose file is gone', () => {
-  test('its data stays wanted, and every command on it forgets the job', async () => {
+  test('its data stays required, and every command on it forgets the job', async () => {
     const { store, broken, file } = await world()
     const jobSource = file('gone.yaml')
     await runJob(store, broken, job(1), { now: night(0), jobSource })
     rmSync(jobSource.file)
     expect(await findGaps(store)).toMatchObject([{ indicator_id: 1, job: 'nightly', next: null }])
     expect(await findings(store, 'job file')).toEqual([
-      `job file ${jobSource.file} of nightly is gone; what it selects stays wanted until \`indicator-sync prune --job nightly\``,
+      `job file ${jobSource.file} of nightly is gone; what it selects stays required until \`indicator-sync prune --job nightly\``,
     ])
     store.run(`delete from _fetch`, [])
     expect((await findGaps(store))[0]!.command).toMatch(/^indicator-sync prune --job nightly --database /)

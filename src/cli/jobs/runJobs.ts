@@ -192,7 +192,7 @@ async function recordUnreached(
     hasSelection: true,
     windowHints: [],
     takenOver: null,
-    unwanted: 0,
+    unselected: 0,
   }
 }
 

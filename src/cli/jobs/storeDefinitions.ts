@@ -4,7 +4,7 @@ import { storeDefinition } from '../../sync/sync.ts'
 import { withWriter } from '../settings/databases.ts'
 import { findJobSource } from './jobSource.ts'
 
-/** Stores the definitions of jobs that wait for their time: what they want is missing until they run. */
+/** Stores the definitions of jobs that wait for their time: what they require is missing until they run. */
 export const storeDefinitions = (jobs: readonly Job[], file: string, service: Service): Promise<void> =>
   withWriter(file, 'schedule', async (store) => {
     for (const job of jobs)

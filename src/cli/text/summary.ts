@@ -49,18 +49,18 @@ function idleText({ command, hasSelection, skipped, isPart, windowHints, gaps }:
 
 /** Whether a run failed in part, data of its job is missing, or the job is not what it was. */
 export const needsAttention = (summary: Summary): boolean => {
-  const { outcome, skipped, gaps, lackingGeos, windowHints, takenOver, unwanted } = summary
-  const count = gaps.ranges + skipped.length + lackingGeos.length + windowHints.length + unwanted
+  const { outcome, skipped, gaps, lackingGeos, windowHints, takenOver, unselected } = summary
+  const count = gaps.ranges + skipped.length + lackingGeos.length + windowHints.length + unselected
   return outcome !== 'done' || takenOver !== null || count > 0
 }
 
 /** Says what changed about a job, once. */
-const changeTexts = ({ takenOver, unwanted }: Summary): string[] => [
+const changeTexts = ({ takenOver, unselected }: Summary): string[] => [
   ...(takenOver === null ? [] : [`Continues the history of ${takenOver}, which no longer exists.`]),
-  ...(unwanted === 0
+  ...(unselected === 0
     ? []
     : [
-        `The job changed and no longer selects ${quantity(unwanted, 'stored range')}. ${unwanted === 1 ? 'Its' : 'Their'} values are kept, but not updated.`,
+        `The job changed and no longer selects ${quantity(unselected, 'stored range')}. ${unselected === 1 ? 'Its' : 'Their'} values are kept, but not updated.`,
       ]),
 ]
 
@@ -135,7 +135,7 @@ export const summaryJson = ({
   gaps,
   hasSelection,
   takenOver,
-  unwanted,
+  unselected,
 }: Summary): object => ({
   run: runId,
   job,
@@ -159,7 +159,7 @@ export const summaryJson = ({
   })),
   gaps: { ranges: gaps.ranges, next_at: gaps.nextAt },
   taken_over: takenOver,
-  unwanted,
+  unselected,
   failures: failures.map(({ planned, error }) => ({
     entry: planned.entryPath,
     route: planned.route,

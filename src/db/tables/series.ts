@@ -182,7 +182,7 @@ export const _absent = table(
 )
 
 export const _duty = table(
-  'What each job wants of each series. A period that was once selected stays wanted until its window, indicator or geo is edited away.',
+  'What each job requires of each series. A period that was once selected stays required until its window, indicator or geo is edited away.',
   {
     series_id: integer('Series (series.id)'),
     job_id: integer('Job (_job.id)'),
@@ -201,7 +201,7 @@ export const _duty = table(
     refresh_s: integer('Age, in seconds, at which data that can still change is fetched again'),
     expect: optional(text('Cadence that the job expects, such as 15m or irregular; NULL = by the stored values')),
     selector: optional(json('Selection by the catalogue to which the series belongs; NULL = the job lists the id')),
-    since_at: instant('First wanted'),
+    since_at: instant('First required'),
   },
   {
     key: ['series_id', 'job_id', 'geo_ids', 'window_text'],

@@ -49,7 +49,7 @@ export async function copySeries({ kysely }: Reader, tx: Transaction<Database>):
   }
 }
 
-/** Copies changes of resolution, what jobs want, accepted gaps and the rules of the judgement. Their series must exist. */
+/** Copies changes of resolution, what jobs require, accepted gaps and the rules of the judgement. Their series must exist. */
 export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
   for (const row of await kysely.selectFrom('_resolution').selectAll().execute())
     await tx.insertInto('_resolution').values(row).execute()

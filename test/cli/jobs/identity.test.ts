@@ -67,7 +67,7 @@ test('the run after a move or an edit of a job file says what changed, once', as
   expect(out).toMatch(/Continues the history of .*one.job\.yaml, which no longer exists\./)
   expect(out).toMatch(/The job changed and no longer selects 1 stored range\. Its values are kept, but not updated\./)
   const again = await run('sync', 'two/job.yaml', '--json')
-  expect(JSON.parse(again.out)).toMatchObject([{ taken_over: null, unwanted: 0 }])
+  expect(JSON.parse(again.out)).toMatchObject([{ taken_over: null, unselected: 0 }])
   expect(await run('check')).toMatchObject({ code: 0 })
 })
 
