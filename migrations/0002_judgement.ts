@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { VIEWS } from '../src/db/tables/schema.ts'
 import { KEEP_VALUES } from './0001_schema.ts'
-import { ABSENCES_BY_GEO, addDeclared, readColumns, run } from './upgrade.ts'
+import { ABSENCES_BY_GEO, addDeclared, convertJobRanges, readColumns, run } from './upgrade.ts'
 
 /**
  * Missing periods by stored values and cadence, jobs with an identity. In a new database, 0001 has created all of it. The program judges
@@ -16,6 +16,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     await run(db, 'drop index _absent_end')
     await addDeclared(db, 'sqlite')
     for (const statement of ABSENCES_BY_GEO) await run(db, statement)
+    await convertJobRanges(db)
     await run(db, 'drop table _absent_1')
     await run(db, 'drop trigger observation_revised')
     await run(db, KEEP_VALUES)

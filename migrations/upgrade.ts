@@ -54,3 +54,59 @@ export const ABSENCES_BY_GEO = [
    where a.geo_id = 0 and not exists (select 1 from _absent_1 o
      where o.series_id = a.series_id and o.geo_id = g.geo_id and o.from_at < a.to_at and o.to_at > a.from_at)`,
 ]
+
+/** Runs of commands that record themselves under a name of their own. */
+const COMMAND_NAMES = "'archives', 'discover', 'replay', 'retry'"
+
+/** Makes a job of each name that ran or selected something, without a file: the first run of a file of that name takes it over. */
+const JOBS_BY_NAME = [
+  `insert into _job (name, definition_at, returns, first_run_at, last_run_at, forgotten_at)
+   select n.job, coalesce(min(r.started_at), '1970-01-01T00:00:00.000Z'), 0, min(r.started_at), max(r.started_at),
+     (select l.finished_at from _run l where l.job = n.job and l.command = 'forget'
+       and l.id = (select max(m.id) from _run m where m.job = n.job))
+   from (select job from _job_range union select job from _run where job not in (${COMMAND_NAMES})) n
+   left join _run r on r.job = n.job
+   group by n.job`,
+  'update _run set job_id = (select j.id from _job j where j.name = _run.job)',
+]
+
+/**
+ * Keeps what jobs selected: it stays required from its start on. The lookbacks of entries were not stored, so that of the series
+ * applies, and windows are adopted by the next run.
+ */
+export async function convertJobRanges(db: Kysely<unknown>): Promise<void> {
+  for (const statement of JOBS_BY_NAME) await run(db, statement)
+  const { rows } = await sql<{
+    series_id: number
+    job_id: number
+    geo_ids: string | null
+    entry: string
+    time_zone: string
+    from_at: number
+    to_at: number
+    refresh_s: number
+    lookback_s: number | null
+  }>`select w.series_id, j.id as job_id, w.geo_ids, w.entry, s.time_zone, w.from_at, w.to_at, w.refresh_s, s.lookback_s
+    from _job_range w join _job j on j.name = w.job join series s on s.id = w.series_id
+    order by w.series_id, j.id, w.entry`.execute(db)
+  const sorted = rows.map((row) => ({
+    ...row,
+    geos: (row.geo_ids ?? '')
+      .split(',')
+      .filter((id) => id !== '')
+      .map(Number)
+      .sort((a, b) => a - b)
+      .join(','),
+  }))
+  const groups = Map.groupBy(sorted, ({ series_id, job_id, geos }) => [series_id, job_id, geos].join())
+  for (const group of groups.values()) {
+    const [{ series_id, job_id, geos, entry, time_zone, lookback_s }] = group as [(typeof sorted)[number]]
+    const from = Math.min(...group.map(({ from_at }) => Number(from_at)))
+    await sql`insert into _duty
+      (series_id, job_id, geo_ids, window_text, entry, time_zone, from_at, to_at, lookback_s, refresh_s, since_at)
+      values (${series_id}, ${job_id}, ${geos}, '', ${entry}, ${time_zone}, ${from},
+        ${Math.max(...group.map(({ to_at }) => Number(to_at)))}, ${lookback_s ?? 172_800},
+        ${Math.min(...group.map(({ refresh_s }) => Number(refresh_s)))}, ${from})`.execute(db)
+  }
+  await run(db, 'drop table _job_range')
+}

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { VIEWS } from '../../src/db/tables/schema.ts'
 import type { DatabaseView } from '../../src/db/tables/sql/views.ts'
-import { ABSENCES_BY_GEO, addDeclared, readColumns, run } from '../upgrade.ts'
+import { ABSENCES_BY_GEO, addDeclared, convertJobRanges, readColumns, run } from '../upgrade.ts'
 import { viewSql } from './0001_schema.ts'
 
 /** As for SQLite: missing periods by stored values and cadence, jobs with an identity. */
@@ -15,6 +15,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await run(db, 'drop index _absent_end')
   await addDeclared(db, 'postgres')
   for (const statement of ABSENCES_BY_GEO) await run(db, statement)
+  await convertJobRanges(db)
   await run(db, 'drop table _absent_1')
   for (const [name, view] of Object.entries<DatabaseView>(VIEWS))
     await run(db, `create view ${name} as ${viewSql(view)}`)

@@ -87,7 +87,7 @@ async function* planBatches(context: SyncContext, request: PlanRequest, plan: Ru
     if (plan.jobId === null) return groupDuties([])
     const { duties, unselected } = await storeDuties(store, plan.jobId, planning, catalogue, context.nowMs())
     plan.unselected += unselected
-    await applyExpectations(store, context.service)
+    await applyExpectations(store, context.service, planning.now)
     return duties
   }
   let planning = await readPlanning(context, request)

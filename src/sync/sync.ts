@@ -53,7 +53,7 @@ export async function sync(
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
   // Those that an earlier version loaded.
-  await judgeStored(store, service, { signal: context.signal })
+  await judgeStored(store, service, { signal: context.signal, nowMs: context.nowMs })
   await ensureJudged(store, context.nowMs())
   const registered = await registerJob(store, job, context.jobSource, context.nowMs())
   const plan = planRun(context, { job, options, requested }, registered?.id ?? null)

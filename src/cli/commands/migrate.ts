@@ -1,6 +1,7 @@
 import { isAddress } from '../../db/address.ts'
 import { readSchemaState, takeOver } from '../../db/open.ts'
 import { writeLanguage } from '../../db/queries/referenceTables.ts'
+import { ensureJudged } from '../../load/spans/recordSpans.ts'
 import { judgeStored } from '../../load/timelines/judgeStored.ts'
 import { LOCALES } from '../../service/routes.ts'
 import { InputError } from '../../util/errors.ts'
@@ -38,6 +39,7 @@ async function migrate(file: string, language: string | undefined, args: Migrate
   await withWriter(file, 'migrate', async (store) => {
     if (language !== undefined) await store.write((tx) => writeLanguage(tx, language))
     await judgeStored(store, service, { onProgress: (done, total) => report(`${done} of ${total} series judged`) })
+    await ensureJudged(store, Date.now())
   })
 }
 

@@ -1,13 +1,14 @@
 import type { Store } from '../../db/store.ts'
 import type { Expectation } from '../../job/expectation.ts'
 import type { Service } from '../../service/service.ts'
+import type { Instant } from '../../util/time/instant.ts'
 import { judgeSeries } from './judgeStored.ts'
 
 /**
  * Judges those series again of which jobs expect something else than before. If several jobs expect something of a series, the first one
  * decides.
  */
-export async function applyExpectations(store: Store, service: Service): Promise<void> {
+export async function applyExpectations(store: Store, service: Service, now: Instant): Promise<void> {
   const rows = await store.kysely
     .selectFrom('series as s')
     .leftJoin('_duty as d', (join) => join.onRef('d.series_id', '=', 's.id').on('d.expect', 'is not', null))
@@ -21,7 +22,7 @@ export async function applyExpectations(store: Store, service: Service): Promise
     if (expect === first!.before) continue
     await store.write(async (tx) => {
       await tx.updateTable('series').set({ expect }).where('id', '=', seriesId).execute()
-      await judgeSeries(tx, store.engine, seriesId, service)
+      await judgeSeries(tx, store.engine, seriesId, service, now)
     })
   }
 }

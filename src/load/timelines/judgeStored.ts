@@ -5,7 +5,9 @@ import type { Database } from '../../db/tables/schema.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import type { Extent } from '../../judge/missing.ts'
 import type { Service } from '../../service/service.ts'
+import type { Instant } from '../../util/time/instant.ts'
 import { dayNumber } from '../../util/time/localDay.ts'
+import { recordSpans } from '../spans/recordSpans.ts'
 import { readStoredSeries } from '../storedSeries.ts'
 import { recomputeDays } from '../writeDays.ts'
 import { cadenceInput, readCadences } from './cadences.ts'
@@ -43,13 +45,19 @@ export async function judgeStored(
   service: Service,
   {
     signal,
+    nowMs = Date.now,
     onProgress,
-  }: { readonly signal?: AbortSignal; readonly onProgress?: (done: number, total: number) => void } = {},
+  }: {
+    readonly signal?: AbortSignal
+    readonly nowMs?: () => number
+    readonly onProgress?: (done: number, total: number) => void
+  } = {},
 ): Promise<number> {
   const unjudged = await findUnjudged(store)
+  const now = (): Instant => Math.floor(nowMs() / 1000)
   for (const [i, seriesId] of unjudged.entries()) {
     if (signal?.aborted) return i
-    await store.write((tx) => judgeSeries(tx, store.engine, seriesId, service))
+    await store.write((tx) => judgeSeries(tx, store.engine, seriesId, service, now()))
     onProgress?.(i + 1, unjudged.length)
   }
   return unjudged.length
@@ -61,6 +69,7 @@ export async function judgeSeries(
   engine: Engine,
   seriesId: number,
   service: Service,
+  now: Instant,
 ): Promise<void> {
   const series = await readStoredSeries(tx, seriesId)
   const { timeZone: zone, timelines, geoIds } = series
@@ -111,4 +120,5 @@ export async function judgeSeries(
     dismissed: [],
     fetchedAt: 0,
   })
+  await recordSpans(tx, seriesId, now)
 }
