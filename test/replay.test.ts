@@ -128,6 +128,8 @@ describe('the reply store', () => {
 
   test('prune deletes bodies by age, but keeps those of quarantine entries', async () => {
     const store = await afterNights()
+    // Later nights fetched their ranges again.
+    store.run('update _quarantine set resolved_at = null where dismissed is null', [])
     const evidence = store.get(
       'select count(distinct f.reply_hash) from _quarantine q join _fetch f on f.id = q.fetch_id where q.resolved_at is null',
     ) as number

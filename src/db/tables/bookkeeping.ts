@@ -72,7 +72,7 @@ export const _run = table(
     schedule: optional(text('Cron expression of the job')),
     time_zone: optional(text('Time zone of the cron expression')),
   },
-  { key: ['id'], references: { _job: ['job_id'] } },
+  { key: ['id'] },
 )
 
 export const _fetch = table(

@@ -205,7 +205,7 @@ export const _duty = table(
   },
   {
     key: ['series_id', 'job_id', 'geo_ids', 'window_text'],
-    references: { _job: ['job_id'], series: ['series_id'] },
+    references: { series: ['series_id'] },
     withoutRowid: true,
   },
 )

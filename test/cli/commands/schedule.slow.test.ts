@@ -66,6 +66,19 @@ describe.skipIf(process.platform !== 'linux')('schedule', () => {
     })
   })
 
+  testSignals('schedule stores its jobs before their first run, so all that they select is missing', async () => {
+    const dir = folder({ yearly: 601 })
+    writeFileSync(join(dir, 'yearly.yaml'), job('yearly', 601).replace('* * * * * *', '0 0 29 2 *'))
+    const query = ['query', 'select job, reason from gaps', '--json']
+    let gaps: unknown = []
+    await runCli(dir, ['schedule', 'yearly.yaml'], to('http://127.0.0.1:1'), async (child) => {
+      do gaps = JSON.parse((await runCommand(dir, query)).out || '[]')
+      while ((gaps as unknown[]).length === 0 && child.exitCode === null)
+      child.kill('SIGTERM')
+    })
+    expect(gaps).toEqual([{ job: 'yearly', reason: 'never requested' }])
+  })
+
   testSignals('schedule runs the other jobs when one job file becomes invalid', async () => {
     const server = await serve((_request, response) => json(response, answer(601)))
     const dir = folder({ edited: 601, sound: 601 })
