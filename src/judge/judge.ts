@@ -105,7 +105,7 @@ function judgeGeo(
   }
   const { covered, uncovered } = spans
   const missing = judgeMissing(context, geoId, covered, ofGeo)
-  const end = timeline?.extent ? judgeEnd(context, timeline, wants, covered) : judgeNoValues(timeline, covered)
+  const end = timeline?.extent ? judgeEnd(context, timeline, wants, covered) : judgeNoValues(timeline, covered, missing)
   const listed = [...covered, ...uncovered, ...missing, ...end].map((span) => ({ ...span, geoId }))
   return accept(listed, stored, geoId)
 }
@@ -122,7 +122,11 @@ function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): Span[] {
   const { covered, uncovered } = judgeRequests(context, { wants, rows, failures, firstAt: ALWAYS })
   if (ofGeos.length === 0) {
     const missing = judgeMissing(context, ALL_GEOS, covered, rows)
-    return accept([...covered, ...uncovered, ...missing, ...judgeNoValues(undefined, covered)], stored, ALL_GEOS)
+    return accept(
+      [...covered, ...uncovered, ...missing, ...judgeNoValues(undefined, covered, missing)],
+      stored,
+      ALL_GEOS,
+    )
   }
   const listed = ofGeos.filter(({ reason }) => reason === 'never requested' || reason === 'failed')
   const others = uncovered.flatMap((span) => subtract([span], listed).map((part) => ({ ...span, ...part })))
@@ -401,9 +405,10 @@ function judgeEnd(
 }
 
 /** C8: a series or geo that is wanted, was requested, is final, and never had a value. */
-function judgeNoValues(timeline: Timeline | undefined, covered: readonly Span[]): Span[] {
+function judgeNoValues(timeline: Timeline | undefined, covered: readonly Span[], missing: readonly Span[]): Span[] {
   // Values of a timeline whose ends are not known yet may be stored.
   if (timeline && (timeline.extent !== null || timeline.kind === null)) return []
+  if (missing.length > 0) return []
   const final = covered.filter(({ state, job }) => state === 'complete' && job !== null)
   if (final.length === 0) return []
   return [

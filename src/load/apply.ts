@@ -13,6 +13,7 @@ import {
 } from '../db/tables/rows.ts'
 import { type Database, tableOf } from '../db/tables/schema.ts'
 import { formatMillis, type Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 import { LONGEST_FIXED } from '../util/time/periods.ts'
 import type { Counts } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
@@ -59,6 +60,8 @@ interface ReplyChanges {
   readonly counts: Pick<Counts, 'rows_new' | 'rows_unchanged' | 'rows_revised' | 'rows_withdrawn' | 'rows_rejected'>
   /** Invalid rows that were not dismissed. */
   readonly rejects: readonly Reject[]
+  /** The interval in which missing periods may have changed. */
+  readonly reach: Interval
 }
 
 /**
@@ -93,8 +96,10 @@ export async function applyRows(
     resolution_id: rows.resolutionId,
     source_updated_at: rows.sourceUpdatedAt,
   })
-  return { counts, rejects: open.rejects }
+  return { counts, rejects: open.rejects, reach: values?.reach ?? NO_TIME }
 }
+
+const NO_TIME: Interval = { from: 0, to: 0 }
 
 interface Changes {
   readonly written: UpsertCounts
@@ -128,7 +133,7 @@ async function applyValues(
   seriesId: number,
   { fetchId, planned, rows, recordedMs }: RecordedReply,
   openRejects: readonly Reject[],
-): Promise<Changes | null> {
+): Promise<(Changes & Pick<ReplyChanges, 'reach'>) | null> {
   if (!rows.observations) return null
   const observations = await inferStepsFromStored(tx, seriesId, rows.observations)
   const written = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
@@ -153,8 +158,9 @@ async function applyValues(
   )
   const series = { ...stored, geoIds: [...stored.geoIds, ...newGeoIds].sort((a, b) => a - b) }
   const state = { hasUnreadValues: hasOpenRejects, dismissed, newGeos: newGeoIds }
-  await recordCoverage(tx, series, planned, toSeriesReply(planned, observations, Math.floor(recordedMs / 1000), state))
-  return { written, withdrawn }
+  const seriesReply = toSeriesReply(planned, observations, Math.floor(recordedMs / 1000), state)
+  const reach = await recordCoverage(tx, series, planned, seriesReply)
+  return { written, withdrawn, reach }
 }
 
 /** Writes rows other than values. Does not compare rows again that an earlier reply of the transaction found stored. */

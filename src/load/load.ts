@@ -8,6 +8,7 @@ import type { LastResponse, Reply } from '../service/request.ts'
 import { SchemaError, type SyncError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
 import { compressBody, type StoredBody } from '../util/storedBody.ts'
+import type { Interval } from '../util/time/interval.ts'
 import { applyRows, replyOutcome } from './apply.ts'
 import { addToRun, type Counts, NO_COUNTS } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
@@ -16,6 +17,7 @@ import { quarantine } from './quarantine/quarantine.ts'
 import { type EndedRequest, type FetchRecord, failureOutcome, recordFetch } from './recordFetch.ts'
 import { recordChanges } from './recordResolutionChanges.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
+import { recordSpans } from './spans/recordSpans.ts'
 import { findOrInsertSeries, readStoredSeries } from './storedSeries.ts'
 
 /** Whether a column has the plain text of an HTML column. */
@@ -74,19 +76,25 @@ async function prepareStoredBody(
   return hasKey || (keep === 'none' && isParsed) ? null : (storedBody ?? (await compressBody(body)))
 }
 
+/** What a request changed: its counters, and the interval in which missing periods may have changed. */
+interface Written {
+  readonly counts: Partial<Counts>
+  readonly reach: Interval
+}
+const NO_TIME: Interval = { from: 0, to: 0 }
+
 /**
  * Records a request in one transaction: its record in `_fetch`, its body, the rows that `write` writes, and the counters of the run.
- * `write` returns the counters that differ from those of a request without rows.
+ * `write` returns the counters that differ from those of a request without rows. Then the series is judged again.
  */
 function recordRequest(
   { store, runId, nowMs, onRecord }: LoadContext,
   planned: PlannedRequest,
   { storedBody = null, ...ended }: EndedRequest & { readonly storedBody?: StoredBody | null },
-  write: (
-    tx: Transaction<Database>,
-    record: FetchRecord,
-    fetchId: number,
-  ) => Promise<Partial<Counts>> = async () => ({}),
+  write: (tx: Transaction<Database>, record: FetchRecord, fetchId: number) => Promise<Written> = async () => ({
+    counts: {},
+    reach: NO_TIME,
+  }),
 ): Promise<Counts> {
   const { last, outcome } = ended
   return store.write(async (tx) => {
@@ -96,7 +104,8 @@ function recordRequest(
     const hash = storedBody?.hash ?? null
     const record: FetchRecord = { runId, planned, seriesId, hash, recordedMs, ...ended }
     const written = await write(tx, record, await recordFetch(tx, record))
-    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes, ...written }
+    if (seriesId !== null) await recordSpans(tx, seriesId, Math.floor(recordedMs / 1000), written.reach)
+    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes, ...written.counts }
     await addToRun.run(tx, { runId, ...counts })
     onRecord?.(planned, outcome)
     return counts
@@ -117,10 +126,10 @@ export async function load(
   return recordRequest(context, planned, { outcome, last: reply, storedBody }, async (tx, record, fetchId) => {
     const { seriesId, recordedMs, hash } = record
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.http.target, fetchId, hash)
-    const { counts, rejects } = await applyRows(tx, store.engine, { ...record, fetchId, rows })
+    const { counts, rejects, reach } = await applyRows(tx, store.engine, { ...record, fetchId, rows })
     await quarantine(tx, { fetchId, runId, recordedMs }, rejects)
     await recordChanges(tx, planned, rows, seriesId)
-    return counts
+    return { counts, reach }
   })
 }
 
@@ -152,7 +161,7 @@ export async function recordCoarse(
   const ended = { outcome: 'coarse', last: reply, storedBody } as const
   return recordRequest(context, planned, ended, async (tx, { seriesId, recordedMs }) => {
     if (planned.reason === 'absent' && seriesId !== null) await leaveUnverified(tx, seriesId, planned, recordedMs)
-    return {}
+    return { counts: {}, reach: planned.window ?? NO_TIME }
   })
 }
 
@@ -185,6 +194,6 @@ export async function recordFailure(
     await quarantine(tx, { fetchId, runId, recordedMs }, open.rejects)
     const rows_rejected = open.rejected
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()
-    return { failed: 1, rows_rejected }
+    return { counts: { failed: 1, rows_rejected }, reach: NO_TIME }
   })
 }

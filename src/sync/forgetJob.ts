@@ -1,6 +1,7 @@
 import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Store } from '../db/store.ts'
 import { NO_COUNTS } from '../load/counts.ts'
+import { recordSpans } from '../load/spans/recordSpans.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
 /**
@@ -19,8 +20,10 @@ export function forgetJob(
       .orderBy('id', 'desc')
       .limit(1)
       .executeTakeFirst()
-    const { numDeletedRows } = await tx.deleteFrom('_job_range').where('job', '=', job).executeTakeFirst()
-    if (numDeletedRows === 0n && (last === undefined || last.command === FORGET)) return false
+    const ranges = await tx.deleteFrom('_job_range').where('job', '=', job).returning('series_id').execute()
+    for (const id of new Set(ranges.map(({ series_id }) => series_id)))
+      await recordSpans(tx, id, Math.floor(nowMs / 1000))
+    if (ranges.length === 0 && (last === undefined || last.command === FORGET)) return false
     const at = formatMillis(nowMs)
     await tx
       .insertInto('_run')

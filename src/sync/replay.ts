@@ -6,6 +6,7 @@ import { applyRows, type UnchangedTables } from '../load/apply.ts'
 import { leaveUnverified } from '../load/load.ts'
 import { requarantine } from '../load/quarantine/quarantine.ts'
 import { copyFirstSeen, copyLearned, copyRecords, copySeries } from '../load/replies/rebuild.ts'
+import { judgeAll } from '../load/spans/recordSpans.ts'
 import { readReplies, type StoredReply } from '../reports/replies.ts'
 import type { Service } from '../service/service.ts'
 import { SERVICES } from '../service/services.ts'
@@ -104,5 +105,6 @@ export async function replay(
   }
   await store.write((tx) => copyLearned(source, tx))
   await copyFirstSeen(store, source)
+  await judgeAll(store, nowMs())
   return done
 }

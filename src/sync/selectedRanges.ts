@@ -3,6 +3,7 @@ import { prepareQuery } from '../db/prepared.ts'
 import type { Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { fromIdentityRow, type SelectedRange, seriesKey } from '../job/plannedRequest.ts'
+import { recordSpans } from '../load/spans/recordSpans.ts'
 import { findOrInsertSeries } from '../load/storedSeries.ts'
 import type { PlanContext } from '../plan/planning.ts'
 
@@ -50,11 +51,17 @@ export async function storeSelectedRanges(
   if (keepOthers || keepStored) obsolete.clear()
   if (obsolete.size + changed.size === 0) return
   await store.write(async (tx) => {
-    for (const row of obsolete.values()) await deleteRange.run(tx, row)
+    const touched = new Set<number>()
+    for (const row of obsolete.values()) {
+      await deleteRange.run(tx, row)
+      touched.add(row.series_id)
+    }
     for (const { series, ...range } of changed.values()) {
       const id = ids.get(seriesKey(series)) ?? (await findOrInsertSeries(tx, { series, timeZone }, nowMs))!
       await upsertRange.run(tx, { ...range, series_id: id })
+      touched.add(id)
     }
+    for (const id of touched) await recordSpans(tx, id, Math.floor(nowMs / 1000))
   })
 }
 

@@ -3,6 +3,7 @@ import type { Job } from '../job/job.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { namesAnything } from '../job/select.ts'
 import { emptyWindowHints, outsideHints } from '../job/windowHints.ts'
+import { ensureJudged } from '../load/spans/recordSpans.ts'
 import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
 import { findLackingGeos, type LackingGeos, listNamedGeos } from '../reports/lackingGeos.ts'
@@ -43,6 +44,7 @@ export async function sync(
   } = context
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
+  await ensureJudged(store, context.nowMs())
   const plan = planRun(context, { job, options, requested })
   const executed = await executeRun({ ...context, partCommand }, job, command, plan)
   const { resolvedJob } = plan

@@ -41,21 +41,6 @@ describe('a known geo that is missing in a reply for all geos', () => {
     expect(store.get('select count(*) from _coverage')).toBeLessThan(12)
     expect((await gapsOf(store)).at(0)).toMatch(/^absent 4 /)
   })
-
-  test('an unverified range of one geo remains a gap between ranges of all geos', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
-    const yaml = `series:
-  - { indicators: [5], window: { from: 2025-10-08, to: 2025-10-11 } }
-  - { indicators: [5], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-05 } }`
-    const neverRequested = () =>
-      store.all(`select geo_id || ' ' || from_local as gap from gaps where reason = 'never requested'`)
-    const expected = [{ gap: '3 2025-10-05T00:00:00+02:00' }]
-    await market.run(store, yaml, '2025-11-04T20:15:00Z')
-    expect(neverRequested()).toEqual(expected)
-    market.state.has = () => false
-    await market.run(store, yaml, '2025-11-05T20:15:00Z', { restate: true })
-    expect(neverRequested()).toEqual(expected)
-  })
 })
 
 describe('stray rows and missing values', () => {

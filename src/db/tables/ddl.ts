@@ -56,6 +56,8 @@ export const INDEXES = [
   'create index _quarantine_open on _quarantine (fetch_id) where resolved_at is null',
   'create index content_revision_by on content_revision (superseded_by)',
   'create index indicator_revision_by on indicator_revision (superseded_by)',
+  'create index _accept_series on _accept (series_id)',
+  'create index _span_end on _span (series_id, to_at)',
   'create unique index search_item_text on search_item (kind, item_id, locale)',
 ]
 

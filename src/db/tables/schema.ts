@@ -2,6 +2,7 @@ import * as bookkeeping from './bookkeeping.ts'
 import * as contents from './content.ts'
 import type { RowOf, Table } from './declare.ts'
 import * as indicators from './indicator.ts'
+import * as judgement from './judgement.ts'
 import * as seriesTables from './series.ts'
 import type { ViewRows } from './sql/views.ts'
 
@@ -9,6 +10,7 @@ import type { ViewRows } from './sql/views.ts'
 export const TABLES = {
   ...indicators,
   ...seriesTables,
+  ...judgement,
   ...contents,
   ...bookkeeping,
 }

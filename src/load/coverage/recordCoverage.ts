@@ -24,13 +24,13 @@ import { type GeoValues, listSteps, toValues } from './geoValues.ts'
 
 /* Reads the input of the rules of coverage, and writes their decision: a few queries for a reply, however many geos it has. */
 
-/** Records which periods a reply covers and which it lacks. */
+/** Records which periods a reply covers and which it lacks. Returns the interval in which missing periods may have changed. */
 export async function recordCoverage(
   tx: Transaction<Database>,
   storedSeries: StoredSeries,
   { timeZone, lookbackS }: PlannedRequest,
   reply: SeriesReply,
-): Promise<void> {
+): Promise<Interval> {
   const { id } = storedSeries
   const series = await readProperties(tx, storedSeries, reply.values, timeZone, lookbackS)
   const stored = await readCoverage(tx, id, series, reply)
@@ -40,6 +40,8 @@ export async function recordCoverage(
   if (lookbackS === series.longestLookback && lookbackS !== storedSeries.lookbackS)
     await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', id).execute()
   await writeCoverage(tx, id, change)
+  const { remove, insert } = change.absences
+  return hull([reply.window ?? findSpan(reply) ?? NO_TIME, ...remove, ...insert])
 }
 
 /** The reply to a planned request, as the rules read it. `fetchedAt`: epoch seconds. */

@@ -47,12 +47,16 @@ export async function copySeries({ kysely }: Reader, tx: Transaction<Database>):
   }
 }
 
-/** Copies changes of resolution and the ranges of jobs. Their series must exist. */
+/** Copies changes of resolution, the ranges of jobs, accepted gaps and the rules of the judgement. Their series must exist. */
 export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
   for (const row of await kysely.selectFrom('_resolution').selectAll().execute())
     await tx.insertInto('_resolution').values(row).execute()
   for (const row of await kysely.selectFrom('_job_range').selectAll().execute())
     await tx.insertInto('_job_range').values(row).execute()
+  for (const row of await kysely.selectFrom('_accept').selectAll().orderBy('id').execute())
+    await tx.insertInto('_accept').values(row).execute()
+  for (const row of await kysely.selectFrom('_judged').selectAll().execute())
+    await tx.insertInto('_judged').values(row).execute()
 }
 
 /** Tables with `first_seen_at`, and their keys. */

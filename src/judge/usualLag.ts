@@ -1,0 +1,43 @@
+import { DAY, floorToSecond, type Instant } from '../util/time/instant.ts'
+
+/* How far a series usually is behind when it is fetched. */
+
+/** A fetch that reached the present: when it was recorded, the last instant with a value, and the step. */
+export interface LagSample {
+  readonly finished_at: string
+  readonly last_at: Instant | null
+  readonly step_s: number | null
+}
+
+/** Returns the quantile of some numbers. */
+export function quantile(numbers: readonly number[], share: number): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  return sorted[Math.floor(share * (sorted.length - 1))]!
+}
+
+/** Lags in seconds since the end of the last period, negative for the future. */
+export interface UsualLag {
+  readonly usual: number
+  /** The largest that is normal before the next fetch. */
+  readonly allowed: number
+}
+
+/** Returns the usual lag of a series by its last fetches; null if too little is known. */
+export function findUsualLag(fetches: readonly LagSample[]): UsualLag | null {
+  if (fetches.length < 3) return null
+  const times = fetches.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
+  const intervals = times.slice(1).flatMap((at, i) => (at - times[i]! > 60 ? [at - times[i]!] : []))
+  const interval = intervals.length === 0 ? DAY : quantile(intervals, 0.5)
+  const lags = fetches.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at! - (step_s ?? 0))
+  const step = Math.max(...fetches.map(({ step_s }) => step_s ?? 0))
+  // The upper quartile, so that a few late publications do not count as usual.
+  const usual = quantile(lags, 0.75)
+  const spread = usual - quantile(lags, 0.1)
+  return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2 }
+}
+
+/** The seconds after the last period until a new value is late; null if too little is known. */
+export const findAllowedLag = (fetches: readonly LagSample[]): number | null => {
+  const lag = findUsualLag(fetches)
+  return lag && Math.round(lag.allowed)
+}

@@ -1,0 +1,209 @@
+import type { Kysely } from 'kysely'
+import { prepareQuery } from '../../db/prepared.ts'
+import { GOOD_OUTCOMES, NO_FAILURE, UNKNOWN_STATUSES } from '../../db/queries/fetchOutcomes.ts'
+import { FETCH_OUTCOMES } from '../../db/tables/codes.ts'
+import type { Database } from '../../db/tables/schema.ts'
+import { epochSeconds } from '../../db/tables/sql/expressions.ts'
+import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
+import type { RefusalTimes } from '../../job/plannerState.ts'
+import { borderUnit } from '../../judge/finality.ts'
+import type { StoredSeries, Timeline, Want } from '../../judge/judgeTypes.ts'
+import { findAllowedLag } from '../../judge/usualLag.ts'
+import { parseNumbers } from '../../util/json.ts'
+import { floorToSecond, HOUR } from '../../util/time/instant.ts'
+import type { Interval } from '../../util/time/interval.ts'
+
+/* Reads what the judgement of one series depends on: a few queries by key. */
+
+type Db = Kysely<Database>
+interface SeriesId {
+  readonly seriesId: number
+}
+
+const selectSeries = prepareQuery((db, { seriesId }: SeriesId) =>
+  db.selectFrom('series').select(['time_zone', 'time_trunc', 'lookback_s']).where('id', '=', seriesId),
+)
+
+const selectTimelines = prepareQuery((db, { seriesId }: SeriesId) =>
+  db
+    .selectFrom('series_geo')
+    .select(['geo_id', 'first_at', 'last_at', 'step_s', 'kind'])
+    .where('series_id', '=', seriesId)
+    .orderBy('geo_id'),
+)
+
+const selectWants = prepareQuery((db, { seriesId }: SeriesId) =>
+  db
+    .selectFrom('_job_range')
+    .select(['job', 'geo_ids', 'from_at as from', 'to_at as to', 'refresh_s'])
+    .where('series_id', '=', seriesId)
+    .orderBy('job')
+    .orderBy('entry'),
+)
+
+const selectCoverage = prepareQuery((db, { seriesId }: SeriesId) =>
+  db
+    .selectFrom('_coverage')
+    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
+    .select(['settled_s as settledFor', 'since_at as sinceAt'])
+    .where('series_id', '=', seriesId)
+    .orderBy('geo_id')
+    .orderBy('from_at'),
+)
+
+/** The missing periods that overlap or touch an interval. The index by end finds recent ones. */
+export const selectAbsences = prepareQuery((db, { seriesId, from, to }: SeriesId & Interval) =>
+  db
+    .selectFrom('_absent')
+    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step', 'reason'])
+    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
+    .where('series_id', '=', seriesId)
+    .where('to_at', '>=', from)
+    .where('from_at', '<=', to)
+    .orderBy('geo_id')
+    .orderBy('from_at'),
+)
+
+const selectFailures = prepareQuery((db, { seriesId }: SeriesId) =>
+  db
+    .selectFrom('_fetch')
+    .select(['id', 'from_at', 'to_at', 'geo_ids', 'finished_at', 'status', 'outcome'])
+    .where('series_id', '=', seriesId)
+    .where('outcome', 'not in', NO_FAILURE)
+    .orderBy('id'),
+)
+
+/** Parts of coarse replies that were not requested again are missing, too. */
+const selectCoarse = prepareQuery((db, { seriesId }: SeriesId) =>
+  db
+    .selectFrom('_fetch')
+    .select(['from_at', 'to_at', 'geo_ids', 'finished_at'])
+    .where('series_id', '=', seriesId)
+    .where('outcome', '=', FETCH_OUTCOMES.coarse[0])
+    .where('from_at', 'is not', null),
+)
+
+const selectLastGood = prepareQuery((db, { seriesId }: SeriesId) =>
+  db
+    .selectFrom('_fetch')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('series_id', '=', seriesId)
+    .where('outcome', 'in', GOOD_OUTCOMES),
+)
+
+const selectAccepted = prepareQuery((db, { seriesId }: SeriesId) =>
+  db
+    .selectFrom('_accept')
+    .select(['geo_id as geoId', 'from_at as from', 'to_at as to'])
+    .where('series_id', '=', seriesId)
+    .orderBy('id'),
+)
+
+/** Fetches of a series by which its lag is judged. */
+const LAST_FETCHES = 30
+
+/** The last fetches with values that reached the present. */
+const selectLastFetches = prepareQuery((db, { seriesId }: SeriesId) =>
+  db
+    .selectFrom('_fetch')
+    .select(['finished_at', 'last_at', 'step_s'])
+    .where('series_id', '=', seriesId)
+    .where('outcome', 'in', GOOD_OUTCOMES)
+    .where('last_at', 'is not', null)
+    .where((fetch) => fetch('to_at', '>=', fetch(epochSeconds(fetch, 'finished_at'), '-', HOUR)))
+    .orderBy('finished_at', 'desc')
+    .limit(LAST_FETCHES),
+)
+
+const selectLastPeriod = prepareQuery((db, { seriesId, geo }: SeriesId & { readonly geo: number }) =>
+  db
+    .selectFrom('observation')
+    .select(['at', 'step_s as step'])
+    .where('series_id', '=', seriesId)
+    .where('geo_id', '=', geo)
+    .orderBy('at', 'desc')
+    .limit(1),
+)
+
+/** Reads what jobs want of a series. */
+async function readWants(db: Db, seriesId: number, lookbackS: number): Promise<Want[]> {
+  return (await selectWants.all(db, { seriesId })).map(({ job, geo_ids, from, to, refresh_s }) => ({
+    job,
+    geoIds: parseNumbers(geo_ids),
+    from,
+    to,
+    lagS: null,
+    lookbackS,
+    refreshS: refresh_s,
+    sinceAt: 0,
+    graceS: 0,
+  }))
+}
+
+type FailureRow = { readonly id: number; readonly finished_at: string; readonly status: number | null }
+
+/** The times at which the service refused the id of a series, if it did so last. */
+async function readRefusals(db: Db, seriesId: number, failures: readonly FailureRow[]): Promise<RefusalTimes | null> {
+  const refusals = failures.filter(({ status }) => status !== null && UNKNOWN_STATUSES.includes(status))
+  if (refusals.length === 0) return null
+  const lastGood = (await selectLastGood.first(db, { seriesId }))?.id ?? 0
+  const open = refusals.filter(({ id }) => id > lastGood)
+  if (open.length === 0) return null
+  return { sinceAt: floorToSecond(open[0]!.finished_at), lastAt: floorToSecond(open.at(-1)!.finished_at) }
+}
+
+/** The range of a failed request. */
+const toFailedRange = (row: {
+  readonly from_at: number | null
+  readonly to_at: number | null
+  readonly geo_ids: string | null
+  readonly finished_at: string
+}) =>
+  row.from_at === null || row.to_at === null
+    ? []
+    : {
+        from: row.from_at,
+        to: row.to_at,
+        geoIds: parseNumbers(row.geo_ids),
+        failedAt: floorToSecond(row.finished_at),
+      }
+
+/** Reads what jobs want of a series, and what is stored of it, without missing periods. */
+export async function readStored(
+  db: Db,
+  seriesId: number,
+): Promise<{ readonly wants: readonly Want[]; readonly stored: Omit<StoredSeries, 'absences'> }> {
+  const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
+  const lookbackS = lookback_s ?? DEFAULT_LOOKBACK
+  const geos = await selectTimelines.all(db, { seriesId })
+  const timelines = geos.map(
+    ({ geo_id, first_at, last_at, step_s, kind }): Timeline => ({
+      geoId: geo_id,
+      kind,
+      extent:
+        first_at === null || last_at === null || step_s === null
+          ? null
+          : { firstAt: first_at, lastAt: last_at, stepS: step_s },
+    }),
+  )
+  const [first] = timelines
+  const ends = timelines.some(({ kind }) => kind !== null && kind !== 'irregular')
+  const failures = await selectFailures.all(db, { seriesId })
+  const stored = {
+    zone: time_zone,
+    unit: borderUnit(time_trunc),
+    lookbackS,
+    timelines,
+    period: first?.extent
+      ? { at: first.extent.lastAt, step: first.extent.stepS }
+      : first
+        ? ((await selectLastPeriod.first(db, { seriesId, geo: first.geoId })) ?? null)
+        : null,
+    coverage: await selectCoverage.all(db, { seriesId }),
+    failures: [...failures, ...(await selectCoarse.all(db, { seriesId }))].flatMap(toFailedRange),
+    accepted: await selectAccepted.all(db, { seriesId }),
+    unknown: await readRefusals(db, seriesId, failures),
+    allowedLagS: ends ? findAllowedLag(await selectLastFetches.all(db, { seriesId })) : null,
+  }
+  return { wants: await readWants(db, seriesId, lookbackS), stored }
+}
