@@ -10,7 +10,9 @@ import { checkKey } from './service/key.ts'
 import type { Service } from './service/service.ts'
 import { LIVE, SERVICES } from './service/services.ts'
 import type { Progress, SyncContext } from './sync/context.ts'
+import { findStoredJob } from './sync/jobIdentity.ts'
 import { readStateAndCatalogue } from './sync/readPlannerState.ts'
+import { previewDuties } from './sync/storedDuties.ts'
 import { type Summary, sync as syncJob } from './sync/sync.ts'
 import { InputError } from './util/errors.ts'
 import type { OnEvent } from './util/events.ts'
@@ -77,8 +79,9 @@ const planOptions = ({ range, restate = false }: Part): UserOptions => ({
 })
 
 /**
- * Fetches and loads the missing data of a job. Throws errors that prevent a run, such as InputError; the reason for an early end is
- * in the summary.
+ * Fetches and loads the missing data of a job. Its name identifies it, whatever the path given to `readJob`: another job with the same
+ * name edits it, so what it no longer selects is no longer wanted. Throws errors that prevent a run, such as InputError; the reason for
+ * an early end is in the summary.
  */
 export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
   const { service = SERVICES[LIVE], sharedRun, now, range, restate, ...rest } = options
@@ -105,6 +108,8 @@ export async function plan(job: Job, options: PlanOptions): Promise<Iterable<Pla
   const { store, service = SERVICES[LIVE], now = systemClock } = options
   const at = now()
   const { plannerState, catalogue } = await readStateAndCatalogue(store, at)
-  const planning = { job, service, plannerState, now: at, options: planOptions(options), requested: createRegister() }
-  return planPreview(planning, catalogue)
+  const selection = { job, service, now: at, options: planOptions(options) }
+  const storedJob = await findStoredJob(store, job.name, undefined)
+  const duties = await previewDuties(store, storedJob?.id, selection, catalogue)
+  return planPreview({ ...selection, plannerState, duties, requested: createRegister() }, catalogue)
 }

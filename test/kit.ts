@@ -120,6 +120,8 @@ interface RunWith {
   readonly onProgress?: NonNullable<SyncContext['onProgress']>
   readonly service?: Service
   readonly limits?: NonNullable<SyncContext['limits']>
+  /** The host and file of the job; default: none, like a caller of the library. */
+  readonly jobSource?: NonNullable<SyncContext['jobSource']>
 }
 
 /** The highest pace that a job may set. In tests it means: without waiting. */

@@ -13,7 +13,7 @@ describe('a job', () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const job = 'series: [{ indicators: [1739], geoIds: [3], window: { last: 3d } }]'
-    const windows = () => store.all('select from_at, to_at from _job_range')
+    const windows = () => store.all('select from_at, to_at from _duty')
     await runJob(store, emulator, job, { now: ms(NOW) })
     const before = windows()
     const interval = { from: SECONDS - 400 * 86_400, to: SECONDS - 399 * 86_400 }

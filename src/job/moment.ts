@@ -1,4 +1,4 @@
-import { type Instant, isDate, parseInstant } from '../util/time/instant.ts'
+import { formatUtc, type Instant, isDate, parseInstant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { addLocal, atLocal, floorTo, startOfDate } from '../util/time/zone.ts'
 import type { Moment, Span, Window } from './job.ts'
@@ -90,8 +90,43 @@ export function resolveMoment(moment: Moment, zone: string, now: Instant): Insta
   }
 }
 
-/** The interval of a window in a zone; empty if its bounds are in the wrong order. */
-export function resolveWindow({ from, to }: Window, zone: string, now: Instant): Interval {
-  const interval = { from: resolveMoment(from, zone, now), to: resolveMoment(to, zone, now) }
+/**
+ * The interval of a window in a zone; empty if its bounds are in the wrong order. `earliest`: the earliest start that it ever had, at
+ * which it begins.
+ */
+export function resolveWindow(
+  { from, to }: Window,
+  zone: string,
+  now: Instant,
+  earliest = Number.POSITIVE_INFINITY,
+): Interval {
+  const interval = { from: Math.min(earliest, resolveMoment(from, zone, now)), to: resolveMoment(to, zone, now) }
   return interval.from < interval.to ? interval : { from: interval.from, to: interval.from }
+}
+
+/** A moment as `parseMoment` reads it; equal moments have equal texts. */
+function momentText(moment: Moment): string {
+  switch (moment.kind) {
+    case 'now':
+      return 'now'
+    case 'instant':
+      return formatUtc(moment.at)
+    case 'date':
+      return moment.date
+    case 'local':
+      return `${moment.date}T${new Date(moment.second * 1000).toISOString().slice(11, 19)}`
+    case 'relative': {
+      const { count, unit } = moment.span
+      return `${count < 0 ? '-' : '+'}${spanText({ count: Math.abs(count), unit })}`
+    }
+  }
+}
+
+/** A window as `parseWindow` reads it, such as `2025-01-01..+1d`; equal windows have equal texts. */
+export const windowText = ({ from, to }: Window): string => `${momentText(from)}..${momentText(to)}`
+
+/** Parses the text of a window; undefined for anything else. */
+export function parseWindow(text: string): Window | undefined {
+  const [from, to, ...more] = text.split('..').map(parseMoment)
+  return from && to && more.length === 0 ? { from, to } : undefined
 }

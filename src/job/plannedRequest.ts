@@ -98,13 +98,3 @@ export interface RetryRequest extends Omit<RouteCall, 'service'> {
   /** As in a planned request; false for listings about dates, which may have passed. */
   readonly isUnfiltered: boolean
 }
-
-/** The range of a series that an entry of a job selects, stored or not. */
-export interface SelectedRange extends Interval {
-  readonly entryPath: string
-  readonly series: SeriesIdentity
-  /** Null for all. */
-  readonly geoIds: readonly number[] | null
-  /** The `refresh` of the entry, in seconds. */
-  readonly refreshS: number
-}

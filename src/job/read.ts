@@ -75,3 +75,27 @@ export function readJob(text: string, file: string, service: Service = SERVICES.
   if (job) return normalizeJob(job, service, file)
   throw new InputError(findMistakes(text, file, service).map(mistakeText).join('\n'), { code: 'bad-job' })
 }
+
+/** The text of a job file. */
+export interface JobText {
+  /** Its path for messages. */
+  readonly file: string
+  /** Its path without links: one file may be given twice. */
+  readonly realPath: string
+  readonly text: string
+}
+
+/** Lists the job files of a command whose name is that of an earlier file: such jobs would erase each other. */
+export function findSameNames(files: readonly JobText[]): Mistake[] {
+  const named = files.flatMap(({ text, ...file }) => {
+    const { parsed } = parseYaml(text)
+    const name = parsed && valueAt(parsed.value)(['name'])
+    return typeof name === 'string' ? [{ ...file, name, ...parsed!.positionOf(['name'], true) }] : []
+  })
+  return named.flatMap(({ file, realPath, name, line, column }, i) => {
+    const first = named.slice(0, i).find((other) => other.name === name && other.realPath !== realPath)
+    if (!first) return []
+    const message = `${JSON.stringify(name)} is also the name of ${first.file}; give each job a name of its own`
+    return [{ file, line, column, path: 'name', message }]
+  })
+}

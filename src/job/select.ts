@@ -1,7 +1,7 @@
 import { didYouMean } from '../util/didYouMean.ts'
 import { InputError } from '../util/errors.ts'
 import { quantity, withoutAccents } from '../util/text.ts'
-import type { Job, Selector } from './job.ts'
+import type { Job, Selector, SeriesEntry } from './job.ts'
 
 /** An indicator of the catalogue with its names in all stored languages. */
 export interface CatalogueIndicator {
@@ -44,11 +44,33 @@ export const selectorTerms = (job: Job): string[] => [
   ...new Set(job.series.flatMap((entry) => entry.select?.terms ?? [])),
 ]
 
+/** The ids that an entry with a selector selected earlier. They stay selected until the entry is edited. */
+export type Recall = (entry: SeriesEntry) => readonly number[]
+
+const recallNothing: Recall = () => []
+
+/** The ids of an entry with a selector: those of the catalogue, and earlier ones, in ascending order. */
+function resolveEntry(
+  entry: SeriesEntry,
+  selector: Selector,
+  catalogue: readonly CatalogueIndicator[],
+  recall: Recall,
+) {
+  const earlier = recall(entry).filter((id) => selector.only?.includes(id) ?? true)
+  return [...new Set([...select(selector, catalogue), ...earlier])].sort((a, b) => a - b)
+}
+
 /** Replaces the selectors of a job by the selected ids, possibly none. */
-export const applySelectors = (job: Job, catalogue: readonly CatalogueIndicator[]): Job => ({
+export const applySelectors = (
+  job: Job,
+  catalogue: readonly CatalogueIndicator[],
+  recall: Recall = recallNothing,
+): Job => ({
   ...job,
   series: job.series.map((entry) =>
-    entry.select === null ? entry : { ...entry, indicators: select(entry.select, catalogue), select: null },
+    entry.select === null
+      ? entry
+      : { ...entry, indicators: resolveEntry(entry, entry.select, catalogue, recall), select: null },
   ),
 })
 
@@ -56,10 +78,15 @@ export const applySelectors = (job: Job, catalogue: readonly CatalogueIndicator[
  * Replaces selectors as `applySelectors` does. Throws InputError if a selector without `--only` selects nothing, or no job of the
  * command selects an id of `--only`.
  */
-export function resolveSelectors(job: Job, catalogue: readonly CatalogueIndicator[]): Job {
-  const resolved = applySelectors(job, catalogue)
+export function resolveSelectors(
+  job: Job,
+  catalogue: readonly CatalogueIndicator[],
+  recall: Recall = recallNothing,
+): Job {
+  const resolved = applySelectors(job, catalogue, recall)
   const empty = job.series.find(
-    ({ select: selector }) => selector !== null && select({ ...selector, only: null }, catalogue).length === 0,
+    (entry) =>
+      entry.select !== null && resolveEntry(entry, { ...entry.select, only: null }, catalogue, recall).length === 0,
   )
   if (empty)
     throw new InputError(
@@ -70,7 +97,10 @@ export function resolveSelectors(job: Job, catalogue: readonly CatalogueIndicato
       },
     )
   const { ids, selectors } = job.unmatched ?? { ids: [], selectors: [] }
-  const selected = new Set(selectors.flatMap((selector) => select(selector, catalogue)))
+  const selected = new Set([
+    ...selectors.flatMap((selector) => select(selector, catalogue)),
+    ...job.series.flatMap((entry) => recall(entry)),
+  ])
   refuseUnselected(
     ids.filter((id) => needsCatalogue(job) && !selected.has(id)),
     'Find ids with `indicator-sync discover`.',
@@ -79,10 +109,18 @@ export function resolveSelectors(job: Job, catalogue: readonly CatalogueIndicato
 }
 
 /** As `resolveSelectors`; before the catalogue is stored, without the entries that need it. */
-export const resolveStored = (job: Job, catalogue: readonly CatalogueIndicator[]): Job =>
+export const resolveStored = (
+  job: Job,
+  catalogue: readonly CatalogueIndicator[],
+  recall: Recall = recallNothing,
+): Job =>
   catalogue.length > 0
-    ? resolveSelectors(job, catalogue)
-    : { ...job, series: job.series.filter(({ select: selector }) => selector === null) }
+    ? resolveSelectors(job, catalogue, recall)
+    : applySelectors(
+        { ...job, series: job.series.filter((entry) => entry.select === null || recall(entry).length > 0) },
+        catalogue,
+        recall,
+      )
 
 /** Throws InputError for ids of `--only` that no job selects. */
 function refuseUnselected(ids: readonly number[], hint: string): void {

@@ -180,8 +180,16 @@ function splitByWants(interval: Interval, wants: readonly Want[], borders: reado
 }
 
 /** The first job, by name. */
-const firstJob = (wants: readonly Want[]): string | null =>
-  wants.reduce<string | null>((first, { job }) => (first === null || job < first ? job : first), null)
+function firstJob(wants: readonly Want[]): Pick<Span, 'job' | 'jobId'> {
+  const first = wants.reduce<Want | null>(
+    (first, want) =>
+      first === null || want.job < first.job || (want.job === first.job && (want.jobId ?? 0) < (first.jobId ?? 0))
+        ? want
+        : first,
+    null,
+  )
+  return { job: first?.job ?? null, jobId: first?.jobId ?? null }
+}
 
 const earliest = (instants: readonly (Instant | null)[]): Instant | null => {
   const known = instants.filter((at) => at !== null)
@@ -210,8 +218,8 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
   const { finality, now } = context
   const { wants } = part
   const begin = row.geo === ALL_GEOS ? context.firstAt : firstAt
-  const settledTo = ({ lookbackS }: Pick<Want, 'lookbackS'>): Instant =>
-    findSettledPart(row, { ...finality, lookbackS }, now).to
+  const settledTo = ({ lookbackS, earlierLookbacks = [] }: Pick<Want, 'lookbackS' | 'earlierLookbacks'>): Instant =>
+    findSettledPart(row, { ...finality, lookbackS, earlierLookbacks }, now).to
   const borders = wants.length === 0 ? [settledTo(finality)] : wants.map(settledTo)
   const { fetchedAt, state, sinceAt } = row
   const isAhead = isFuture(fetchedAt, now)
@@ -226,7 +234,7 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
       dates.push(Math.max(refreshNext(wants), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
     // C6: the service may publish an earlier begin.
     if (wants.length > 0 && isFinal && state === 'empty' && from < begin) dates.push(emptyNext(wants, fetchedAt))
-    const common = { ...NOTHING, from, to, job: firstJob(wants), reply: { state, fetchedAt }, nextAt: earliest(dates) }
+    const common = { ...NOTHING, from, to, ...firstJob(wants), reply: { state, fetchedAt }, nextAt: earliest(dates) }
     if (state === 'unverified')
       return { ...common, state: 'missing', reason: 'unverified', sinceAt: sinceAt ?? fetchedAt }
     return { ...common, state: isFinal ? 'complete' : 'provisional' }
@@ -257,7 +265,7 @@ function judgeUncovered({ stored }: JudgeContext, { wants, rows, failures }: Req
       return {
         ...NOTHING,
         ...{ from: part.from, to: part.to },
-        job: firstJob(part.wants),
+        ...firstJob(part.wants),
         lagS: isGrowing && failed.length === 0 ? Math.min(...part.wants.map(({ lagS }) => lagS!)) : null,
         state: 'missing',
         reason: failed.length > 0 ? 'failed' : 'never requested',
@@ -276,7 +284,11 @@ function joinAdjacent(spans: readonly Span[]): Span[] {
   for (const span of spans) {
     const last = joined.at(-1)
     const isSame =
-      last?.to === span.from && last.reason === span.reason && last.job === span.job && last.lagS === span.lagS
+      last?.to === span.from &&
+      last.reason === span.reason &&
+      last.jobId === span.jobId &&
+      last.job === span.job &&
+      last.lagS === span.lagS
     if (!last || !isSame) joined.push(span)
     else
       joined[joined.length - 1] = {
@@ -310,7 +322,7 @@ function judgeMissing(
     while (first < verified.length && verified[first]!.to <= absence.from) first++
     const parts: Span[] = []
     for (let i = first; i < verified.length && verified[i]!.from < absence.to; i++) {
-      const { from, to, state, job, nextAt } = verified[i]!
+      const { from, to, state, job, jobId, nextAt } = verified[i]!
       const part = { from: Math.max(from, absence.from), to: Math.min(to, absence.to) }
       const last = parts.at(-1)
       if (last && last.to === part.from && last.state === (state === 'complete' ? 'missing' : state))
@@ -318,6 +330,7 @@ function judgeMissing(
           ...last,
           to: part.to,
           job: last.job ?? job,
+          jobId: last.jobId ?? jobId,
           nextAt: earliest([last.nextAt, nextAt]),
         }
       else
@@ -325,6 +338,7 @@ function judgeMissing(
           ...NOTHING,
           ...part,
           job,
+          jobId,
           state: state === 'complete' ? 'missing' : 'provisional',
           reason: absence.reason,
           stepS: absence.step,
@@ -393,7 +407,7 @@ function judgeEnd(
     {
       ...NOTHING,
       ...{ from: start, to: asked.at(-1)!.to },
-      job: firstJob(wanting),
+      ...firstJob(wanting),
       state: 'missing',
       reason: 'late',
       stepS: kind === 'regular' ? stepS : null,
@@ -416,6 +430,7 @@ function judgeNoValues(timeline: Timeline | undefined, covered: readonly Span[],
       ...NOTHING,
       ...hull(final),
       job: final[0]!.job,
+      jobId: final[0]!.jobId,
       state: 'missing',
       reason: 'no values',
       sinceAt: earliest(final.map(({ reply }) => reply!.fetchedAt)),

@@ -1,5 +1,6 @@
 import type { GapReason } from '../db/tables/codes.ts'
 import type { CadenceKind, MissingReason } from '../db/tables/series.ts'
+import type { EarlierLookback } from '../job/duty.ts'
 import type { Absence, Coverage, RefusalTimes } from '../job/plannerState.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
@@ -11,12 +12,16 @@ import type { Unit } from '../util/time/zone.ts'
 /** What an entry of a job wants of a series. Its end is the end now. */
 export interface Want extends Interval {
   readonly job: string
+  /** Its stored id; null before it is stored. */
+  readonly jobId: number | null
   /** Null for all. */
   readonly geoIds: readonly number[] | null
   /** If the end follows the clock: the seconds that it stays behind it at most, negative for the future. Null for a fixed end. */
   readonly lagS: number | null
   /** Seconds. */
   readonly lookbackS: number
+  /** Shorter lookbacks that apply to older data. */
+  readonly earlierLookbacks?: readonly EarlierLookback[]
   /** Seconds. */
   readonly refreshS: number
   /** When it was first wanted. */
@@ -84,6 +89,7 @@ export interface Span extends Interval {
   readonly geoId: number
   /** The first job that wants it; null if none does. */
   readonly job: string | null
+  readonly jobId: number | null
   /** If its end follows the clock: the seconds that it stays behind. */
   readonly lagS: number | null
   readonly state: SpanState

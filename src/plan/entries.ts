@@ -1,13 +1,19 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
+import { type Duty, type EarlierLookback, type SelectedRange, selectorText } from '../job/duty.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
 import type { Job, SeriesEntry } from '../job/job.ts'
-import { spanSeconds } from '../job/moment.ts'
-import { type SelectedRange, type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
+import { resolveMoment, spanSeconds, windowText } from '../job/moment.ts'
+import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import type { SeriesState } from '../job/plannerState.ts'
+import type { Recall } from '../job/select.ts'
 import { borderUnit } from '../judge/finality.ts'
 import type { AnyParams } from '../service/routes.ts'
+import { memoize } from '../util/memoize.ts'
+import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { findPeriods } from '../util/time/periods.ts'
+import { ceilTo } from '../util/time/zone.ts'
+import { type Duties, includesGeos, scopeKey, sharesGeo } from './duties.ts'
 import { type Freshness, toFreshness } from './freshness.ts'
 import { findSelectedRange, type PlanContext } from './planning.ts'
 
@@ -25,6 +31,10 @@ export const toIdentity = (entry: SeriesEntry, indicatorId: number): SeriesIdent
 /** The geos under which coverage of an entry is recorded. With geo_agg they belong to the series; otherwise each has its own rows. */
 const coveredGeos = ({ geoIds, geoAgg }: SeriesEntry): readonly number[] =>
   geoIds.length === 0 || geoAgg !== null ? [ALL_GEOS] : geoIds
+
+/** The geos of a duty of an entry, in ascending order; empty for all. */
+const dutyGeos = (entry: SeriesEntry): readonly number[] =>
+  coversAllGeos(entry) ? [] : [...entry.geoIds].sort((a, b) => a - b)
 
 /** Whether the requests of an entry cover all geos of its series, or an aggregate of some. */
 export const coversAllGeos = (entry: SeriesEntry): boolean => coveredGeos(entry)[0] === ALL_GEOS
@@ -59,21 +69,47 @@ function findLongestLookbacks(job: Job): ReadonlyMap<string, number> {
 }
 const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
 
-/** Lists the ranges that the entries of a job select, without the options of the user. */
-export function listSelectedRanges(planning: PlanContext): SelectedRange[] {
-  return planning.job.series.flatMap((entry) => {
+/** Lists what the entries of a job select, without the options of the user. `withSelectors`: the job before these were resolved. */
+export function listSelectedRanges(
+  planning: Pick<PlanContext, 'job' | 'service' | 'now'>,
+  withSelectors: Job,
+): SelectedRange[] {
+  const { job, service, now } = planning
+  const selectors = new Map(withSelectors.series.map(({ path, select }) => [path, select && selectorText(select)]))
+  return job.series.flatMap((entry) => {
     if (!entry.window) return []
-    const range = findSelectedRange({ ...planning, options: {} }, entry.window, borderUnit(entry.timeTrunc))
-    const geoIds = coversAllGeos(entry) ? null : coveredGeos(entry)
-    const refreshS = spanSeconds(entry.refresh)
+    const unit = borderUnit(entry.timeTrunc)
+    const range = findSelectedRange({ ...planning, options: {} }, entry.window, unit)
+    // An empty window may still have an end that limits what it selected before.
+    const end = ceilTo(service.timeZone, resolveMoment(entry.window.to, job.timeZone, now), unit)
     return entry.indicators.map((id) => ({
+      ...(range.from < range.to ? range : { from: end, to: end }),
       entryPath: entry.path,
       series: toIdentity(entry, id),
-      geoIds,
-      refreshS,
-      ...range,
+      geoIds: dutyGeos(entry),
+      window: windowText(entry.window!),
+      timeZone: job.timeZone,
+      lookbackS: spanSeconds(entry.lookback),
+      refreshS: spanSeconds(entry.refresh),
+      selector: selectors.get(entry.path) ?? null,
     }))
   })
+}
+
+/** Returns the ids that an entry with a selector selected earlier, so that a catalogue without them unwants nothing. */
+export function createRecall(duties: Duties): Recall {
+  const selected = Map.groupBy(
+    [...duties.values()].flat().filter(({ selector }) => selector !== null),
+    ({ selector, window }) => `${selector} ${window}`,
+  )
+  return (entry) => {
+    if (!entry.select || !entry.window) return []
+    const geoIds = dutyGeos(entry)
+    return (selected.get(`${selectorText(entry.select)} ${windowText(entry.window)}`) ?? [])
+      .filter((duty) => sharesGeo(duty.geoIds, geoIds))
+      .filter(({ series }) => seriesKey(toIdentity(entry, series.indicatorId)) === seriesKey(series))
+      .map(({ series }) => series.indicatorId)
+  }
 }
 
 /** A series of an entry, with its selected range and its stored state. */
@@ -90,28 +126,49 @@ export interface SelectedSeries {
   readonly lookbackS: number
 }
 
-/** Lists the series of an entry with a window. */
+/** Lists the series of an entry with a window. A series whose geos were edited has a part for each range of some geos. */
 export function* listSelectedSeries(planning: PlanContext, entry: SeriesEntry): Generator<SelectedSeries> {
   const { job, service, plannerState } = planning
-  if (!entry.window) return
-  const geoIds = coveredGeos(entry)
+  const { window } = entry
+  if (!window) return
   const unit = borderUnit(entry.timeTrunc)
-  const selectedRange = findSelectedRange(planning, entry.window, unit)
+  const rangeFrom = memoize((earliest: Instant | undefined) => findSelectedRange(planning, window, unit, earliest))
   const freshness = toFreshness(planning, entry, unit)
   for (const id of entry.indicators) {
     const identity = toIdentity(entry, id)
     const key = seriesKey(identity)
     const state = plannerState.series(key)
     const periods = state.period && findPeriods(service.timeZone, state.period)
-    yield {
-      entry,
-      series: identity,
-      key,
-      geoIds,
-      state,
-      selectedRange,
-      freshness: periods?.isCalendar ? { ...freshness, periods } : freshness,
-      lookbackS: Math.max(state.lookbackS ?? 0, findLongestLookbacks(job).get(key)!),
-    }
+    for (const { geoIds, from, earlierLookbacks } of listParts(planning, entry, identity))
+      yield {
+        entry,
+        series: identity,
+        key,
+        geoIds,
+        state,
+        selectedRange: rangeFrom(from),
+        freshness: {
+          ...freshness,
+          ...(periods?.isCalendar && { periods }),
+          ...(earlierLookbacks && { earlierLookbacks }),
+        },
+        lookbackS: Math.max(state.lookbackS ?? 0, findLongestLookbacks(job).get(key)!),
+      }
   }
+}
+
+/** A part of a series of an entry: some geos, and what its duty says of them. */
+interface Part {
+  readonly geoIds: readonly number[]
+  readonly from?: Instant
+  readonly earlierLookbacks?: readonly EarlierLookback[]
+}
+
+/** Lists the part with all geos of an entry, then those that were selected earlier than the others. */
+function listParts({ duties }: PlanContext, entry: SeriesEntry, series: SeriesIdentity): Part[] {
+  const geoIds = dutyGeos(entry)
+  const stored = duties?.get(scopeKey({ series, window: windowText(entry.window!) })) ?? []
+  const isWhole = (duty: Duty): boolean => duty.geoIds.length === geoIds.length && includesGeos(geoIds, duty.geoIds)
+  const parts = stored.filter((duty) => !isWhole(duty) && includesGeos(geoIds, duty.geoIds))
+  return [{ ...stored.find(isWhole), geoIds: coveredGeos(entry) }, ...parts]
 }

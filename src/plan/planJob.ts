@@ -2,7 +2,7 @@ import type { SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { type CatalogueIndicator, resolveStored } from '../job/select.ts'
-import { coversAllGeos, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
+import { coversAllGeos, createRecall, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
 import { planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings, planSelection } from './planListings.ts'
@@ -34,7 +34,8 @@ export function* planPreview(
   catalogue: readonly CatalogueIndicator[],
 ): Generator<PlannedRequest> {
   yield* planSelection(planning)
-  yield* planJob({ ...planning, job: resolveStored(planning.job, catalogue) })
+  const recall = planning.duties && createRecall(planning.duties)
+  yield* planJob({ ...planning, job: resolveStored(planning.job, catalogue, recall) })
 }
 
 /** Keeps the order of entries, but moves those for some geos after those for all geos of the same series, which cover them. */

@@ -9,6 +9,7 @@ import type { Service } from '../service/service.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Unit } from '../util/time/zone.ts'
+import type { Duties } from './duties.ts'
 import type { RequestRegister } from './requestRegister.ts'
 import { widen } from './windows.ts'
 
@@ -27,6 +28,8 @@ export interface PlanContext {
   readonly service: Service
   readonly plannerState: PlannerState
   readonly now: Instant
+  /** What the job wants by its stored duties. Default: only what its windows select now. */
+  readonly duties?: Duties
   /** The requests that the run has planned so far. */
   readonly requested: RequestRegister
   /** Called for an item that is not requested now because the service does not know it. */
@@ -37,13 +40,17 @@ export interface PlanContext {
 export const isInRange = ({ options: { range } }: PlanContext, at: Instant): boolean =>
   !range || (at >= range.interval.from && at < range.interval.to)
 
-/** The range that the window of an entry and the user select. Its dates are of the job's zone, its borders of the service's zone. */
+/**
+ * The range that the window of an entry and the user select. Its dates are of the job's zone, its borders of the service's zone.
+ * `earliest`: the earliest start that the window ever had.
+ */
 export function findSelectedRange(
-  { job, service, now, options: { range } }: PlanContext,
+  { job, service, now, options: { range } }: Pick<PlanContext, 'job' | 'service' | 'now' | 'options'>,
   window: Window,
   unit: Unit = 'day',
+  earliest?: Instant,
 ): Interval {
-  const resolved = resolveWindow(window, job.timeZone, now)
+  const resolved = resolveWindow(window, job.timeZone, now, earliest)
   const selected = !range
     ? resolved
     : range.how === 'replace'

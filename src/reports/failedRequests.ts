@@ -16,7 +16,7 @@ const readFailed = ({ kysely }: Reader) =>
     .where('f.outcome', 'not in', NO_FAILURE)
     .orderBy('f.id')
     .selectAll('s')
-    .select(['r.job', 'f.run_id as runId'])
+    .select(['r.job', 'r.job_id as jobId', 'f.run_id as runId'])
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
     .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
     .$narrowType<{ outcome: FailureOutcome }>()
@@ -37,16 +37,18 @@ const toRecorded = (row: FailedRow): RequestRecord => ({
 
 /** Reads the jobs' selections, and returns whether any job selects a geo of a series, in any range. */
 async function readSelected({ kysely }: Reader): Promise<(seriesId: number, geoId: number) => boolean> {
-  const rows = await kysely.selectFrom('_job_range').select(['series_id', 'geo_ids']).distinct().execute()
+  const rows = await kysely.selectFrom('_duty').select(['series_id', 'geo_ids']).distinct().execute()
   const selected = new Set(
-    rows.flatMap(({ series_id, geo_ids }) => (parseNumbers(geo_ids) ?? [ALL_GEOS]).map((geo) => `${series_id} ${geo}`)),
+    rows.flatMap(({ series_id, geo_ids }) =>
+      (parseNumbers(geo_ids || null) ?? [ALL_GEOS]).map((geo) => `${series_id} ${geo}`),
+    ),
   )
   return (seriesId, geoId) => [ALL_GEOS, geoId].some((geo) => selected.has(`${seriesId} ${geo}`))
 }
 
 /**
  * Reads every request that failed and has not fully succeeded since, each once, in order. What no job selects any more is left out;
- * `_job_range` has only requests with a window.
+ * `_duty` has only requests with a window.
  */
 export async function findOpenFailures(db: Reader): Promise<OpenFailureRow[]> {
   const lastByTarget = new Map((await readFailed(db)).map((row) => [row.target, row]))

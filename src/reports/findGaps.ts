@@ -12,6 +12,7 @@ import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/
 import { findPendingRanges } from './pending.ts'
 import { databaseCommand, readRemedies } from './remedies.ts'
 import { seriesName } from './seriesName.ts'
+import { isGone, type StoredJob } from './storedJobs.ts'
 
 /** A gap in the range that was requested of a series or that a job selects. */
 export interface Gap extends NamedSeries {
@@ -52,25 +53,32 @@ export interface ListedGap extends Omit<Gap, 'reason'> {
 
 /** A gap as the view `gaps` has it. */
 interface GapRow extends Pick<Gap, keyof NamedSeries | 'geo_id' | 'step_s' | 'missing' | 'next_at' | 'job'> {
+  readonly job_id: number | null
   readonly time_zone: string
   readonly from_at: number
   readonly to_at: number
   readonly reason: ListedGap['reason']
 }
 
-/** Reads the next run of every job, for people: its schedule, or the command that runs it. */
-async function readNextRuns(db: Reader): Promise<ReadonlyMap<string, string>> {
+/** Reads the next run of every job whose file exists, for people: its schedule, or the command that runs it. */
+async function readNextRuns(db: Reader, jobs: readonly StoredJob[]): Promise<ReadonlyMap<number, string>> {
   const { kysely } = db
   const last = kysely
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
     .where('command', 'in', ['sync', 'schedule'])
-    .groupBy('job')
-  const runs = kysely.selectFrom('_run').select(['job', 'job_file', 'schedule']).where('id', 'in', last)
+    .groupBy('job_id')
+  const runs = kysely.selectFrom('_run').select(['job_id', 'job_file', 'schedule']).where('id', 'in', last)
+  const lastRuns = new Map((await runs.execute()).map((run) => [run.job_id, run]))
   return new Map(
-    (await runs.execute()).map(({ job, job_file, schedule }) => {
-      if (schedule !== null) return [job, `the schedule of ${job} (${schedule})`]
-      return [job, job_file === null ? `the next sync of ${job}` : databaseCommand(db, `sync ${shellWord(job_file)}`)]
+    jobs.flatMap((job): [number, string][] => {
+      const { id, name } = job
+      const { job_file = null, schedule = null } = lastRuns.get(id) ?? {}
+      if (isGone(job)) return []
+      if (schedule !== null) return [[id, `the schedule of ${name} (${schedule})`]]
+      const command =
+        job_file === null ? `the next sync of ${name}` : databaseCommand(db, `sync ${shellWord(job_file)}`)
+      return [[id, command]]
     }),
   )
 }
@@ -78,13 +86,14 @@ async function readNextRuns(db: Reader): Promise<ReadonlyMap<string, string>> {
 /** Adds local times and the next run that fetches each gap. */
 async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[]> {
   if (rows.length === 0) return []
-  const [runs, { unknown, gapCommand }] = [await readNextRuns(db), await readRemedies(db)]
-  const nextRun = ({ kind, indicator_id, job, reason, next_at }: GapRow): string | null => {
+  const { jobs, unknown, gapCommand } = await readRemedies(db)
+  const runs = await readNextRuns(db, [...jobs.values()])
+  const nextRun = ({ kind, indicator_id, job_id, reason, next_at }: GapRow): string | null => {
+    const run = job_id === null ? undefined : runs.get(job_id)
     const isLeft = next_at === null && (reason === 'absent' || reason === 'unverified')
-    if (job === null || isLeft) return null
+    if (run === undefined || isLeft) return null
     const item = unknown.get(`${kind} ${indicator_id}`)
     const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)
-    const run = runs.get(job) ?? `the next sync of ${job}`
     return at === null ? run : `${run}, from ${at} on`
   }
   return rows.map((row) => {
@@ -122,8 +131,8 @@ export const isMissed = (eb: ExpressionBuilder<Database & { gaps: Database['gaps
   eb.and([
     eb.exists(
       eb
-        .selectFrom('_job_range as w')
-        .select('w.job')
+        .selectFrom('_duty as w')
+        .select('w.job_id')
         .where(sql.raw<boolean>(selectsGeo('gaps'))),
     ),
     eb.or([eb('gaps.job', 'is not', null), eb('gaps.reason', '<>', 'never requested')]),
@@ -157,17 +166,22 @@ export interface JobGaps {
 
 /**
  * Counts the gaps in what a job selects, or in the range of the user and the indicators of `--only`: after a sync, what the service
- * did not deliver.
+ * did not deliver. `jobId`: null for a job that is not stored, which has none.
  */
-export async function countJobGaps({ kysely }: Reader, job: Job, range?: UserRange): Promise<JobGaps> {
+export async function countJobGaps(
+  { kysely }: Reader,
+  jobId: number | null,
+  job: Job,
+  range?: UserRange,
+): Promise<JobGaps> {
   const only = range && job.fullJob && job.series.flatMap(({ indicators }) => indicators)
   const { ranges, nextAt } = await kysely
     .selectFrom('gaps')
     .where(({ exists, selectFrom }) =>
       exists(
-        selectFrom('_job_range as w')
-          .select('w.job')
-          .where('w.job', '=', job.name)
+        selectFrom('_duty as w')
+          .select('w.job_id')
+          .where('w.job_id', '=', jobId)
           .where(sql.raw<boolean>(range?.how === 'replace' ? selectsGeo('gaps') : selectsPart('gaps'))),
       ),
     )
@@ -193,13 +207,17 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
   const series = await db.kysely
     .selectFrom('series as s')
     .select(['s.id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
-    .select((eb) =>
-      eb
-        .selectFrom('_job_range as w')
-        .select(({ fn }) => fn.min('w.job').as('job'))
-        .whereRef('w.series_id', '=', 's.id')
-        .as('job'),
+    .leftJoin(
+      (eb) =>
+        eb
+          .selectFrom('_duty as w')
+          .select(['w.series_id', ({ fn }) => fn.min('w.job_id').as('job_id')])
+          .groupBy('w.series_id')
+          .as('d'),
+      (join) => join.onRef('d.series_id', '=', 's.id'),
     )
+    .leftJoin('_job as j', 'j.id', 'd.job_id')
+    .select(['d.job_id', 'j.name as job'])
     .execute()
   const byId = new Map(series.map((row) => [row.id, row]))
   const rows: GapRow[] = []

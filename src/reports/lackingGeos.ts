@@ -45,7 +45,7 @@ export const listNamedGeos = ({ name, series }: Job): NamedGeo[] =>
 
 /**
  * Reads the geos of the last request of each entry with an instant in place of a window, of some indicators or all. Neither coverage
- * nor `_job_range` includes these. `hasResponse`: whether the service responded after the values were due.
+ * nor `_duty` includes these. `hasResponse`: whether the service responded after the values were due.
  */
 async function readInstantGeos(
   { kysely }: Reader,
@@ -59,7 +59,7 @@ async function readInstantGeos(
     .where('last.from_at', 'is', null)
     .where('last.series_id', 'in', indicators ? series.where('indicator_id', 'in', indicators) : series)
     .where(isNotForgotten)
-    .groupBy(['r.job', 'last.entry', 'last.series_id'])
+    .groupBy(['r.job', 'r.job_id', 'last.entry', 'last.series_id'])
   const rows = await kysely
     .selectFrom('_fetch as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -81,17 +81,18 @@ async function readInstantGeos(
 /** Reads the geos that the stored jobs select. */
 export async function readNamedGeos(db: Reader): Promise<NamedGeo[]> {
   const rows = await db.kysely
-    .selectFrom('_job_range as w')
+    .selectFrom('_duty as w')
+    .innerJoin('_job as j', 'j.id', 'w.job_id')
     .innerJoin('series as s', 's.id', 'w.series_id')
-    .select(['w.job', 's.kind', 's.indicator_id as indicatorId', 'w.geo_ids'])
+    .select(['j.name as job', 's.kind', 's.indicator_id as indicatorId', 'w.geo_ids'])
     .distinct()
-    .orderBy('w.job')
+    .orderBy('j.name')
     .where('s.geo_agg', 'is', null)
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
     .execute()
   const selected = rows.flatMap(({ geo_ids, ...indicator }) =>
-    (parseNumbers(geo_ids) ?? [ALL_GEOS]).map((geoId) => ({ ...indicator, geoId })),
+    (parseNumbers(geo_ids || null) ?? [ALL_GEOS]).map((geoId) => ({ ...indicator, geoId })),
   )
   return [...selected, ...(await readInstantGeos(db))]
 }

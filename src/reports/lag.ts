@@ -84,7 +84,7 @@ const readSeriesEnds = ({ kysely }: Reader) =>
           .whereRef('i.id', '=', 's.indicator_id')
           .where('i.withdrawn_at', 'is not', null),
       ).as('withdrawn'),
-      exists(selectFrom('_job_range as w').select('w.job').whereRef('w.series_id', '=', 's.id')).as('selected'),
+      exists(selectFrom('_duty as w').select('w.job_id').whereRef('w.series_id', '=', 's.id')).as('selected'),
       selectFrom('series_geo as g')
         .innerJoin('observation as o', (join) =>
           join.onRef('o.series_id', '=', 'g.series_id').onRef('o.geo_id', '=', 'g.geo_id'),

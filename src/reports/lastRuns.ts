@@ -10,6 +10,8 @@ export interface IncompleteRun {
   /** Its number (_run.id). */
   readonly run: number
   readonly job: string
+  /** The id of the job; null for commands without one. */
+  readonly jobId: number | null
   readonly command: string
   /** The command and flags that selected part of the job; null if it was run whole. */
   readonly part: string | null
@@ -25,17 +27,18 @@ export interface IncompleteRun {
 
 type LastRun = Pick<
   Selectable<Database['_run']>,
-  'id' | 'job' | 'command' | 'part' | 'started_at' | 'finished_at' | 'outcome' | 'message' | 'code'
+  'id' | 'job' | 'job_id' | 'command' | 'part' | 'started_at' | 'finished_at' | 'outcome' | 'message' | 'code'
 >
 
 const describeRun = (
-  { id, job, command, part, started_at, finished_at, message, code }: LastRun,
+  { id, job, job_id, command, part, started_at, finished_at, message, code }: LastRun,
   state: string,
 ): IncompleteRun => ({
   run: id,
   message,
   code,
   job,
+  jobId: job_id,
   command,
   part,
   what: `last run of ${job} (${part ?? command}, started ${started_at}) ${state}`,
@@ -51,7 +54,11 @@ function replaces(later: LastRun, run: LastRun): boolean {
   if (later.id < run.id || later.part !== null) return false
   // Requests that failed again are listed separately, so the failed retry need not be.
   if (run.command === 'retry') return later.outcome === 'done' || later.outcome === 'partial'
-  return later.job === run.job && (later.command === FORGET || !BEYOND_JOB.includes(run.command))
+  return (
+    later.job === run.job &&
+    later.job_id === run.job_id &&
+    (later.command === FORGET || !BEYOND_JOB.includes(run.command))
+  )
 }
 
 /**
@@ -62,13 +69,13 @@ async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Pr
   const ids = kysely
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
-    .groupBy(['job', 'part'])
+    .groupBy(['job', 'job_id', 'part'])
     .$if(!includesEmptyStops, (query) =>
       query.where((eb) => eb.or([eb('outcome', '<>', 'stopped'), eb('requests', '>', eb.ref('failed'))])),
     )
   const runs = await kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'command', 'part', 'started_at', 'finished_at', 'outcome', 'message', 'code'])
+    .select(['id', 'job', 'job_id', 'command', 'part', 'started_at', 'finished_at', 'outcome', 'message', 'code'])
     .where('id', 'in', ids)
     .orderBy('job')
     .orderBy('id')

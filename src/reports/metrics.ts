@@ -10,6 +10,7 @@ import { findGaps, gapCounts } from './findGaps.ts'
 import { findStaleSeries } from './lag.ts'
 import { findFailedRuns } from './lastRuns.ts'
 import { findRhythms } from './rhythm.ts'
+import { readStoredJobs } from './storedJobs.ts'
 
 /** A sample: its labels and its value; null is left out. */
 type Sample = Readonly<Record<string, string | number | null>>
@@ -44,17 +45,37 @@ const selectEnded = (kysely: Kysely<Database>, now: Instant) =>
 const selectLastEnd = (kysely: Kysely<Database>, now: Instant) =>
   selectEnded(kysely, now).select((eb) => eb.fn.max<number>(epochSeconds(eb, 'finished_at')).as('value'))
 
+/** Reads the labels of a job: its name, and its host and file if another job has the name. */
+async function createLabels(db: Reader): Promise<(jobId: number | null, job: string) => Sample> {
+  const jobs = await readStoredJobs(db)
+  const byName = Map.groupBy(jobs, ({ name }) => name)
+  return (jobId, job) => {
+    const named = byName.get(job) ?? []
+    const { host = null, file = null } = named.find(({ id }) => id === jobId) ?? {}
+    return named.length < 2 || jobId === null ? { job } : { job, host: host ?? '', file: file ?? '' }
+  }
+}
+
 /** Reads the end of the last run by job and outcome. A run whose process died has no end: its start counts, as `failed`. */
 async function readLastRunEnds(db: Reader, now: Instant): Promise<Sample[]> {
   const ends = await selectLastEnd(db.kysely, now)
-    .select(['job', 'outcome'])
+    .select(['job', 'job_id', 'outcome'])
     .where((eb) => eb.or([eb('part', 'is', null), eb('outcome', '<>', 'done')]))
-    .groupBy(['job', 'outcome'])
+    .groupBy(['job', 'job_id', 'outcome'])
     .execute()
+  const labels = await createLabels(db)
   const dead = (await findFailedRuns(db)).filter(({ isDead }) => isDead)
+  const isDead = ({ job, job_id }: (typeof ends)[number]): boolean =>
+    dead.some((run) => run.job === job && run.jobId === job_id)
   return [
-    ...ends.filter(({ job, outcome }) => outcome !== 'failed' || !dead.some((run) => run.job === job)),
-    ...dead.map(({ job, startedAt }) => ({ job, outcome: 'failed', value: Math.floor(Date.parse(startedAt) / 1000) })),
+    ...ends
+      .filter((end) => end.outcome !== 'failed' || !isDead(end))
+      .map(({ job, job_id, outcome, value }) => ({ ...labels(job_id, job), outcome, value })),
+    ...dead.map(({ job, jobId, startedAt }) => ({
+      ...labels(jobId, job),
+      outcome: 'failed',
+      value: Math.floor(Date.parse(startedAt) / 1000),
+    })),
   ]
 }
 
@@ -76,23 +97,27 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   },
   last_success_timestamp_seconds: {
     help: 'End of the last run of the whole job with outcome done.',
-    samples: ({ kysely }, now) =>
-      selectLastEnd(kysely, now)
-        .select('job')
+    samples: async (db, now) => {
+      const labels = await createLabels(db)
+      const ends = await selectLastEnd(db.kysely, now)
+        .select(['job', 'job_id'])
         .where('outcome', '=', 'done')
         .where('part', 'is', null)
-        .groupBy('job')
-        .execute(),
+        .groupBy(['job', 'job_id'])
+        .execute()
+      return ends.map(({ job, job_id, value }) => ({ ...labels(job_id, job), value }))
+    },
   },
   last_run_duration_seconds: {
     help: 'Duration of the last run.',
-    samples: async ({ kysely }, now) => {
-      const ids = selectEnded(kysely, now)
+    samples: async (db, now) => {
+      const labels = await createLabels(db)
+      const ids = selectEnded(db.kysely, now)
         .select(({ fn }) => fn.max('id').as('id'))
-        .groupBy('job')
-      const runs = kysely.selectFrom('_run').select(['job', 'started_at', 'finished_at']).where('id', 'in', ids)
-      return (await runs.execute()).map(({ job, started_at, finished_at }) => ({
-        job,
+        .groupBy(['job', 'job_id'])
+      const runs = db.kysely.selectFrom('_run').select(['job', 'job_id', 'started_at', 'finished_at'])
+      return (await runs.where('id', 'in', ids).execute()).map(({ job, job_id, started_at, finished_at }) => ({
+        ...labels(job_id, job),
         value: (Date.parse(finished_at!) - Date.parse(started_at)) / 1000,
       }))
     },
@@ -111,12 +136,18 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   },
   missed_runs: {
     help: '1 if a run is overdue, else 0.',
-    samples: async (db, now) =>
-      (await findRhythms(db, now)).map(({ job, missedFrom }) => ({ job, value: now > missedFrom ? 1 : 0 })),
+    samples: async (db, now) => {
+      const labels = await createLabels(db)
+      const rhythms = await findRhythms(db, now)
+      return rhythms.map(({ job, jobId, missedFrom }) => ({ ...labels(jobId, job), value: now > missedFrom ? 1 : 0 }))
+    },
   },
   usual_run_interval_seconds: {
     help: 'Usual interval between runs.',
-    samples: async (db, now) => (await findRhythms(db, now)).map(({ job, usualS }) => ({ job, value: usualS })),
+    samples: async (db, now) => {
+      const labels = await createLabels(db)
+      return (await findRhythms(db, now)).map(({ job, jobId, usualS }) => ({ ...labels(jobId, job), value: usualS }))
+    },
   },
   calls: {
     help: 'Calls in the last 24 hours.',

@@ -8,6 +8,8 @@ import { shellWord } from '../util/text.ts'
 import type { LocalDate } from '../util/time/zone.ts'
 import type { OpenFailureRow } from './failedRequests.ts'
 import { findLackingGeos, type LackingGeos, readNamedGeos } from './lackingGeos.ts'
+import type { IncompleteRun } from './lastRuns.ts'
+import { forgetCommand, isGone, readStoredJobs, type StoredJob } from './storedJobs.ts'
 import { readUnknown } from './unknownItems.ts'
 
 /* Commands, without the name of the program, that repair what failed or is missing. */
@@ -33,25 +35,35 @@ async function isKeyRefused({ kysely }: Reader): Promise<boolean> {
 interface SeriesGap extends Pick<NamedSeries, 'series_id' | 'kind' | 'indicator_id'> {
   readonly geo_id: number
   readonly reason: GapReason | 'provisional'
-  /** A job whose window has the gap; null if none has. */
-  readonly job: string | null
+  /** The id of a job whose window has the gap; null if none has. */
+  readonly job_id: number | null
 }
 
 /** Finds the first job that selects a geo of a series, in any range; for all geos, preferably one that selects all. */
-async function createJobFinder({ kysely }: Reader): Promise<(seriesId: number, geo: number) => string | null> {
-  const ranges = kysely.selectFrom('_job_range').select(['series_id', 'job', 'geo_ids']).distinct().orderBy('job')
-  const rows = (await ranges.execute()).map(({ geo_ids, ...row }) => ({ ...row, geoIds: parseNumbers(geo_ids) }))
+async function createJobFinder(
+  { kysely }: Reader,
+  jobs: ReadonlyMap<number, StoredJob>,
+): Promise<(seriesId: number, geo: number) => StoredJob | null> {
+  const duties = await kysely.selectFrom('_duty').select(['series_id', 'job_id', 'geo_ids']).distinct().execute()
+  // The jobs are in order.
+  const order = new Map([...jobs.keys()].map((id, i) => [id, i]))
+  const rows = duties
+    .map(({ geo_ids, ...row }) => ({ ...row, geoIds: parseNumbers(geo_ids || null) }))
+    .sort((a, b) => order.get(a.job_id)! - order.get(b.job_id)!)
   const bySeries = Map.groupBy(rows, ({ series_id }) => series_id)
   return (seriesId, geo) => {
-    const jobs = bySeries.get(seriesId) ?? []
-    const selecting = jobs.find(({ geoIds }) => geoIds?.includes(geo) ?? true)
-    return (geo === ALL_GEOS ? (selecting ?? jobs[0]) : selecting)?.job ?? null
+    const ofSeries = bySeries.get(seriesId) ?? []
+    const selecting = ofSeries.find(({ geoIds }) => geoIds?.includes(geo) ?? true)
+    const found = geo === ALL_GEOS ? (selecting ?? ofSeries[0]) : selecting
+    return (found && jobs.get(found.job_id)) ?? null
   }
 }
 
 /** Reads what decides how gaps are closed. */
 export async function readRemedies(db: Reader) {
   const [files, unknown] = [await readJobFiles(db), await readUnknown(db)]
+  const storedJobs = await readStoredJobs(db)
+  const jobs = new Map(storedJobs.map((job) => [job.id, job]))
   const lacking = await findLackingGeos(db, await readNamedGeos(db))
   const rejects = await db.kysely
     .selectFrom('_quarantine as q')
@@ -61,12 +73,22 @@ export async function readRemedies(db: Reader) {
     .groupBy('f.series_id')
     .execute()
   const unreadRows = new Map(rejects.map(({ series_id, count }) => [series_id, Number(count)]))
-  const findJob = await createJobFinder(db)
+  const findJob = await createJobFinder(db, jobs)
   const repeatCommand = (await isKeyRefused(db)) ? KEY_COMMAND : 'retry'
 
+  /** A command with the file of a job. If the file is gone, the job must be forgotten or its file restored. */
+  const jobCommand = (job: StoredJob, command: (file: string) => string): string =>
+    isGone(job) ? forgetCommand(job, storedJobs) : command(shellWord(job.path))
+
+  /** As `jobCommand`, for the job of a run, which may not be stored. */
+  function runCommand({ jobId, job }: Pick<IncompleteRun, 'jobId' | 'job'>, command: (file: string) => string): string {
+    const stored = jobId === null ? undefined : jobs.get(jobId)
+    return stored ? jobCommand(stored, command) : command(jobFile(files, job))
+  }
+
   /** The command that repairs a failed request, or explains the failure. */
-  function failureCommand({ id, code, job }: Pick<OpenFailureRow, 'id' | 'code' | 'job'>): string {
-    if (code === 'bad-request' && job !== null) return `plan ${jobFile(files, job)} --json`
+  function failureCommand({ id, code, jobId, job }: Pick<OpenFailureRow, 'id' | 'code' | 'job' | 'jobId'>): string {
+    if (code === 'bad-request' && job !== null) return runCommand({ jobId, job }, (file) => `plan ${file} --json`)
     // The catalogue lists series only.
     return code === 'not-found' && id !== null ? 'discover' : repeatCommand
   }
@@ -86,19 +108,20 @@ export async function readRemedies(db: Reader) {
    */
   function gapCommand(gap: SeriesGap, days?: readonly [from: LocalDate, to: LocalDate]): string | null {
     const { series_id, indicator_id, geo_id, reason } = gap
-    const job = gap.job ?? findJob(series_id, geo_id)
+    const selecting = gap.job_id === null ? undefined : jobs.get(gap.job_id)
+    const job = selecting ?? findJob(series_id, geo_id)
     if (job === null || findMistake(gap) !== null) return null
     if (reason === 'failed') return repeatCommand
     if (reason === 'unverified') return !days && unreadRows.has(series_id) ? QUARANTINE_COMMAND : 'retry'
     const isNew = reason === 'never requested'
-    if (!days) return isNew && gap.job !== null ? `sync ${jobFile(files, job)}` : 'gaps'
+    if (!days) return isNew && selecting ? jobCommand(job, (file) => `sync ${file}`) : 'gaps'
     const [from, to] = days
     // A restate requests nothing outside the windows of its job.
-    const command = isNew || gap.job === null ? 'backfill' : 'restate'
-    return `${command} ${jobFile(files, job)} --only ${indicator_id} --from ${from} --to ${to}`
+    const command = isNew || !selecting ? 'backfill' : 'restate'
+    return jobCommand(job, (file) => `${command} ${file} --only ${indicator_id} --from ${from} --to ${to}`)
   }
 
-  return { files, unknown, lacking, unreadRows, findJob, findMistake, failureCommand, gapCommand }
+  return { files, jobs, unknown, lacking, unreadRows, findJob, findMistake, runCommand, failureCommand, gapCommand }
 }
 
 export type Remedies = Awaited<ReturnType<typeof readRemedies>>

@@ -1,8 +1,9 @@
 import { Cron } from 'croner'
-import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
+import type { Job } from '../job/job.ts'
 import { CLOCK_ERROR, DAY, floorToSecond, formatMillis, formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
+import { readStoredJobs, type StoredJob } from './storedJobs.ts'
 
 /** The rhythm of a job is that of its last runs. */
 const LAST_RUNS = 20
@@ -25,6 +26,7 @@ export const roughDuration = (seconds: number): string => {
 /** The usual interval between runs of a job. */
 export interface Rhythm {
   readonly job: string
+  readonly jobId: number
   /** The start of the last run. */
   readonly lastAt: Instant
   /** The usual interval between starts, in seconds. */
@@ -35,8 +37,11 @@ export interface Rhythm {
   readonly missedFrom: Instant
 }
 
+/** A job whose runs are judged. */
+type RunJob = Pick<StoredJob, 'id' | 'name'>
+
 /** Reads the last runs of a job. `live`: whether a run requested something up to the present. */
-const readRuns = ({ kysely }: Reader, job: string, now: Instant) =>
+const readRuns = ({ kysely }: Reader, jobId: number, now: Instant) =>
   kysely
     .selectFrom('_run as r')
     .select(['r.id', 'r.started_at', 'r.schedule', 'r.time_zone'])
@@ -48,7 +53,7 @@ const readRuns = ({ kysely }: Reader, job: string, now: Instant) =>
           .where((eb) => eb.or([eb('f.to_at', 'is', null), eb('f.to_at', '>=', epochSeconds(eb, 'r.started_at'))])),
       ).as('live'),
     )
-    .where('r.job', '=', job)
+    .where('r.job_id', '=', jobId)
     .where('r.command', 'in', ['sync', 'schedule'])
     .where('r.started_at', '<=', formatMillis((now + CLOCK_ERROR) * 1000))
     .orderBy('r.id', 'desc')
@@ -57,20 +62,32 @@ const readRuns = ({ kysely }: Reader, job: string, now: Instant) =>
 
 type RhythmRun = Awaited<ReturnType<typeof readRuns>>[number]
 
+/** Returns the next run by a schedule after an instant, and the usual seconds between runs. */
+function nextBySchedule(
+  schedule: string,
+  timeZone: string | null,
+  at: Instant,
+): { next: Instant; usualS: number } | null {
+  const cron = new Cron(schedule, { paused: true, ...(timeZone ? { timezone: timeZone } : {}) })
+  const [next, afterNext] = cron.nextRuns(2, formatUtc(at)).map((date) => Math.floor(date.getTime() / 1000))
+  if (next === undefined) return null
+  return { next, usualS: afterNext === undefined ? next - at : afterNext - next }
+}
+
 /** Returns the rhythm of a job with a schedule: its last run says when the next one is due. */
-function scheduledRhythm(job: string, last: RhythmRun | undefined): Rhythm | undefined {
+function scheduledRhythm({ id, name }: RunJob, last: RhythmRun | undefined): Rhythm | undefined {
   if (!last?.schedule) return undefined
   const lastAt = floorToSecond(last.started_at)
-  const cron = new Cron(last.schedule, { paused: true, ...(last.time_zone ? { timezone: last.time_zone } : {}) })
-  const [next, afterNext] = cron.nextRuns(2, formatUtc(lastAt)).map((date) => Math.floor(date.getTime() / 1000))
-  if (next === undefined) return undefined
-  const usualS = afterNext === undefined ? next - lastAt : afterNext - next
-  return { job, lastAt, usualS, nextAt: next, missedFrom: next + Math.max(900, Math.min(usualS / 4, DAY / 8)) }
+  const due = nextBySchedule(last.schedule, last.time_zone, lastAt)
+  if (!due) return undefined
+  const { next, usualS } = due
+  const missedFrom = next + Math.max(900, Math.min(usualS / 4, DAY / 8))
+  return { job: name, jobId: id, lastAt, usualS, nextAt: next, missedFrom }
 }
 
 /** Finds the rhythm of a job; undefined if it runs irregularly, or requests only the past. */
-async function findRhythm(db: Reader, job: string, now: Instant): Promise<Rhythm | undefined> {
-  const runs = await readRuns(db, job, now)
+async function findRhythm(db: Reader, job: RunJob, now: Instant): Promise<Rhythm | undefined> {
+  const runs = await readRuns(db, job.id, now)
   const scheduled = scheduledRhythm(job, runs[0])
   if (scheduled) return scheduled
   if (runs.filter(({ live }) => live).length * 2 < runs.length) return undefined
@@ -84,18 +101,26 @@ async function findRhythm(db: Reader, job: string, now: Instant): Promise<Rhythm
   if (regular.length * 3 < intervals.length * 2) return undefined
   const usualS = Math.max(median, quantile(intervals, 0.9))
   const lastAt = starts.at(-1)!
-  return { job, lastAt, usualS, nextAt: null, missedFrom: lastAt + usualS + Math.max(900, usualS / 4) }
+  const missedFrom = lastAt + usualS + Math.max(900, usualS / 4)
+  return { job: job.name, jobId: job.id, lastAt, usualS, nextAt: null, missedFrom }
+}
+
+/** Finds the usual seconds between runs of a job, by its schedule or its last runs; null if unknown. */
+export async function findUsualInterval(
+  db: Reader,
+  jobId: number | undefined,
+  { name, schedule, timeZone }: Pick<Job, 'name' | 'schedule' | 'timeZone'>,
+  now: Instant,
+): Promise<number | null> {
+  if (schedule !== null) return nextBySchedule(schedule, timeZone, now)?.usualS ?? null
+  if (jobId === undefined) return null
+  return (await findRhythm(db, { id: jobId, name }, now))?.usualS ?? null
 }
 
 /** Finds the rhythms of all jobs that have one. */
 export async function findRhythms(db: Reader, now: Instant): Promise<Rhythm[]> {
-  const lastRuns = db.kysely
-    .selectFrom('_run')
-    .select(({ fn }) => fn.max('id').as('id'))
-    .groupBy('job')
-  const jobs = db.kysely.selectFrom('_run').select('job').where('id', 'in', lastRuns).where('command', '<>', FORGET)
   const rhythms: Rhythm[] = []
-  for (const { job } of await jobs.orderBy('job').execute()) {
+  for (const job of await readStoredJobs(db)) {
     const rhythm = await findRhythm(db, job, now)
     if (rhythm) rhythms.push(rhythm)
   }

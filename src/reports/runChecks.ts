@@ -3,6 +3,7 @@ import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
 import { findGaps, gapText } from './findGaps.ts'
+import { findAlternating, findGoneFiles, findSameNames } from './jobFindings.ts'
 import { findLackingGeos, lackingGeosText, readNamedGeos } from './lackingGeos.ts'
 import { findStaleSeries } from './lag.ts'
 import { findFailedRuns, findRunningRun, findUnfinishedRuns } from './lastRuns.ts'
@@ -43,6 +44,9 @@ type Checks = Readonly<Record<string, (db: Reader, now: Instant) => Promise<read
 const STATE_CHECKS: Checks = {
   'last run': async (db) => sentences(await findFailedRuns(db)),
   unfinished: async (db) => sentences(await findUnfinishedRuns(db)),
+  'same name': findSameNames,
+  'job file': findGoneFiles,
+  alternating: findAlternating,
   failure: async (db) => (await readOpenFailures(db)).map(({ target, message }) => `${target}: ${message}`),
   geo: async (db) => (await findLackingGeos(db, await readNamedGeos(db))).map(lackingGeosText),
   stale: async (db, now) => sentences(await findStaleSeries(db, now)),

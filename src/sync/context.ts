@@ -8,6 +8,7 @@ import type { RequestRegister } from '../plan/requestRegister.ts'
 import type { Service } from '../service/service.ts'
 import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
+import type { JobSource } from './jobIdentity.ts'
 import type { RunRecord } from './record.ts'
 
 /** What to do with a reply that has invalid rows: quarantine those, or store it without loading it and end the run. */
@@ -35,6 +36,8 @@ export interface SyncContext
   readonly shared?: SharedResources | undefined
   /** Requests of earlier jobs of the same command, which are not sent again. */
   readonly requested?: RequestRegister
+  /** The host and file of the job. Default: none, so that its name alone identifies it. */
+  readonly jobSource?: JobSource | undefined
   /** The command and flags that select a part of the job. Default: described by `sync` if it requests only a part. */
   readonly partCommand?: string | undefined
   /** Publishes the loaded data, such as to a lake, before the run is closed. Returns the error if that fails. */

@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { Job, UserRange } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
-import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../job/select.ts'
-import { listSelectedRanges } from '../plan/entries.ts'
+import { type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../job/select.ts'
+import { groupDuties } from '../plan/duties.ts'
+import { createRecall } from '../plan/entries.ts'
 import { planJob } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
 import type { PlanContext } from '../plan/planning.ts'
@@ -11,7 +12,7 @@ import { createRegister } from '../plan/requestRegister.ts'
 import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
 import { readPlannerState } from './readPlannerState.ts'
-import { storeSelectedRanges } from './selectedRanges.ts'
+import { readDuties, storeDuties } from './storedDuties.ts'
 
 /** Requests that are executed before the next batch is planned. */
 export interface Batch {
@@ -30,8 +31,12 @@ export interface RunPlan {
   readonly range?: UserRange
   /** The items that are skipped because the service does not know them, by route and id. */
   readonly skipped: Map<string, SkippedItem>
+  /** The stored job; null for the commands that have none. */
+  readonly jobId: number | null
   /** The job with the indicators that its selectors match; null until the catalogue is loaded. */
   resolvedJob: Job | null
+  /** The number of stored ranges that are no longer wanted, because the definition of the job changed. */
+  unwanted: number
 }
 
 /** A plan of requests that are known already. */
@@ -40,7 +45,9 @@ export const createFixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => 
     yield { requests, total: null }
   },
   skipped: new Map(),
+  jobId: null,
   resolvedJob: null,
+  unwanted: 0,
 })
 
 /** A job to plan, with the options of the user. */
@@ -50,12 +57,14 @@ type PlanRequest = Pick<PlanContext, 'job' | 'options' | 'requested' | 'onSkippe
  * Plans the requests of a job in at most two batches: the catalogue, if the job selects indicators by it and it is missing, then
  * everything else.
  */
-export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkipped'>): RunPlan {
+export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkipped'>, jobId: number | null): RunPlan {
   const { range } = request.options
   const plan: RunPlan = {
     batches: () => planBatches(context, { ...request, onSkipped }, plan),
     skipped: new Map(),
+    jobId,
     resolvedJob: null,
+    unwanted: 0,
     ...(range && { range }),
   }
   const onSkipped = (item: SkippedItem): void => void plan.skipped.set(`${item.route} ${item.id}`, item)
@@ -72,13 +81,20 @@ async function* planBatches(context: SyncContext, request: PlanRequest, plan: Ru
   const { store, signal } = context
   const { job, requested } = request
   const readSelectable = async () => (needsCatalogue(job) ? await readCatalogue(store) : [])
+  /** Stores what the whole job wants, even if only a part of it is requested. */
+  const rememberDuties = async (planning: PlanContext, catalogue: readonly CatalogueIndicator[]) => {
+    if (plan.jobId === null) return groupDuties([])
+    const { duties, unwanted } = await storeDuties(store, plan.jobId, planning, catalogue, context.nowMs())
+    plan.unwanted += unwanted
+    return duties
+  }
   let planning = await readPlanning(context, request)
   let catalogue = await readSelectable()
   // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
   const planned = catalogue.length > 0 ? planning : { ...planning, requested: createRegister() }
   const missing = [...planSelection(planned)]
   if (missing.length > 0) {
-    await rememberSelected(context, planning, [])
+    await rememberDuties(planning, [])
     yield { requests: missing, total: missing.length, isLocal: true }
     planning = await readPlanning(context, request)
     catalogue = await readSelectable()
@@ -88,31 +104,14 @@ async function* planBatches(context: SyncContext, request: PlanRequest, plan: Ru
       if (stillDue.length > 0) return
     }
   }
-  const resolvedJob = resolveSelectors(job, catalogue)
+  const stored = plan.jobId === null ? [] : await readDuties(store, plan.jobId)
+  const resolvedJob = resolveSelectors(job, catalogue, createRecall(groupDuties(stored)))
   plan.resolvedJob = resolvedJob
-  planning = { ...planning, job: resolvedJob }
-  await rememberSelected(context, planning, catalogue)
+  const duties = await rememberDuties(planning, catalogue)
+  planning = { ...planning, job: resolvedJob, duties }
   // Planned twice, the first time to count: planning is quick, and the whole plan is never in memory.
   const total = await countRequests(planJob({ ...planning, requested: requested.copy() }), signal)
   yield { requests: planJob(planning), total }
-}
-
-/**
- * Stores the ranges that the whole job selects, even if only a part of it is requested: the view `gaps` lists ranges that were
- * never requested. While the catalogue is missing, the stored ranges of selectors stay.
- */
-async function rememberSelected(
-  { store, nowMs }: SyncContext,
-  planning: PlanContext,
-  catalogue: readonly CatalogueIndicator[],
-): Promise<void> {
-  const { fullJob = planning.job } = planning.job
-  const isCatalogueMissing = needsCatalogue(fullJob) && catalogue.length === 0
-  const job = applySelectors(fullJob, catalogue)
-  await storeSelectedRanges(store, planning, nowMs(), listSelectedRanges({ ...planning, job }), {
-    keepOthers: isCatalogueMissing,
-    keepStored: planning.options.range !== undefined,
-  })
 }
 
 /** Counting stops here. */

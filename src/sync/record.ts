@@ -57,12 +57,15 @@ export interface RunRecord {
   fail(error: unknown): Promise<void>
 }
 
-/** Starts a run of a job: records it and emits `run.started`. `began`: when planning began (epoch milliseconds). */
+/**
+ * Starts a run of a job: records it and emits `run.started`. `began`: when planning began (epoch milliseconds). `jobId`: the id of the
+ * job in `_job`; null for commands without a job.
+ */
 export async function openRun(
   { store, version, nowMs, onEvent, key = '', partCommand }: RunContext,
   command: string,
   job: Pick<Job, 'name'> & Partial<Pick<Job, 'file' | 'schedule' | 'timeZone'>>,
-  began = nowMs(),
+  { began = nowMs(), jobId = null }: { readonly began?: number; readonly jobId?: number | null } = {},
 ): Promise<RunRecord> {
   const { file = null, schedule = null, timeZone = null } = job
   const runId = await store.write(async (tx) => {
@@ -77,6 +80,7 @@ export async function openRun(
       .values({
         command,
         job: job.name,
+        job_id: jobId,
         job_file: file,
         part: partCommand ?? null,
         version,
@@ -88,6 +92,13 @@ export async function openRun(
       })
       .returning('id')
       .executeTakeFirstOrThrow()
+    const at = formatMillis(began)
+    if (jobId !== null)
+      await tx
+        .updateTable('_job')
+        .set(({ fn, val }) => ({ first_run_at: fn.coalesce('first_run_at', val(at)), last_run_at: at }))
+        .where('id', '=', jobId)
+        .execute()
     return id
   })
   const emit = createEmitter(onEvent, { run: runId, job: job.name, command })

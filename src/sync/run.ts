@@ -48,7 +48,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const batches = plan.batches()
   // Planning the first batch reports mistakes in the job, before a run is recorded.
   const first = await batches.next()
-  const record = await openRun(context, command, job, began)
+  const record = await openRun(context, command, job, { began, jobId: plan.jobId })
   try {
     const { failures, isIdle, ...executed } = await executeBatches(context, job, record, first, batches)
     await closeQuarantine(store, nowMs())
@@ -62,7 +62,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
       earlyEnd = publishError
       outcome = 'failed'
     }
-    const gaps = await countJobGaps(store, plan.resolvedJob ?? job, plan.range)
+    const gaps = await countJobGaps(store, plan.jobId, plan.resolvedJob ?? job, plan.range)
     await record.end(outcome, earlyEnd)
     const seconds = (nowMs() - began) / 1000
     const isPart = context.partCommand !== undefined

@@ -10,8 +10,11 @@ import { findLackingGeos, type LackingGeos, listNamedGeos } from '../reports/lac
 import { refuseExposed } from '../service/key.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import type { SyncContext } from './context.ts'
+import { registerJob } from './jobIdentity.ts'
 import { planRun } from './planRun.ts'
+import { readCatalogue } from './readCatalogue.ts'
 import { executeRun, type RunResult } from './run.ts'
+import { storeDuties } from './storedDuties.ts'
 
 /** The result of syncing a job. */
 export interface Summary extends RunResult {
@@ -23,6 +26,10 @@ export interface Summary extends RunResult {
   readonly hasSelection: boolean
   /** Warnings of windows that are empty or begin in the future. */
   readonly windowHints: readonly string[]
+  /** The job file whose history the job continues from this run on, because it no longer exists; null in general. */
+  readonly takenOver: string | null
+  /** The number of stored ranges that no job wants any more, because the definition of the job changed. */
+  readonly unwanted: number
 }
 
 /**
@@ -45,7 +52,8 @@ export async function sync(
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
   await ensureJudged(store, context.nowMs())
-  const plan = planRun(context, { job, options, requested })
+  const registered = await registerJob(store, job, context.jobSource, context.nowMs())
+  const plan = planRun(context, { job, options, requested }, registered?.id ?? null)
   const executed = await executeRun({ ...context, partCommand }, job, command, plan)
   const { resolvedJob } = plan
   return {
@@ -54,7 +62,25 @@ export async function sync(
     lackingGeos: resolvedJob ? await findLackingGeos(store, listNamedGeos(resolvedJob)) : [],
     hasSelection: resolvedJob === null || namesAnything(resolvedJob),
     windowHints: findWindowHints(job, options, Math.floor(context.nowMs() / 1000)),
+    takenOver: registered?.takenOver ?? null,
+    unwanted: plan.unwanted,
   }
+}
+
+/**
+ * Stores the definition of a job that is not run now, so that what it wants is missing. Returns its id; null for the jobs of the
+ * program itself.
+ */
+export async function storeDefinition(
+  { store, service, nowMs, jobSource }: Pick<SyncContext, 'store' | 'service' | 'nowMs' | 'jobSource'>,
+  job: Job,
+): Promise<number | null> {
+  await ensureZone(store, service.timeZone)
+  const registered = await registerJob(store, job, jobSource, nowMs())
+  if (!registered) return null
+  const planning = { job, service, options: {}, now: Math.floor(nowMs() / 1000) }
+  await storeDuties(store, registered.id, planning, await readCatalogue(store), nowMs())
+  return registered.id
 }
 
 function findWindowHints(job: Job, { range }: UserOptions, now: Instant): string[] {

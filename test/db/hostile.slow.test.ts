@@ -357,7 +357,7 @@ describe('a published copy', () => {
       `select name from sqlite_schema where name like '\\_%' escape '\\' and type = 'table' order by name`,
     )
     expect(there).toEqual(
-      ['_run', '_fetch', '_coverage', '_absent', '_day', '_job_range']
+      ['_run', '_fetch', '_coverage', '_absent', '_day', '_duty', '_job']
         .map((name) => ({ name }))
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
     )

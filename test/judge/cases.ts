@@ -12,6 +12,7 @@ export const toDay = (instant: number): number => Math.round(((instant - FIRST) 
 /** A job that runs daily and wants the days 0 to 30, with a lookback of two days. */
 export const want = (over: Partial<Want> = {}): Want => ({
   job: 'nightly',
+  jobId: 1,
   geoIds: null,
   from: at(0),
   to: at(30),

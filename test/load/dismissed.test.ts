@@ -17,7 +17,7 @@ const openIds = (store: Store) =>
 
 /** Returns the tables of a database and of its replay. */
 async function bothTables(store: Store) {
-  const tables = ['_coverage', '_absent', '_quarantine', 'observation', 'observation_revision', '_job_range']
+  const tables = ['_coverage', '_absent', '_quarantine', 'observation', 'observation_revision', '_duty']
   return [store, await replayed(store, () => night(99))].map((one) =>
     Object.fromEntries(tables.map((table) => [table, one.all(`select * from ${table} order by 1, 2, 3`)])),
   ) as [object, object]

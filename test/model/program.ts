@@ -131,6 +131,8 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
         lackingGeos: [],
         hasSelection: true,
         windowHints: [],
+        takenOver: null,
+        unwanted: 0,
       }
     },
     async replay(now) {
@@ -181,4 +183,4 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
   }
 }
 
-const RETRY = 'name: retry\ncatalogue: true\npace: { concurrency: 1 }\n'
+const RETRY = 'name: again\ncatalogue: true\npace: { concurrency: 1 }\n'

@@ -75,8 +75,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'settled for one is settled for all',
     'judge/finality.ts',
-    'if (stored.settledFor - ahead >= finality.lookbackS) return stored',
-    'if (stored.settledFor - ahead >= 86_400) return stored',
+    'stored.settledFor - ahead >= lookbackS',
+    'stored.settledFor - ahead >= 86_400',
   ),
   mutant(
     'what became one is as settled as its oldest part',

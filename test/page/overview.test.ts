@@ -446,7 +446,7 @@ test('the coverage of all series is by month for up to two years, else by year',
       `delete from _coverage where ${series} and from_at > (select min(from_at) from _coverage where ${series})`,
       [],
     )
-    store.run(`delete from _job_range where ${series}`, [])
+    store.run(`delete from _duty where ${series}`, [])
     store.run(`update _coverage set from_at = 1577833200, to_at = 1577919600 where ${series}`, [])
   })
   expect(apart.names, 'one mark stands for years that no series has').toEqual(['2020', null, '2025'])

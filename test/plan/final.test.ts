@@ -12,21 +12,32 @@ const job = (lookback: string, window = '{ from: 2025-10-01, to: +1d }', more = 
 describe('settled values and lookback', () => {
   test('a job with a longer lookback requests values that a shorter one considers settled', async () => {
     const [store, market] = [await tempStore(), await source()]
+    const other = `name: other\n${job('10d')}`
     for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
     // Every day was last fetched a little over a day after its end, except days settled on the first night.
-    expect(await market.run(store, job('10d'), night(12))).toEqual(['2025-10-24T22..2025-11-16T23'])
-    expect(await market.run(store, job('10d'), night(12) + 60_000)).toEqual([])
+    expect(await market.run(store, other, night(12))).toEqual(['2025-10-24T22..2025-11-16T23'])
+    expect(await market.run(store, other, night(12) + 60_000)).toEqual([])
     expect(await market.run(store, job('1d'), night(12) + 60_000)).toEqual([])
+  })
+
+  test('a lookback that an edit lengthens applies only to data that is younger than it now', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
+    expect(await market.run(store, job('10d'), night(12))).toEqual(['2025-11-05T23..2025-11-16T23'])
+    expect(await market.run(store, job('1d'), night(12) + 60_000)).toEqual([])
+    // Shortened and lengthened again.
+    expect(await market.run(store, job('4d'), night(13))).toEqual(['2025-11-12T23..2025-11-17T23'])
   })
 
   test('a value fetched seconds ago is not requested again by a job with a longer lookback', async () => {
     const [store, market] = [await tempStore(), await source()]
     for (let n = 0; n < 5; n++) await market.run(store, job('1d'), night(n))
-    expect(await market.run(store, job('30d'), night(4) + 2_000)).toEqual(['2025-10-04T22..2025-11-05T23'])
+    const other = (lookback: string) => `name: other\n${job(lookback)}`
+    expect(await market.run(store, other('30d'), night(4) + 2_000)).toEqual(['2025-10-04T22..2025-11-05T23'])
     const two = `${job('1d')}\n  - { indicators: [5], window: { from: 2025-10-01, to: +1d }, lookback: 20d, refresh: 1h }`
     const fresh = await tempStore()
     await market.run(fresh, two.replace('[{', '\n  - {').replace('}]', '}'), night(0))
-    expect(await market.run(fresh, job('20d'), night(0) + 2_000)).toEqual([])
+    expect(await market.run(fresh, other('20d'), night(0) + 2_000)).toEqual([])
   })
 
   test('coverage rows of many nights merge, and the view shows final values by the longest lookback', async () => {

@@ -21,7 +21,7 @@ test('a listing fetched by a retry withdraws missing items, like one fetched by 
   const again = [...planRetry({ service, now: at() / 1000 }, await readRetryRequests(store))]
   await executeRun(
     { ...context, signal: new AbortController().signal },
-    readJob(`name: retry\n${yaml}`, 'retry.yaml'),
+    readJob(`name: again\n${yaml}`, 'again.yaml'),
     'retry',
     createFixedPlan(again),
   )

@@ -148,8 +148,9 @@ test('an unfinished backfill is reported until the same command finishes or the 
   const job = (pace: string) =>
     `name: a\npace: { perSecond: 50${pace} }\nseries: [{ indicators: [600], window: { from: 2025-10-20, to: 2025-10-25 }, lookback: 1d, chunk: 1w }]`
   const dir = tempFolder()
-  writeFileSync(join(dir, 'a.yaml'), job(''))
-  writeFileSync(join(dir, 'slow.yaml'), job(', callsPerDay: 2'))
+  const write = (pace = '') => writeFileSync(join(dir, 'a.yaml'), job(pace))
+  const [quick, slow] = [() => write(), () => write(', callsPerDay: 2')]
+  quick()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
   const run = async (...args: string[]) => (await runCommand(dir, args, env)).code
   const found = async () =>
@@ -161,15 +162,18 @@ test('an unfinished backfill is reported until the same command finishes or the 
     expect.stringMatching(/^last run of a \(backfill --from 2025-01-01 --to 2025-02-01, started .* did not/),
   ]
   expect(await run('sync', 'a.yaml')).toBe(0)
-  expect(await run('backfill', 'slow.yaml', ...backfill)).toBe(4)
+  slow()
+  expect(await run('backfill', 'a.yaml', ...backfill)).toBe(4)
   expect(await found()).toEqual(says)
+  quick()
   expect(await run('backfill', 'a.yaml', '--from', '2025-03-01', '--to', '2025-03-03')).toBe(0)
   expect(await run('sync', 'a.yaml')).toBe(0)
   expect(await found()).toEqual(says)
   expect((await runCommand(dir, ['gaps'])).out).toContain('No known gaps, but data may be missing')
   expect(await run('backfill', 'a.yaml', ...backfill)).toBe(0)
   expect(await found()).toEqual([])
-  expect(await run('backfill', 'slow.yaml', '--from', '2024-01-01', '--to', '2024-02-01')).toBe(4)
+  slow()
+  expect(await run('backfill', 'a.yaml', '--from', '2024-01-01', '--to', '2024-02-01')).toBe(4)
   expect(await found()).toHaveLength(1)
   expect(await run('prune', '--job', 'a')).toBe(0)
   expect(await found()).toEqual([])

@@ -3,7 +3,7 @@ import { findStaleSeries } from '../../src/reports/lag.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { findMissedRuns } from '../../src/reports/rhythm.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
-import { forgetJob } from '../../src/sync/forgetJob.ts'
+import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
 import { emulate, ms, replayed, runJob, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import { openStore } from '../store.ts'
@@ -67,7 +67,8 @@ describe('late values', () => {
     await run(8, 30)
     await run(9, 54)
     expect(await findStaleSeries(store, seconds(night(9)))).toHaveLength(1)
-    await forgetJob(store, { job: 'test', version: '0', nowMs: night(9) })
+    const job = await findForgettable(store, 'test', undefined)
+    await forgetJob(store, { job, version: '0', nowMs: night(9) })
     expect(await findStaleSeries(store, seconds(night(9)))).toEqual([])
   })
 

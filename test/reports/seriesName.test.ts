@@ -21,6 +21,7 @@ test('a gap distinguishes offer indicators and shows the aggregation of geos', a
   const store = await tempStore()
   for (const kind of ['indicator', 'offer_indicator'])
     store.run("insert into indicator (kind, id, first_seen_at) values (?, 7, '2025-01-01T00:00:00.000Z')", [kind])
+  store.run("insert into _job (id, name, definition_at, returns) values (1, 'job', '2025-01-01T00:00:00.000Z', 0)", [])
   for (const [id, kind, agg] of [
     [1, 'indicator', null],
     [2, 'offer_indicator', null],
@@ -36,7 +37,11 @@ test('a gap distinguishes offer indicators and shows the aggregation of geos', a
       [7200, 10_800],
     ])
       store.run("insert into _coverage values (?, 3, ?, ?, 'values', 1762257600, 1000000, null)", [id, from, to])
-    store.run("insert into _job_range values (?, 'job', 'entry', '3', 0, 10800, 86400)", [id])
+    store.run(
+      `insert into _duty (series_id, job_id, geo_ids, window_text, entry, time_zone, from_at, to_at, lookback_s, refresh_s, since_at)
+       values (?, 1, '3', '1970-01-01..1970-01-02', 'series[0]', 'UTC', 0, 10800, 172800, 86400, 0)`,
+      [id],
+    )
   }
   expect((await findGaps(store)).map(({ series_id, kind, geo_agg }) => [series_id, kind, geo_agg])).toEqual([
     [1, 'indicator', null],

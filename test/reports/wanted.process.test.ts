@@ -63,7 +63,8 @@ describe('a selected range that was never requested', () => {
     const checks = async () => (await runChecks(store, NOW / 1000)).map(({ check }) => check)
     expect(await checks()).toEqual(['gap (never requested)', 'gap (never requested)', 'unfinished'])
     const writer = await openWriter(store.file, 'sync')
-    const run = await openRun({ store: writer, version: 'test', nowMs: () => NOW }, 'sync', { name: 'test' })
+    const context = { store: writer, version: 'test', nowMs: () => NOW }
+    const run = await openRun(context, 'sync', { name: 'test' }, { jobId: 1 })
     expect(await checks()).toEqual([])
     expect((await askPage(store, '/')).title).toBe('Sync in progress')
     await run.end('done', null)

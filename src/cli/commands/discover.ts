@@ -1,7 +1,7 @@
 import { openReader } from '../../db/open.ts'
 import type { Reader } from '../../db/store.ts'
 import type { NamedGeo } from '../../job/geoNames.ts'
-import { readJob } from '../../job/read.ts'
+import { normalizeJob } from '../../job/normalize.ts'
 import {
   hasCatalogue,
   readIndicatorGeos,
@@ -47,8 +47,8 @@ async function refreshCatalogue(args: DiscoverArgs, settings: Settings, reason: 
   const access = requireService(settings, reason)
   const { service, key } = access
   const log = logFor(args, [key])
-  const job = `name: discover\nlocales: [${service.locales.join(', ')}]\ncatalogue: true\n`
-  const { code, summaries } = await runJobs([readJob(job, 'discover', service)], {
+  const job = normalizeJob({ name: 'discover', locales: [...service.locales], catalogue: true }, service)
+  const { code, summaries } = await runJobs([job], {
     ...access,
     file: settings.database.value,
     command: 'discover',

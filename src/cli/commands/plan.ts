@@ -3,17 +3,23 @@ import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type SkippedItem } from '../../job/plannerState.ts'
 import { type CatalogueIndicator, needsCatalogue, resolveStored } from '../../job/select.ts'
 import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
+import { borderUnit } from '../../judge/finality.ts'
+import { groupDuties } from '../../plan/duties.ts'
+import { createRecall } from '../../plan/entries.ts'
 import { planPreview } from '../../plan/planJob.ts'
-import type { PlanContext, UserOptions } from '../../plan/planning.ts'
+import { findSelectedRange, type PlanContext, type UserOptions } from '../../plan/planning.ts'
 import { createRegister, registerAll } from '../../plan/requestRegister.ts'
 import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
 import { findLackingGeos, listNamedGeos } from '../../reports/lackingGeos.ts'
 import { sentParams } from '../../service/request.ts'
+import { findStoredJob } from '../../sync/jobIdentity.ts'
 import { readStateAndCatalogue } from '../../sync/readPlannerState.ts'
+import { previewDuties } from '../../sync/storedDuties.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JOBS, JSON_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'
+import { findJobSource } from '../jobs/jobSource.ts'
 import { readSelectedJobs } from '../jobs/readJobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { databaseExists } from '../settings/databases.ts'
@@ -29,27 +35,26 @@ export const examples = ['plan jobs/nightly.yaml', 'plan jobs/nightly.yaml --fro
 
 type PlanArgs = Args<typeof flags, typeof positionals>
 
-/** The inputs of a plan, except the job. */
-type PreviewInputs = Pick<PlanContext, 'service' | 'plannerState' | 'now' | 'requested'> & {
-  readonly args: PlanArgs
-  readonly catalogue: readonly CatalogueIndicator[]
-}
-
 function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): UserOptions {
   const interval = resolveRange(args, timeZone, now)
   return interval ? { range: { interval, how: 'narrow' } } : {}
 }
 
 /** Plans a job against what is stored. */
-function previewJob({ args, catalogue, ...context }: PreviewInputs, job: Job): PlannedJob {
+function previewJob({
+  catalogue,
+  ...planning
+}: PlanContext &
+  Required<Pick<PlanContext, 'duties'>> & { readonly catalogue: readonly CatalogueIndicator[] }): PlannedJob {
+  const { job, duties } = planning
   const skipped = new Map<string, SkippedItem>()
-  const common = {
-    ...context,
-    job,
-    options: planOptions(args, job, context.now),
-    onSkipped: (item: SkippedItem) => skipped.set(`${item.route} ${item.id}`, item),
-  }
-  const resolved = resolveStored(job, catalogue)
+  const common = { ...planning, onSkipped: (item: SkippedItem) => skipped.set(`${item.route} ${item.id}`, item) }
+  const resolved = resolveStored(job, catalogue, createRecall(duties))
+  const windowStarts = new Map(
+    job.series.flatMap(({ path, window, timeTrunc }): [string, Instant][] =>
+      window ? [[path, findSelectedRange(planning, window, borderUnit(timeTrunc)).from]] : [],
+    ),
+  )
   const notes =
     catalogue.length > 0
       ? job.series.flatMap(({ path, select }, i) => {
@@ -62,7 +67,8 @@ function previewJob({ args, catalogue, ...context }: PreviewInputs, job: Job): P
   return {
     job: resolved,
     // Requests of earlier jobs are not repeated. A plan may be iterated several times.
-    requests: () => planPreview({ ...common, requested: context.requested.copy() }, catalogue),
+    requests: () => planPreview({ ...common, requested: planning.requested.copy() }, catalogue),
+    isEarlier: ({ entryPath, window }) => window !== null && window.from < (windowStarts.get(entryPath) ?? window.from),
     notes: () => [...notes, ...skippedText([...skipped.values()])],
   }
 }
@@ -91,19 +97,22 @@ export async function handler(args: PlanArgs): Promise<number> {
     const requested = createRegister()
     const stored = reader ? await readStateAndCatalogue(reader, now) : { plannerState: EMPTY_STATE, catalogue: [] }
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
-    const plannedJobs = jobs.map((job, i) => {
-      const context = { args, service, now, ...stored, requested: requested.copy() }
-      const planned = previewJob(context, job)
+    const plannedJobs: (PlannedJob & { readonly jobId: number | null })[] = []
+    for (const [i, job] of jobs.entries()) {
+      const storedJob = reader ? await findStoredJob(reader, job.name, findJobSource(job)) : undefined
+      const planning = { job, service, now, options: planOptions(args, job, now) }
+      const duties = reader ? await previewDuties(reader, storedJob?.id, planning, stored.catalogue) : groupDuties([])
+      const planned = previewJob({ ...planning, ...stored, duties, requested: requested.copy() })
       if (i < jobs.length - 1) registerAll(requested, planned.requests())
-      return planned
-    })
+      plannedJobs.push({ ...planned, jobId: storedJob?.id ?? null })
+    }
     if (args.json) await stream(planJson(plannedJobs))
     else
       for (const planned of plannedJobs) {
         const { job } = planned
         const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, listNamedGeos(job))) : []
         const ahead = [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)].map((hint) => `${hint}.`)
-        const gaps = reader ? jobGapsText(await countJobGaps(reader, job)) : ''
+        const gaps = reader ? jobGapsText(await countJobGaps(reader, planned.jobId, job)) : ''
         const notes = () => [...planned.notes(), ...lacking, ...ahead]
         print(planText({ ...planned, notes }, { now, zone: service.timeZone, isPart, gaps }))
       }

@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline/promises'
-import { openReader } from '../../db/open.ts'
 import { parseSpan, spanSeconds } from '../../job/moment.ts'
 import { countPrunable, type PruneResult, pruneReplies } from '../../load/replies/prune.ts'
-import { forgetJob } from '../../sync/forgetJob.ts'
+import { findForgettable, forgetJob } from '../../sync/forgetJob.ts'
 import { InputError } from '../../util/errors.ts'
 import { version } from '../../util/package.ts'
 import { quantity } from '../../util/text.ts'
@@ -21,6 +20,7 @@ export const flags = {
   vacuum: { type: 'boolean', default: false, describe: 'Then shrink the database; needs twice its size' },
   yes: { type: 'boolean', default: false, describe: 'Do not ask for confirmation on a terminal' },
   job: { type: 'string', describe: 'Forget this deleted or renamed job; values stay' },
+  file: { type: 'string', describe: 'With --job: its file, if several jobs have the name' },
   ...JSON_FLAG,
 } as const
 export const examples = [
@@ -67,25 +67,28 @@ async function isConfirmed({ yes, json }: PruneArgs, question: string): Promise<
 }
 
 /** Forgets a deleted or renamed job, so that `check` and `gaps` no longer report it. */
-async function forget(args: PruneArgs, job: string): Promise<number> {
+async function forget(args: PruneArgs, name: string): Promise<number> {
   const file = readSettings(args).database.value
-  await openReader(file).close()
   if (args.dryRun)
     throw new InputError('--dry-run needs an age.', { hint: 'indicator-sync prune 180d --dry-run', code: 'usage' })
-  if (!(await isConfirmed(args, `Forget job ${job}? Its values are kept.`))) return EXIT.done
+  // Refuses a database that does not exist: a writer would create it.
+  await withReader(file, (reader) => findForgettable(reader, name, args.file))
+  if (!(await isConfirmed(args, `Forget job ${name}? Its values are kept.`))) return EXIT.done
   return withWriter(file, 'prune', async (store) => {
-    if (!(await forgetJob(store, { job, version: version(), nowMs: Date.now() })))
-      throw new InputError(`Unknown job ${JSON.stringify(job)} in ${file}.`, {
-        hint: '`indicator-sync status` lists the last runs with their jobs.',
-        code: 'no-job',
-      })
-    printResult(args, { job }, `Forgot job ${job}. Its values are kept.`)
+    const job = await findForgettable(store, name, args.file)
+    await forgetJob(store, { job, version: version(), nowMs: Date.now() })
+    printResult(args, { job: name }, `Forgot job ${name}. Its values are kept.`)
     return EXIT.done
   })
 }
 
 export async function handler(args: PruneArgs): Promise<number> {
   if (args.job !== undefined) return forget(args, args.job)
+  if (args.file !== undefined)
+    throw new InputError('--file needs --job.', {
+      hint: `indicator-sync prune --job NAME --file ${args.file}`,
+      code: 'usage',
+    })
   if (args.age === undefined)
     throw new InputError('prune needs an age or --job.', { hint: 'indicator-sync prune 180d', code: 'usage' })
   const before = formatMillis(Date.now() - parseAge(args.age) * 1000)

@@ -35,7 +35,7 @@ async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const { store, service, nowMs } = context
   const requests = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readRetryRequests(store))
   const run = await executeRun({ ...context, partCommand: 'retry' }, job, 'retry', createFixedPlan(requests))
-  return { ...run, skipped: [], lackingGeos: [], hasSelection: true, windowHints: [] }
+  return { ...run, skipped: [], lackingGeos: [], hasSelection: true, windowHints: [], takenOver: null, unwanted: 0 }
 }
 
 export async function handler(args: RetryArgs): Promise<number> {

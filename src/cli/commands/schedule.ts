@@ -50,7 +50,7 @@ function readScheduled(args: ScheduleArgs) {
   const notifier = (notified: readonly Job[]) => createNotifier(notified, notify, { command: 'schedule', log })
   // Reports mistakes in the targets.
   notifier(jobs)
-  return { jobs, file: settings.database.value, log, notifier }
+  return { jobs, file: settings.database.value, service: settings.service.value, log, notifier }
 }
 
 /** The command line that runs a job file once with the same flags. */
@@ -65,7 +65,7 @@ function syncWords(args: ScheduleArgs, file: string): string[] {
 }
 
 export async function handler(args: ScheduleArgs): Promise<number> {
-  const { jobs, log, notifier } = readScheduled(args)
+  const { jobs, file: database, service, log, notifier } = readScheduled(args)
   const emit = createEmitter(eventsTo(log))
   const signals = watchSignals((fields) =>
     emit('signal.received', { ...fields, reason: 'Stopping; repeat the signal to stop immediately.' }),
@@ -113,9 +113,26 @@ export async function handler(args: ScheduleArgs): Promise<number> {
       await reportFailure(job, code, `it could not start: ${message}`, hint)
     }
   }
+  const names = jobs.map(({ name }) => name).join(', ')
+  let isStored = false
+  let isStoringReported = false
+  /** Stores the definitions of the jobs before their first runs. Tries again later if the database is busy or out of reach. */
+  const tryToStore = async (): Promise<void> => {
+    try {
+      if (await isLocked(database)) return
+      const { storeDefinitions } = await import('../jobs/storeDefinitions.ts')
+      await storeDefinitions(jobs, database, service)
+      isStored = true
+    } catch (error) {
+      const { message } = asSyncError(error)
+      if (!isStoringReported) emit('schedule.waiting', { job: names, reason: `the job is not stored yet: ${message}` })
+      isStoringReported = true
+    }
+  }
   try {
     while (!signal.aborted) {
       noticeSetBack()
+      if (!isStored) await tryToStore()
       const job = due.first()
       const left = due.at(job) - Date.now()
       if (left > 0) {

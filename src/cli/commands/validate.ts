@@ -1,7 +1,8 @@
-import { findMistakes, mistakeText, readJob } from '../../job/read.ts'
+import { findMistakes, findSameNames, type JobText, mistakeText, readJob } from '../../job/read.ts'
 import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
 import type { Args } from '../command.ts'
 import { JOBS, JSON_FLAG } from '../flags.ts'
+import { findRealPath } from '../jobs/jobSource.ts'
 import { readJobText } from '../jobs/readJobs.ts'
 import { readSettings } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -15,9 +16,11 @@ export const examples = ['validate jobs/nightly.yaml']
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
   const service = readSettings({}).service.value
   const now = Math.floor(Date.now() / 1000)
-  const results = args.jobs.map((file) => {
-    const text = readJobText(file)
-    const mistakes = findMistakes(text, file, service)
+  const texts = args.jobs.map((file): JobText => ({ file, text: readJobText(file), realPath: findRealPath(file) }))
+  const sameNames = findSameNames(texts)
+  const results = texts.map(({ file, text }) => {
+    const ofFile = sameNames.filter((mistake) => mistake.file === file)
+    const mistakes = [...findMistakes(text, file, service), ...ofFile]
     if (mistakes.length > 0) return { file, mistakes, warnings: [] }
     const job = readJob(text, file, service)
     return { file, mistakes, warnings: [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)] }

@@ -1,10 +1,11 @@
 import { normalize } from 'node:path'
 import type { Job } from '../../job/job.ts'
-import { readJob } from '../../job/read.ts'
+import { findSameNames, type JobText, mistakeText, readJob } from '../../job/read.ts'
 import { narrowToIndicators } from '../../job/select.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
 import { readSettings, readTextFile, type SettingFlags } from '../settings/config.ts'
+import { findRealPath } from './jobSource.ts'
 
 const NAME_A_JOB = 'Pass a job file, such as jobs/nightly.yaml. `indicator-sync init` writes one.'
 
@@ -14,15 +15,21 @@ export const readJobText = (file: string): string => readTextFile(file, 'job fil
 /** Reads job files. One InputError lists the mistakes in all of them. */
 export function readJobs(files: readonly string[], service: Service): Job[] {
   const mistakes: InputError[] = []
+  const texts: JobText[] = []
   const jobs = files.flatMap((file) => {
     try {
-      return readJob(readJobText(file), normalize(file), service)
+      const text = readJobText(file)
+      texts.push({ file: normalize(file), realPath: findRealPath(file), text })
+      return readJob(text, normalize(file), service)
     } catch (error) {
       if (!(error instanceof InputError)) throw error
       mistakes.push(error)
       return []
     }
   })
+  const sameNames = findSameNames(texts)
+  if (sameNames.length > 0)
+    mistakes.push(new InputError(sameNames.map(mistakeText).join('\n'), { code: 'same-job-name' }))
   if (mistakes.length > 0)
     throw new InputError(mistakes.map(({ message }) => message).join('\n'), {
       hint: mistakes.every(({ code }) => code === 'no-job-file')

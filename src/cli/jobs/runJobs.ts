@@ -12,7 +12,7 @@ import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { readIndicatorName } from '../../sync/readCatalogue.ts'
 import { openRun } from '../../sync/record.ts'
-import { type Summary, sync } from '../../sync/sync.ts'
+import { type Summary, storeDefinition, sync } from '../../sync/sync.ts'
 import { NoReplyError, StoppedError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
@@ -23,6 +23,7 @@ import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { type RangeArgs, resolveRange } from '../times.ts'
+import { findJobSource } from './jobSource.ts'
 import { syncJobLake } from './lakes.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 
@@ -141,6 +142,7 @@ async function runJob(
   )
   const jobContext: SyncContext = {
     ...context,
+    jobSource: findJobSource(job),
     onEvent: (event) => {
       if (event.event === 'run.started') onStarted(job)
       emitLog?.(event)
@@ -166,7 +168,8 @@ async function recordUnreached(
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
   })
-  const run = await openRun(context, command, job)
+  const jobId = await storeDefinition({ ...context, jobSource: findJobSource(job) }, job)
+  const run = await openRun(context, command, job, { jobId })
   await run.end('stopped', earlyEnd)
   return {
     runId: run.runId,
@@ -175,7 +178,7 @@ async function recordUnreached(
     isPart: context.partCommand !== undefined,
     outcome: 'stopped',
     counts: NO_COUNTS,
-    gaps: await countJobGaps(context.store, job),
+    gaps: await countJobGaps(context.store, jobId, job),
     failures: [],
     seconds: 0,
     earlyEnd,
@@ -183,6 +186,8 @@ async function recordUnreached(
     lackingGeos: [],
     hasSelection: true,
     windowHints: [],
+    takenOver: null,
+    unwanted: 0,
   }
 }
 

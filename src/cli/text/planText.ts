@@ -13,6 +13,8 @@ import { NOTHING_SELECTED } from './summary.ts'
 export interface PlannedJob {
   readonly job: Job
   readonly requests: () => Iterable<PlannedRequest>
+  /** Whether a request fetches data from before the present windows, which an earlier run selected. */
+  readonly isEarlier: (request: PlannedRequest) => boolean
   /** Complete after the requests were planned. */
   readonly notes: () => readonly string[]
 }
@@ -63,7 +65,7 @@ const localText = (zone: string, at: Instant | undefined): string =>
 
 /** Writes the plan of a job: a table of its calls by entry and reason, notes, and an estimate. */
 export function planText(planned: PlannedJob, options: PlanTextOptions): string {
-  const { job, requests, notes } = planned
+  const { job, requests, isEarlier, notes } = planned
   const { zone, isPart, gaps } = options
   const manyIndicators = new Map(
     job.series
@@ -72,8 +74,10 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   )
   const lines = new Map<string, PlanLine>()
   let calls = 0
+  let earlierCalls = 0
   for (const request of requests()) {
     calls++
+    if (isEarlier(request)) earlierCalls++
     const { entryPath, reason, window } = request
     const labels = [entryPath, requestName(request, manyIndicators.get(entryPath)), reason]
     const key = labels.join(' ')
@@ -95,5 +99,8 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
       return [...labels, calls, localText(zone, span?.from), localText(zone, span?.to)]
     }),
   })
-  return [table, ...notes(), `${job.name}: ${estimateText(job, calls)}`].join('\n\n')
+  const earlier = `${earlierCalls} of ${quantity(calls, 'call')} fetch data that an earlier run selected and that left its window before it was final.`
+  return [table, ...(earlierCalls > 0 ? [earlier] : []), ...notes(), `${job.name}: ${estimateText(job, calls)}`].join(
+    '\n\n',
+  )
 }

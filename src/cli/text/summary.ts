@@ -47,9 +47,22 @@ function idleText({ command, hasSelection, skipped, isPart, windowHints, gaps }:
   return NOTHING_REQUESTED[command] ?? isUpToDate
 }
 
-/** Whether a run failed in part, or data of its job is missing. */
-export const needsAttention = ({ outcome, skipped, gaps, lackingGeos, windowHints }: Summary): boolean =>
-  outcome !== 'done' || gaps.ranges + skipped.length + lackingGeos.length + windowHints.length > 0
+/** Whether a run failed in part, data of its job is missing, or the job is not what it was. */
+export const needsAttention = (summary: Summary): boolean => {
+  const { outcome, skipped, gaps, lackingGeos, windowHints, takenOver, unwanted } = summary
+  const count = gaps.ranges + skipped.length + lackingGeos.length + windowHints.length + unwanted
+  return outcome !== 'done' || takenOver !== null || count > 0
+}
+
+/** Says what changed about a job, once. */
+const changeTexts = ({ takenOver, unwanted }: Summary): string[] => [
+  ...(takenOver === null ? [] : [`Continues the history of ${takenOver}, which no longer exists.`]),
+  ...(unwanted === 0
+    ? []
+    : [
+        `The job changed and no longer selects ${quantity(unwanted, 'stored range')}. ${unwanted === 1 ? 'Its' : 'Their'} values are kept, but not updated.`,
+      ]),
+]
 
 /** Formats the summary of a run for people. */
 export function summaryText(summary: Summary): string {
@@ -77,6 +90,7 @@ export function summaryText(summary: Summary): string {
       '  → indicator-sync quarantine list',
     )
   lines.push(
+    ...changeTexts(summary),
     ...skippedText(skipped),
     ...(gaps.ranges > 0 ? [`${jobGapsText(gaps)}.`] : []),
     ...lackingGeosTexts(lackingGeos),
@@ -113,6 +127,8 @@ export const summaryJson = ({
   lackingGeos,
   gaps,
   hasSelection,
+  takenOver,
+  unwanted,
 }: Summary): object => ({
   run: runId,
   job,
@@ -135,6 +151,8 @@ export const summaryJson = ({
     stored,
   })),
   gaps: { ranges: gaps.ranges, next_at: gaps.nextAt },
+  taken_over: takenOver,
+  unwanted,
   failures: failures.map(({ planned, error }) => ({
     entry: planned.entryPath,
     route: planned.route,

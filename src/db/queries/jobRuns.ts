@@ -14,6 +14,9 @@ export const isNotForgotten = (eb: ExpressionBuilder<Database & { r: Database['_
         .selectFrom('_run as later')
         .select('later.id')
         .whereRef('later.job', '=', 'r.job')
+        .where((same) =>
+          same(same.fn.coalesce('later.job_id', same.lit(0)), '=', same.fn.coalesce('r.job_id', same.lit(0))),
+        )
         .whereRef('later.id', '>', 'r.id')
         .where('later.command', '=', FORGET),
     ),

@@ -25,12 +25,34 @@ const ROW_COUNTERS = {
   rows_withdrawn: integer('Values, items and links missing from a complete response'),
 }
 
+export const _job = table(
+  'A job. Jobs with one name differ by host and file; a job without a file belongs to a program that uses the library.',
+  {
+    id: rowid('Id'),
+    name: text('Name'),
+    host: optional(text('Host of the file; NULL without one')),
+    file: optional(text('Real path of the job file; NULL without one')),
+    definition: optional(
+      json('The job with all defaults, without addresses for notifications; NULL if it was never stored'),
+    ),
+    definition_at: moment('Last change of the definition'),
+    former_definition: optional(json('The definition before that; NULL without one')),
+    returns: integer('Consecutive changes that each brought back the former definition'),
+    first_run_at: optional(moment('Start of the first run; NULL before it')),
+    last_run_at: optional(moment('Start of the last run; NULL before the first one')),
+    usual_s: optional(integer('Usual seconds between runs, by the schedule or the last runs; NULL if unknown')),
+    forgotten_at: optional(moment('Time of `prune --job`; NULL if not forgotten')),
+  },
+  { key: ['id'] },
+)
+
 export const _run = table(
   'A run of a command that writes.',
   {
     id: rowid('Id'),
     command: text('sync, backfill, retry …'),
     job: text('Job name'),
+    job_id: optional(integer('Job (_job.id); NULL for commands without a job')),
     job_file: optional(text('Path of the job file, as given on the command line')),
     part: optional(text('Command and flags that selected part of the job (--only, a range, retry); NULL = all of it')),
     version: text('Version of indicator-sync'),
@@ -48,7 +70,7 @@ export const _run = table(
     schedule: optional(text('Cron expression of the job')),
     time_zone: optional(text('Time zone of the cron expression')),
   },
-  { key: ['id'] },
+  { key: ['id'], references: { _job: ['job_id'] } },
 )
 
 export const _fetch = table(

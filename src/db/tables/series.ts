@@ -1,4 +1,4 @@
-import { INDICATOR_KIND, instant, integer, moment, optional, real, rowid, table, text, word } from './declare.ts'
+import { INDICATOR_KIND, instant, integer, json, moment, optional, real, rowid, table, text, word } from './declare.ts'
 
 export const series = table(
   'A time series of an indicator, native or aggregated by the service. Native series have no time_trunc and no geo_agg.',
@@ -143,16 +143,30 @@ export const _absent = table(
   { key: ['series_id', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )
 
-export const _job_range = table(
-  'The range that each job selects of each series, as last planned.',
+export const _duty = table(
+  'What each job wants of each series. A period that was once selected stays wanted until its window, indicator or geo is edited away.',
   {
     series_id: integer('Series (series.id)'),
-    job: text('Job name'),
-    entry: text('Entry of the job file'),
-    geo_ids: optional(text('Selected geos, comma-separated; NULL = all')),
-    from_at: instant('Start of the range'),
-    to_at: instant('End, exclusive'),
+    job_id: integer('Job (_job.id)'),
+    geo_ids: text('Selected geos in ascending order, comma-separated; empty = all'),
+    window_text: text('Window as normalized, such as 2025-01-01..+1d; empty if an older version recorded it'),
+    entry: text('Entry of the job file, for messages'),
+    time_zone: text('Time zone of the job, in which the window is resolved'),
+    from_at: instant('Earliest start that the window ever had'),
+    to_at: instant('End of the window when the job was last stored, exclusive'),
+    lookback_s: integer('Age, in seconds, up to which data may be revised (a month = 31 days, a year = 366)'),
+    earlier_lookbacks: optional(
+      json(
+        'Shorter lookbacks that still apply to older data: [{ "before": epoch seconds, "lookbackS": seconds }]; NULL = none',
+      ),
+    ),
     refresh_s: integer('Age, in seconds, at which data that can still change is fetched again'),
+    selector: optional(json('Selection by the catalogue to which the series belongs; NULL = the job lists the id')),
+    since_at: instant('First wanted'),
   },
-  { key: ['series_id', 'job', 'entry'], references: { series: ['series_id'] }, withoutRowid: true },
+  {
+    key: ['series_id', 'job_id', 'geo_ids', 'window_text'],
+    references: { _job: ['job_id'], series: ['series_id'] },
+    withoutRowid: true,
+  },
 )

@@ -7,6 +7,7 @@ import { ENTRY_ROUTES, PARAMETER_OF } from '../entryRoutes.ts'
 import type { Moment } from '../job.ts'
 import { END_OF_TODAY, resolveMoment } from '../moment.ts'
 import { isNotifyUrl, NOTIFY_FORM } from '../notification.ts'
+import { isReservedName, RESERVED_NAMES } from '../reservedNames.ts'
 import { toWords } from '../select.ts'
 
 type KeyPath = readonly (string | number)[]
@@ -178,7 +179,12 @@ export function checkRules(
   { isLegal, report }: Pick<RuleContext, 'isLegal' | 'report'>,
 ): void {
   if (!isObject(job)) return
-  const { timeZone, schedule, widgets, catalogue } = job
+  const { name, timeZone, schedule, widgets, catalogue } = job
+  if (typeof name === 'string' && isReservedName(name))
+    report(
+      ['name'],
+      `${JSON.stringify(name)} is reserved for the program's own runs, as are ${RESERVED_NAMES.join(', ')}; choose another name`,
+    )
   const zoneError = typeof timeZone === 'string' ? errorMessage(() => checkZone(timeZone)) : undefined
   if (zoneError !== undefined) report(['timeZone'], zoneError)
   const cronError = typeof schedule === 'string' ? errorMessage(() => new Cron(schedule, { paused: true })) : undefined

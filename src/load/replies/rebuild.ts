@@ -7,6 +7,7 @@ import { insertIndicator } from '../storedSeries.ts'
 /** Tables that no reply contains. They are copied. */
 const RECORD_TABLES = [
   ...[
+    '_job',
     '_run',
     '_fetch',
     '_reply',
@@ -47,12 +48,12 @@ export async function copySeries({ kysely }: Reader, tx: Transaction<Database>):
   }
 }
 
-/** Copies changes of resolution, the ranges of jobs, accepted gaps and the rules of the judgement. Their series must exist. */
+/** Copies changes of resolution, what jobs want, accepted gaps and the rules of the judgement. Their series must exist. */
 export async function copyLearned({ kysely }: Reader, tx: Transaction<Database>): Promise<void> {
   for (const row of await kysely.selectFrom('_resolution').selectAll().execute())
     await tx.insertInto('_resolution').values(row).execute()
-  for (const row of await kysely.selectFrom('_job_range').selectAll().execute())
-    await tx.insertInto('_job_range').values(row).execute()
+  for (const row of await kysely.selectFrom('_duty').selectAll().execute())
+    await tx.insertInto('_duty').values(row).execute()
   for (const row of await kysely.selectFrom('_accept').selectAll().orderBy('id').execute())
     await tx.insertInto('_accept').values(row).execute()
   for (const row of await kysely.selectFrom('_judged').selectAll().execute())

@@ -4,9 +4,11 @@ import { GOOD_OUTCOMES, NO_FAILURE, UNKNOWN_STATUSES } from '../../db/queries/fe
 import { FETCH_OUTCOMES } from '../../db/tables/codes.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { epochSeconds } from '../../db/tables/sql/expressions.ts'
+import type { EarlierLookback } from '../../job/duty.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import type { RefusalTimes } from '../../job/plannerState.ts'
 import { borderUnit } from '../../judge/finality.ts'
+import { findLag, graceSeconds } from '../../judge/growth.ts'
 import type { StoredSeries, Timeline, Want } from '../../judge/judgeTypes.ts'
 import { findAllowedLag } from '../../judge/usualLag.ts'
 import { parseNumbers } from '../../util/json.ts'
@@ -32,13 +34,17 @@ const selectTimelines = prepareQuery((db, { seriesId }: SeriesId) =>
     .orderBy('geo_id'),
 )
 
-const selectWants = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectDuties = prepareQuery((db, { seriesId }: SeriesId) =>
   db
-    .selectFrom('_job_range')
-    .select(['job', 'geo_ids', 'from_at as from', 'to_at as to', 'refresh_s'])
-    .where('series_id', '=', seriesId)
-    .orderBy('job')
-    .orderBy('entry'),
+    .selectFrom('_duty as d')
+    .innerJoin('_job as j', 'j.id', 'd.job_id')
+    .select(['j.id', 'j.name', 'j.usual_s', 'd.geo_ids', 'd.window_text', 'd.from_at', 'd.to_at', 'd.lookback_s'])
+    .select(['d.earlier_lookbacks', 'd.refresh_s', 'd.since_at'])
+    .where('d.series_id', '=', seriesId)
+    .orderBy('j.name')
+    .orderBy('j.id')
+    .orderBy('d.geo_ids')
+    .orderBy('d.window_text'),
 )
 
 const selectCoverage = prepareQuery((db, { seriesId }: SeriesId) =>
@@ -126,19 +132,20 @@ const selectLastPeriod = prepareQuery((db, { seriesId, geo }: SeriesId & { reado
 )
 
 /** Reads what jobs want of a series. */
-async function readWants(db: Db, seriesId: number, lookbackS: number): Promise<Want[]> {
-  return (await selectWants.all(db, { seriesId })).map(({ job, geo_ids, from, to, refresh_s }) => ({
-    job,
-    geoIds: parseNumbers(geo_ids),
-    from,
-    to,
-    lagS: null,
-    lookbackS,
-    refreshS: refresh_s,
-    sinceAt: 0,
-    graceS: 0,
+const readWants = async (db: Db, seriesId: number): Promise<Want[]> =>
+  (await selectDuties.all(db, { seriesId })).map((duty) => ({
+    job: duty.name,
+    jobId: duty.id,
+    geoIds: parseNumbers(duty.geo_ids || null),
+    from: duty.from_at,
+    to: duty.to_at,
+    lagS: findLag(duty.window_text),
+    lookbackS: duty.lookback_s,
+    earlierLookbacks: JSON.parse(duty.earlier_lookbacks ?? '[]') as EarlierLookback[],
+    refreshS: duty.refresh_s,
+    sinceAt: duty.since_at,
+    graceS: graceSeconds(duty.usual_s),
   }))
-}
 
 type FailureRow = { readonly id: number; readonly finished_at: string; readonly status: number | null }
 
@@ -205,5 +212,5 @@ export async function readStored(
     unknown: await readRefusals(db, seriesId, failures),
     allowedLagS: ends ? findAllowedLag(await selectLastFetches.all(db, { seriesId })) : null,
   }
-  return { wants: await readWants(db, seriesId, lookbackS), stored }
+  return { wants: await readWants(db, seriesId), stored }
 }

@@ -40,6 +40,7 @@ function toRow(seriesId: number, span: Span): SpanRow {
     next_at: span.nextAt,
     due_at: span.dueAt,
     job: span.job,
+    job_id: span.jobId,
     accepted: span.isAccepted ? 1 : 0,
     tolerated: span.isTolerated ? 1 : 0,
   }
@@ -61,6 +62,7 @@ const join = (a: SpanRow, b: SpanRow): SpanRow => ({
   fetched_at: earlier(a.fetched_at, b.fetched_at),
   next_at: earlier(a.next_at, b.next_at),
   job: a.job ?? b.job,
+  job_id: a.job_id ?? b.job_id,
 })
 
 const earlier = (a: Instant | null, b: Instant | null): Instant | null =>

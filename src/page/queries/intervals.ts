@@ -18,8 +18,8 @@ export interface CoverageInterval extends Interval {
   readonly missing: number | null
   /** The earliest next request (UTC), if it waits for that. */
   readonly nextAt: string | null
-  /** For a gap, a job whose window has it. */
-  readonly job: string | null
+  /** For a gap, the id of a job whose window has it. */
+  readonly jobId: number | null
 }
 
 /** The states of missing data that a job selects. Other ranges that were never requested are not missing. */
@@ -53,11 +53,11 @@ export async function readCoverageIntervals(
     .$narrowType<{ state: 'final' | 'provisional' | 'empty' | 'unverified' }>()
     .execute()
   for (const { series_id, ...row } of stored)
-    intervals.get(series_id)!.push({ ...row, reason: null, missing: null, nextAt: null, job: null })
+    intervals.get(series_id)!.push({ ...row, reason: null, missing: null, nextAt: null, jobId: null })
   const gaps = await store.kysely
     .selectFrom('gaps')
     .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to'])
-    .select(['reason', 'missing', 'next_at as nextAt', 'job'])
+    .select(['reason', 'missing', 'next_at as nextAt', 'job_id as jobId'])
     .select((eb) => isMissed(eb).as('isMissed'))
     .where('series_id', 'in', listed(ids))
     .$if(within !== undefined, (eb) => eb.where('to_at', '>', within!.from).where('from_at', '<', within!.to))

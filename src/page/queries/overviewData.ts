@@ -41,7 +41,7 @@ async function gapsBySeries({ store }: PageRequest, { findMistake, gapCommand }:
       fn.min('from_at').as('from'),
       fn.max('to_at').as('to'),
       fn.sum<number>(eb('to_at', '-', eb.ref('from_at'))).as('seconds'),
-      fn.min('job').as('job'),
+      fn.min('job_id').as('job_id'),
     ])
     .select((eb) => isMissed(eb).as('isGap'))
     .groupBy(['series_id', 'geo_id', 'reason', 'isGap'])
@@ -151,14 +151,15 @@ export async function readOverview(request: PageRequest) {
   const running = await findRunningRun(store)
   // One cause is one problem: the command of a failed run repeats its failed requests and sends the others.
   const ownRuns = new Set(runs.map(({ run }) => run))
-  const wholeJobs = new Set(runs.flatMap(({ job, part }) => (part === null ? job : [])))
+  const wholeJobs = new Set(runs.flatMap(({ jobId, part }) => (part === null && jobId !== null ? jobId : [])))
   const open = await readFailures(store)
-  const keyJobs = new Set(open.flatMap(({ outcome, job }) => (outcome === 'key' ? job : [])))
+  const keyJobs = new Set(open.flatMap(({ outcome, jobId, job }) => (outcome === 'key' ? `${jobId} ${job}` : [])))
   const failures = open.filter(({ runId }) => !ownRuns.has(runId))
   // A run in progress requests what its job lacks.
-  const isFetching = ({ reason, job }: SeriesGap): boolean => reason === 'never requested' && job === running?.job
-  const isOfRun = ({ reason, job }: SeriesGap): boolean =>
-    (reason === 'failed' || reason === 'never requested') && job !== null && wholeJobs.has(job)
+  const isFetching = ({ reason, job_id }: SeriesGap): boolean =>
+    reason === 'never requested' && job_id !== null && remedies.jobs.get(job_id)?.name === running?.job
+  const isOfRun = ({ reason, job_id }: SeriesGap): boolean =>
+    (reason === 'failed' || reason === 'never requested') && job_id !== null && wholeJobs.has(job_id)
   const rhythms = await findRhythms(store, now)
   const named = gaps.filter((gap) => !isOfRun(gap) && !isFetching(gap))
   const listed = failures.slice(0, FAILURES)
@@ -173,10 +174,10 @@ export async function readOverview(request: PageRequest) {
       quarantined: (await quarantine.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()).n,
       missed: rhythms
         .filter(({ missedFrom }) => now > missedFrom)
-        .map(({ job, lastAt, usualS }) => ({ job, lastAt: formatUtc(lastAt), usualS })),
+        .map(({ job, jobId, lastAt, usualS }) => ({ job, jobId, lastAt: formatUtc(lastAt), usualS })),
       lackingGeos: remedies.lacking,
       /** `key`: the service refused the key. */
-      failedRuns: runs.map((run) => ({ ...run, key: keyJobs.has(run.job) })),
+      failedRuns: runs.map((run) => ({ ...run, key: keyJobs.has(`${run.jobId} ${run.job}`) })),
       unfinishedRuns: await findUnfinishedRuns(store),
       /** The run that is requesting missing data. */
       fetchingRun: gaps.some(isFetching) ? running!.id : null,
@@ -184,10 +185,12 @@ export async function readOverview(request: PageRequest) {
       moreGaps: Math.max(0, named.length - PROBLEMS_SHOWN),
     },
     /** The next runs by schedule; `isDue`: it should have begun, and is not yet missed. */
-    next: rhythms.flatMap(({ job, nextAt, missedFrom }) =>
-      nextAt !== null && now <= missedFrom ? { job, at: formatUtc(nextAt), isDue: nextAt <= now } : [],
+    next: rhythms.flatMap(({ job, jobId, nextAt, missedFrom }) =>
+      nextAt !== null && now <= missedFrom ? { job, jobId, at: formatUtc(nextAt), isDue: nextAt <= now } : [],
     ),
     jobFiles: remedies.files,
+    /** A command with the file of the job of a run, or the one that forgets a job whose file is gone. */
+    runCommand: remedies.runCommand,
     /** Whether the data is for practice: no service elsewhere was called. */
     isPractice: await hasLocalSources(store),
     failures: listed.map((failure) => {

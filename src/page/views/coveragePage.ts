@@ -28,7 +28,7 @@ import { lackingText } from './overviewPage.ts'
 /** Series on one page. */
 const SERIES_A_PAGE = 40
 const MAX_HOLES = 25
-const UNREQUESTED = { state: 'none', reason: 'never requested', missing: null, nextAt: null, job: null } as const
+const UNREQUESTED = { state: 'none', reason: 'never requested', missing: null, nextAt: null, jobId: null } as const
 
 const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
 
@@ -91,7 +91,7 @@ export async function readSeriesCoverage(request: PageRequest) {
   const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
   const geo = requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
-  const { files, findJob, findMistake, gapCommand, unreadRows } = await readRemedies(request.store)
+  const { files, jobs, findJob, findMistake, gapCommand, unreadRows } = await readRemedies(request.store)
   const head = {
     ...(await seriesHeads(request, [row]))(row),
     jobFiles: files,
@@ -131,13 +131,13 @@ export async function readSeriesCoverage(request: PageRequest) {
     year,
     years: years.map((january) => ({ year: localYear(zone, january), months: months(january) })),
     days: computePeriods(lines, days, geoIds).map((period, i) => ({ date: localDate(zone, days[i]!), ...period })),
-    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, job, ...hole }) => {
+    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, jobId, ...hole }) => {
       const { kind, indicator_id } = row
-      const closable = { series_id: row.id, kind, indicator_id, geo_id: geoId, job, reason: hole.reason! }
+      const closable = { series_id: row.id, kind, indicator_id, geo_id: geoId, job_id: jobId, reason: hole.reason! }
       return {
         ...hole,
         geo: geoId,
-        job: job ?? findJob(row.id, geoId),
+        job: ((jobId === null ? null : jobs.get(jobId)) ?? findJob(row.id, geoId))?.name ?? null,
         from: formatLocal(zone, from),
         to: formatLocal(zone, to),
         mistake: findMistake(closable),

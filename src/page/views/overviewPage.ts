@@ -37,28 +37,28 @@ export function lackingText(
 }
 
 /** Lists problems, the worst first. */
-function problems({ health, failures, jobFiles, next }: Overview, request: PageRequest): Problem[] {
+function problems({ health, failures, jobFiles, runCommand, next }: Overview, request: PageRequest): Problem[] {
   const { link, words } = request
   const { home } = words
-  const sync = (job: string): string => `sync ${jobFile(jobFiles, job)}`
-  const runProblem = ({ run, job, command, part, message, code }: IncompleteRun, text: string): Problem => ({
+  const sync = (run: Pick<IncompleteRun, 'job' | 'jobId'>): string => runCommand(run, (file) => `sync ${file}`)
+  const runProblem = ({ run, job, jobId, command, part, message, code }: IncompleteRun, text: string): Problem => ({
     text: html`<a href="${link(`/runs/${run}`)}">${text}</a>${request.live && messageText(message, request, code)}`,
     commands: [
       !JOB_COMMANDS.includes(command)
         ? command
         : part === null
-          ? sync(job)
-          : part.replace(/^\w+/, (name) => `${name} ${jobFile(jobFiles, job)}`),
+          ? sync({ job, jobId })
+          : runCommand({ job, jobId }, (file) => part.replace(/^\w+/, (name) => `${name} ${file}`)),
     ],
   })
-  const spentJobs = new Set(health.unfinishedRuns.flatMap(({ code, job }) => (code === 'budget' ? job : [])))
+  const spentJobs = new Set(health.unfinishedRuns.flatMap(({ code, jobId }) => (code === 'budget' ? jobId : [])))
   const gapProblem = (gap: Overview['health']['gaps'][number]): Problem => ({
     // The average of the geos, because each may lack the same days.
     text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId}${gap.name !== null && html` ${serviceText(gap.name)}`}</a>: ${home.gap[
       gap.reason
     ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
     // No command helps before a budget is free.
-    commands: gap.reason === 'never requested' && spentJobs.has(gap.job ?? '') ? [] : [gap.command!],
+    commands: gap.reason === 'never requested' && spentJobs.has(gap.job_id) ? [] : [gap.command!],
   })
   const isListed = request.live && failures.filter(({ next_at }) => next_at === null).length === health.failures
   const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
@@ -70,7 +70,7 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
     }),
     ...health.unfinishedRuns.map((run) => {
       const problem = runProblem(run, home.unfinishedRun(run.job))
-      const later = next.find(({ job }) => job === run.job)
+      const later = next.find(({ jobId }) => jobId === run.jobId)
       // Only the same backfill or restate continues one that was stopped.
       if (run.code !== 'budget' || !later || run.part !== null) return problem
       return { text: html`${problem.text} ${home.continues(localText(request, later.at))}`, commands: [] }
@@ -84,9 +84,9 @@ function problems({ health, failures, jobFiles, next }: Overview, request: PageR
     // A listed failure names its gap.
     ...health.gaps.filter(({ reason }) => reason !== 'failed' || !isListed).map(gapProblem),
     ...counted(health.moreGaps, home.moreGaps, 'gaps'),
-    ...health.missed.map(({ job, lastAt, usualS }) => ({
+    ...health.missed.map(({ job, jobId, lastAt, usualS }) => ({
       text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),
-      commands: [sync(job)],
+      commands: [sync({ job, jobId })],
     })),
     ...health.lackingGeos
       .slice(0, MAX_LACKING)

@@ -50,7 +50,7 @@ test('a job without series after --only reports this, and the missing data of ot
   }
   const files = [job('a', '600, 1739'), job('b', '1001')]
   expect((await runCommand(dir, ['sync', ...files], env)).code).toBe(0)
-  const wants = async () => (await runCommand(dir, ['query', 'select * from _job_range', '--json'])).out
+  const wants = async () => (await runCommand(dir, ['query', 'select * from _duty', '--json'])).out
   const before = await wants()
   expect(JSON.parse(before)).toHaveLength(3)
   const narrowed = await runCommand(dir, ['sync', ...files, '--only', '600'], env)

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection.ts'
 import { COPY_MARK } from '../copies.ts'
 
-/** Private columns of the bookkeeping, with their replacement: requests, responses and messages. */
+/** Private columns of the bookkeeping, with their replacement: requests, responses, messages and definitions of jobs. */
 const PRIVATE: Readonly<Record<string, string>> = {
   target: "''",
   params: "'{}'",
@@ -9,6 +9,10 @@ const PRIVATE: Readonly<Record<string, string>> = {
   message: 'null',
   hint: 'null',
   evidence: 'null',
+  definition: 'null',
+  former_definition: 'null',
+  host: 'null',
+  file: 'null',
 }
 
 /** The tables of a file, without temporary ones. */

@@ -29,10 +29,10 @@ const COVERAGE_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNa
 /** Outcomes as a list in SQL. */
 const words = (outcomes: readonly FetchOutcome[]): string => outcomes.map((outcome) => `'${outcome}'`).join(', ')
 
-/** A condition: the row `w` of `_job_range` selects the series and geo of an interval; one of some geos does not select all geos. */
+/** A condition: the row `w` of `_duty` selects the series and geo of an interval; one of some geos does not select all geos. */
 export const selectsGeo = (row: string): string =>
-  `w.series_id = ${row}.series_id and (w.geo_ids is null or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
-/** A condition: the row `w` of `_job_range` overlaps an interval of a series and geo that it selects. */
+  `w.series_id = ${row}.series_id and (w.geo_ids = '' or ',' || w.geo_ids || ',' like '%,' || ${row}.geo_id || ',%')`
+/** A condition: the row `w` of `_duty` overlaps an interval of a series and geo that it selects. */
 export const selectsPart = (row: string): string =>
   `${selectsGeo(row)} and w.from_at < ${row}.to_at and w.to_at > ${row}.from_at`
 /** Missing data of an indicator that the catalogue no longer lists has ended, and is not late. */
@@ -42,7 +42,7 @@ const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSq
       ${localTimeSql('h', 'h.from_at')} as from_local,
       ${localTimeSql('h', 'h.end_at')} as to_local,
       h.reason, h.step_s, h.missing,
-      case when h.reason not in ('never requested', 'failed') then ${utcTime('h.next_at')} end as next_at, h.job
+      case when h.reason not in ('never requested', 'failed') then ${utcTime('h.next_at')} end as next_at, h.job, h.job_id
     from (${SPANS}
       where p.state = 'missing' and p.accepted = 0 and (p.due_at is null or p.due_at <= ${NOW})
         and not (p.reason = 'late' and ${IS_WITHDRAWN})) h
@@ -99,6 +99,7 @@ export const COVERAGE_VIEWS = {
         ),
       ),
       job: optional(text('First job that selects it; NULL if none')),
+      job_id: optional(integer('Its id (_job.id)')),
     },
     sql: GAPS_VIEW,
   },

@@ -15,8 +15,8 @@ import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
 
 /** Reads the geos that jobs select by their ids. They may have no values. */
 async function selectedGeos({ kysely }: Reader, seriesId: number): Promise<number[]> {
-  const rows = kysely.selectFrom('_job_range').select('geo_ids').distinct().where('series_id', '=', seriesId)
-  return (await rows.execute()).flatMap(({ geo_ids }) => parseNumbers(geo_ids) ?? [])
+  const rows = kysely.selectFrom('_duty').select('geo_ids').distinct().where('series_id', '=', seriesId)
+  return (await rows.execute()).flatMap(({ geo_ids }) => parseNumbers(geo_ids || null) ?? [])
 }
 
 /** Reads a series of one geo: the named geo, else a main one of the service, else the first. */

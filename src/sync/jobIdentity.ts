@@ -1,0 +1,96 @@
+import type { Updateable } from 'kysely'
+import type { Reader, Store } from '../db/store.ts'
+import type { Database } from '../db/tables/schema.ts'
+import type { Job } from '../job/job.ts'
+import { isReservedName } from '../job/reservedNames.ts'
+import { findUsualInterval } from '../reports/rhythm.ts'
+import { fileExists, readStoredJobs, type StoredJob } from '../reports/storedJobs.ts'
+import { canonical } from '../util/json.ts'
+import { formatMillis } from '../util/time/instant.ts'
+
+/** Where a job comes from: the host and the real path of its file. Jobs of programs that use the library have none. */
+export interface JobSource {
+  readonly host: string
+  readonly file: string
+}
+
+/** The stored job of a run. */
+export interface RegisteredJob {
+  readonly id: number
+  /** The file whose history the job continues, because it no longer exists; null unless that began now. */
+  readonly takenOver: string | null
+}
+
+/** The definition of a job as text. Addresses for notifications may be secret. */
+function definitionText(job: Job): string {
+  const { file, fullJob, unmatched, notify, ...definition } = job.fullJob ?? job
+  return canonical(definition)
+}
+
+/**
+ * Finds the stored job of a source: the one with its name, host and file; else one with its name whose file no longer exists on this
+ * host, or that an older version recorded without a file. A file on another host is never taken over: two hosts would take over from
+ * each other in turn.
+ */
+export async function findStoredJob(
+  db: Reader,
+  name: string,
+  source: JobSource | undefined,
+): Promise<StoredJob | undefined> {
+  const jobs = (await readStoredJobs(db, { includesForgotten: true })).filter((job) => job.name === name)
+  const { host = null, file = null } = source ?? {}
+  const own = jobs.find((job) => job.definition !== null && job.host === host && job.file === file)
+  if (own) return own
+  const known = jobs.filter(({ forgottenAt }) => forgottenAt === null)
+  return (
+    known.find(({ definition }) => definition === null) ??
+    known.findLast((job) => source !== undefined && job.host === host && job.file !== null && !fileExists(job.file))
+  )
+}
+
+/** Stores the whole definition of a job, whatever part of it is run. Null for the jobs of the program itself. */
+export async function registerJob(
+  store: Store,
+  job: Job,
+  source: JobSource | undefined,
+  nowMs: number,
+): Promise<RegisteredJob | null> {
+  const { name } = job
+  if (isReservedName(name)) return null
+  const definition = definitionText(job)
+  const stored = await findStoredJob(store, name, source)
+  const at = formatMillis(nowMs)
+  const { host = null, file = null } = source ?? {}
+  const usual_s = await findUsualInterval(store, stored?.id, job, Math.floor(nowMs / 1000))
+  if (!stored) {
+    const { id } = await store.write((tx) =>
+      tx
+        .insertInto('_job')
+        .values({ name, host, file, definition, definition_at: at, returns: 0, usual_s })
+        .returning('id')
+        .executeTakeFirstOrThrow(),
+    )
+    return { id, takenOver: null }
+  }
+  const changes: Updateable<Database['_job']> = {
+    ...(stored.definition !== definition && describeChange(stored, definition, at)),
+    ...((stored.host !== host || stored.file !== file) && { host, file }),
+    ...(stored.usualS !== usual_s && { usual_s }),
+    ...(stored.forgottenAt !== null && { forgotten_at: null, former_definition: null, returns: 0 }),
+  }
+  if (Object.keys(changes).length > 0)
+    await store.write((tx) => tx.updateTable('_job').set(changes).where('id', '=', stored.id).execute())
+  return { id: stored.id, takenOver: stored.file !== null && stored.file !== file ? stored.file : null }
+}
+
+/** The columns of a changed definition. It returns if it is the one before the last change. */
+const describeChange = (
+  { definition: former, formerDefinition, returns }: StoredJob,
+  definition: string,
+  at: string,
+): Updateable<Database['_job']> => ({
+  definition,
+  definition_at: at,
+  former_definition: former,
+  returns: definition === formerDefinition ? returns + 1 : 0,
+})

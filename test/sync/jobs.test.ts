@@ -1,0 +1,202 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { findGaps } from '../../src/reports/findGaps.ts'
+import { prometheusText } from '../../src/reports/metrics.ts'
+import { runChecks } from '../../src/reports/runChecks.ts'
+import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
+import { json, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { askPage } from '../page/askPage.ts'
+import { source } from '../source.ts'
+import type { Store } from '../store.ts'
+
+const DAY = 86_400_000
+const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
+const job = (id: number, more = '') =>
+  `name: nightly\nseries: [{ indicators: [${id}], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]\n${more}`
+
+/** A database, a service that works, and one that refuses everything. */
+async function world() {
+  const [store, market, folder] = [await tempStore(), await source(), tempFolder()]
+  const broken = await serve((_request, response) => json(response, {}, 400))
+  const file = (name: string, host = hostname()) => {
+    const path = join(folder, name)
+    writeFileSync(path, '')
+    return { host, file: path }
+  }
+  return { store, market, broken, file }
+}
+const jobs = (store: Store) => store.all('select name, host, file from _job order by id')
+const findings = async (store: Store, ...checks: string[]) =>
+  (await runChecks(store, night(9) / 1000)).filter(({ check }) => checks.includes(check)).map(({ what }) => what)
+const gapIds = async (store: Store) => (await findGaps(store)).map(({ indicator_id }) => indicator_id)
+
+describe('two jobs with one name', () => {
+  test('in two files, both are wanted and judged, and one finding names both files and a command', async () => {
+    const { store, market, broken, file } = await world()
+    const [a, b] = [file('a.yaml'), file('b.yaml')]
+    await runJob(store, broken, job(1), { now: night(0), jobSource: a })
+    const other = await runJob(store, market, job(2), { now: night(1), jobSource: b })
+    expect(other).toMatchObject({ takenOver: null, unwanted: 0, gaps: { ranges: 0 } })
+    expect(await gapIds(store)).toEqual([1])
+    expect(await findings(store, 'same name')).toEqual([
+      `job nightly is defined 2 times: ${a.file} and ${b.file}; rename one, or forget one with \`indicator-sync prune --job nightly --file ${a.file}\``,
+    ])
+    const metrics = await prometheusText(store, undefined, night(2) / 1000)
+    for (const { host, file: path } of [a, b])
+      expect(metrics).toContain(`indicator_sync_last_run_duration_seconds{job="nightly",host="${host}",file="${path}"}`)
+    expect(await replayed(store).then(jobs)).toEqual(jobs(store))
+  })
+
+  test('on two hosts with one path, neither takes over from the other in turn', async () => {
+    const { store, market, file } = await world()
+    const [a, b] = ['a', 'b'].map((host) => ({ ...file('job.yaml'), host }))
+    rmSync(a!.file)
+    for (const n of [0, 1, 2, 3])
+      expect(
+        await runJob(store, market, job(1 + (n % 2)), { now: night(n), jobSource: n % 2 ? b! : a! }),
+      ).toMatchObject({
+        takenOver: null,
+        unwanted: 0,
+      })
+    expect(jobs(store)).toHaveLength(2)
+    expect(await findings(store, 'same name', 'job file', 'alternating')).toEqual([
+      expect.stringMatching(/^job nightly is defined 2 times: a:.*job\.yaml and b:.*--file a:.*job\.yaml`$/),
+    ])
+  })
+
+  test('if the other file no longer exists on this host, the new one continues its history and says so once', async () => {
+    const { store, market, broken, file } = await world()
+    const [old, next] = [file('release-1.yaml'), file('release-2.yaml')]
+    await runJob(store, broken, job(1), { now: night(0), jobSource: old })
+    rmSync(old.file)
+    const run = () => runJob(store, market, job(1), { now: night(1), jobSource: next })
+    expect(await run()).toMatchObject({ takenOver: old.file })
+    expect(await run()).toMatchObject({ takenOver: null })
+    expect(jobs(store)).toEqual([{ name: 'nightly', ...next }])
+    expect(await runChecks(store, night(1) / 1000)).toEqual([])
+  })
+
+  test('under one identity they alternate, which is a finding; an edit that is undone is none', async () => {
+    const { store, market, file } = await world()
+    const jobSource = file('job.yaml')
+    const run = (id: number, n: number) => runJob(store, market, job(id), { now: night(n), jobSource })
+    await run(1, 0)
+    await run(2, 1)
+    await run(1, 2)
+    expect(await findings(store, 'alternating')).toEqual([])
+    await run(2, 3)
+    expect(await findings(store, 'alternating')).toEqual([
+      `two definitions of job nightly alternate under ${jobSource.file}, so each unwants what only the other selects; give each a name of its own`,
+    ])
+    expect((await runChecks(store, night(30) / 1000)).map(({ check }) => check)).not.toContain('alternating')
+    await run(3, 4)
+    expect(await findings(store, 'alternating')).toEqual([])
+  })
+
+  test('of a program without files, a call with another definition is an edit', async () => {
+    const { store, market } = await world()
+    await runJob(store, market, job(1), { now: night(0) })
+    expect(await runJob(store, market, job(2), { now: night(1) })).toMatchObject({ unwanted: 1 })
+    expect(jobs(store)).toEqual([{ name: 'nightly', host: null, file: null }])
+  })
+})
+
+describe('a job whose file is gone', () => {
+  test('its data stays wanted, and every command on it forgets the job', async () => {
+    const { store, broken, file } = await world()
+    const jobSource = file('gone.yaml')
+    await runJob(store, broken, job(1), { now: night(0), jobSource })
+    rmSync(jobSource.file)
+    expect(await findGaps(store)).toMatchObject([{ indicator_id: 1, job: 'nightly', next: null }])
+    expect(await findings(store, 'job file')).toEqual([
+      `job file ${jobSource.file} of nightly is gone; what it selects stays wanted until \`indicator-sync prune --job nightly\``,
+    ])
+    store.run(`delete from _fetch`, [])
+    expect((await findGaps(store))[0]!.command).toMatch(/^indicator-sync prune --job nightly --database /)
+    store.run(`update _run set outcome = 'failed'`, [])
+    const { html } = await askPage(store, '/')
+    expect(html).toContain('prune --job nightly')
+    expect(html).not.toMatch(/sync \S*gone\.yaml/)
+  })
+
+  test('after prune it is neither missing nor a finding, and a later run of the file begins anew', async () => {
+    const { store, market, broken, file } = await world()
+    const jobSource = file('job.yaml')
+    await runJob(store, broken, job(1), { now: night(0), jobSource })
+    rmSync(jobSource.file)
+    const forgotten = await findForgettable(store, 'nightly', undefined)
+    await forgetJob(store, { job: forgotten, version: 'test', nowMs: night(1) })
+    expect(await runChecks(store, night(2) / 1000)).toEqual([])
+    await expect(findForgettable(store, 'nightly', undefined)).rejects.toThrow('Unknown job "nightly"')
+    writeFileSync(jobSource.file, '')
+    await runJob(store, market, job(2), { now: night(3), jobSource })
+    expect(jobs(store)).toHaveLength(1)
+    expect(await gapIds(store)).toEqual([])
+    expect(store.get('select count(*) from _duty')).toBe(1)
+  })
+
+  test('if several jobs have the name, prune lists the candidates and takes a file', async () => {
+    const { store, market, file } = await world()
+    const [a, b] = [file('a.yaml'), file('b.yaml', 'elsewhere')]
+    for (const jobSource of [a, b]) await runJob(store, market, job(1), { now: night(0), jobSource })
+    await runJob(store, market, job(1), { now: night(0) })
+    await expect(findForgettable(store, 'nightly', undefined)).rejects.toMatchObject({
+      message: '3 jobs have the name "nightly".',
+      hint: `Add --file ${a.file} or --file elsewhere:${b.file} or --file none.`,
+    })
+    await expect(findForgettable(store, 'nightly', 'c.yaml')).rejects.toMatchObject({
+      message: 'No job "nightly" has the file "c.yaml".',
+      hint: expect.stringContaining(`--file ${a.file} or`),
+    })
+    for (const [name, id] of [
+      [a.file, 1],
+      [`elsewhere:${b.file}`, 2],
+      ['none', 3],
+    ] as const)
+      expect(await findForgettable(store, 'nightly', name), name).toMatchObject({ id })
+  })
+})
+
+describe('the stored definition', () => {
+  const TWO =
+    'name: two\nseries: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]\n'
+  const stored = (store: Store) => JSON.parse(String(store.get('select definition from _job')))
+
+  test('it is the whole job, also if only a part of it is run', async () => {
+    const { store, market } = await world()
+    const range = { interval: { from: ms('2024-01-01') / 1000, to: ms('2024-01-02') / 1000 }, how: 'replace' } as const
+    await runJob(store, market, TWO, { now: night(0), only: [1] })
+    const whole = stored(store)
+    expect(whole.series[0].indicators).toEqual([1, 2])
+    expect(await gapIds(store)).toEqual([2])
+    await runJob(store, market, TWO, { now: night(0), options: { range } })
+    await runJob(store, market, TWO, { now: night(0), options: { restate: true } })
+    expect(stored(store)).toEqual(whole)
+    expect(store.get('select returns from _job')).toBe(0)
+  })
+
+  test('it has no addresses for notifications, which may be secret', async () => {
+    const { store, market } = await world()
+    await runJob(store, market, `${TWO}notify: https://hooks.example.org/T0/B0/xyz\n`, { now: night(0) })
+    expect(String(store.get('select definition from _job'))).not.toContain('hooks.example.org')
+  })
+
+  test('its times are those of the runs, and the usual interval is that of the schedule or of the runs', async () => {
+    const { store, market } = await world()
+    const times = () => store.all('select definition_at, first_run_at, last_run_at, usual_s from _job')
+    for (let n = 0; n < 5; n++) await runJob(store, market, TWO, { now: night(n) })
+    expect(times()).toEqual([
+      {
+        definition_at: '2025-11-04T20:15:00.000Z',
+        first_run_at: '2025-11-04T20:15:00.000Z',
+        last_run_at: '2025-11-08T20:15:00.000Z',
+        usual_s: null,
+      },
+    ])
+    await runJob(store, market, `${TWO}schedule: "15 */6 * * *"\n`, { now: night(5) })
+    expect(times()).toMatchObject([{ definition_at: '2025-11-09T20:15:00.000Z', usual_s: 6 * 3600 }])
+    expect(store.get('select count(*) from _run where job_id is null')).toBe(0)
+  })
+})
