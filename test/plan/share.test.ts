@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { dump } from '../dump.ts'
-import { ms, tempFolder, tempStore } from '../kit.ts'
+import { gapsAtLastRun, ms, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import { openStore, type Store } from '../store.ts'
 
@@ -39,7 +38,7 @@ test('a run with few calls requests one window of absent values per day', async 
     [4, 1],
     [3, 0],
   ])
-  const lackingIds = new Set((await findGaps(store)).map(({ indicator_id }) => indicator_id))
+  const lackingIds = new Set((await gapsAtLastRun(store)).map(({ indicator_id }) => indicator_id))
   // The days of the last three left their window, and stay wanted.
   expect(lackingIds).toEqual(new Set([2, 3, 4, 5, 6, 20, 21, 22]))
 })
@@ -108,7 +107,7 @@ test.each([
   const market = await lacking()
   const store = await tempStore()
   const yaml = `series:\n${series([1])}${others(ids(6, 20))}`
-  const gaps = async () => new Set((await findGaps(store)).map(({ reason }) => reason))
+  const gaps = async () => new Set((await gapsAtLastRun(store)).map(({ reason }) => reason))
   await market.run(store, yaml, night(0))
   market.state.tiempo = tiempo
   expect(await market.run(store, yaml, night(1))).toHaveLength(7)
