@@ -11,8 +11,10 @@ import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import type { Job } from '../src/job/job.ts'
 import { readJob } from '../src/job/read.ts'
 import { narrowToIndicators } from '../src/job/select.ts'
+import { judgeAll } from '../src/load/spans/recordSpans.ts'
 import type { UserOptions } from '../src/plan/planning.ts'
 import type { RequestRegister } from '../src/plan/requestRegister.ts'
+import { findGaps } from '../src/reports/findGaps.ts'
 import type { Service } from '../src/service/service.ts'
 import { SERVICES } from '../src/service/services.ts'
 import type { OnReject, SyncContext } from '../src/sync/context.ts'
@@ -58,6 +60,16 @@ export async function replayed({ file }: Pick<TestStore, 'file'>, now: () => num
   await source.close()
   return made
 }
+
+/** The time of the last run, by the clock of the test. */
+export const lastRunTime = (store: TestStore): number =>
+  Math.floor(Date.parse((store.get('select max(started_at) from _run') as string | null) ?? '2025-11-04') / 1000)
+
+/** The gaps as of the last run: later, what was not requested since is missing, too. */
+export const gapsAtLastRun = (store: TestStore) => findGaps(store, lastRunTime(store))
+
+/** Judges all series, after a test has changed tables itself. */
+export const judgeAgain = (store: TestStore): Promise<void> => judgeAll(store, Date.now())
 
 /** Starts an embedded service that ends with the test. */
 export async function emulate(options: EmulatorOptions = {}) {

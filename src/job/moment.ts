@@ -130,18 +130,3 @@ export function parseWindow(text: string): Window | undefined {
   const [from, to, ...more] = text.split('..').map(parseMoment)
   return from && to && more.length === 0 ? { from, to } : undefined
 }
-
-/**
- * The seconds that a moment which follows the clock stays behind it at most; negative if it is always ahead by as much. Moments in days and
- * longer count from the start of today, which is at most 25 hours ago.
- */
-export function endLag(moment: Moment): number {
-  if (moment.kind !== 'relative') return 0
-  const { count, unit } = moment.span
-  const seconds = Math.abs(count) * spanSeconds({ count: 1, unit })
-  if (unit === 'minute' || unit === 'hour') return count < 0 ? seconds + 60 : -seconds
-  if (count <= 0) return seconds + 25 * 3600
-  // The shortest months and years, minus the part of today that is over.
-  const shortest = unit === 'month' ? count * 28 * 86_400 : unit === 'year' ? count * 365 * 86_400 : seconds
-  return Math.min(0, 25 * 3600 - shortest)
-}

@@ -181,7 +181,13 @@ function splitByWants(interval: Interval, wants: readonly Want[], borders: reado
 
 /** The first job, by name. */
 function firstJob(wants: readonly Want[]): Pick<Span, 'job' | 'jobId'> {
-  const [first] = wants.toSorted((a, b) => (a.job < b.job ? -1 : a.job > b.job ? 1 : a.jobId - b.jobId))
+  const first = wants.reduce<Want | null>(
+    (first, want) =>
+      first === null || want.job < first.job || (want.job === first.job && (want.jobId ?? 0) < (first.jobId ?? 0))
+        ? want
+        : first,
+    null,
+  )
   return { job: first?.job ?? null, jobId: first?.jobId ?? null }
 }
 
@@ -212,8 +218,8 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
   const { finality, now } = context
   const { wants } = part
   const begin = row.geo === ALL_GEOS ? context.firstAt : firstAt
-  const settledTo = ({ lookbackS, earlierLookbacks }: Pick<Want, 'lookbackS' | 'earlierLookbacks'>): Instant =>
-    findSettledPart(row, { ...finality, lookbackS, ...(earlierLookbacks && { earlierLookbacks }) }, now).to
+  const settledTo = ({ lookbackS, earlierLookbacks = [] }: Pick<Want, 'lookbackS' | 'earlierLookbacks'>): Instant =>
+    findSettledPart(row, { ...finality, lookbackS, earlierLookbacks }, now).to
   const borders = wants.length === 0 ? [settledTo(finality)] : wants.map(settledTo)
   const { fetchedAt, state, sinceAt } = row
   const isAhead = isFuture(fetchedAt, now)
@@ -278,7 +284,11 @@ function joinAdjacent(spans: readonly Span[]): Span[] {
   for (const span of spans) {
     const last = joined.at(-1)
     const isSame =
-      last?.to === span.from && last.reason === span.reason && last.jobId === span.jobId && last.lagS === span.lagS
+      last?.to === span.from &&
+      last.reason === span.reason &&
+      last.jobId === span.jobId &&
+      last.job === span.job &&
+      last.lagS === span.lagS
     if (!last || !isSame) joined.push(span)
     else
       joined[joined.length - 1] = {

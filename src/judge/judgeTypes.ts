@@ -13,7 +13,8 @@ import type { Unit } from '../util/time/zone.ts'
 export interface Want extends Interval {
   /** The name and the id of the job. */
   readonly job: string
-  readonly jobId: number
+  /** Its stored id; null before it is stored. */
+  readonly jobId: number | null
   /** Null for all. */
   readonly geoIds: readonly number[] | null
   /** If the end follows the clock: the seconds that it stays behind it at most, negative for the future. Null for a fixed end. */

@@ -3,11 +3,12 @@ import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
+import { gapsSql, selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
+import type { ViewRows } from '../db/tables/sql/views.ts'
 import type { Job, UserRange } from '../job/job.ts'
 import { unknownNext } from '../job/plannerState.ts'
 import { quantity, shellWord } from '../util/text.ts'
-import { formatUtc } from '../util/time/instant.ts'
+import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
 import { findPendingRanges } from './pending.ts'
 import { databaseCommand, readRemedies } from './remedies.ts'
@@ -138,10 +139,20 @@ export const isMissed = (eb: ExpressionBuilder<Database & { gaps: Database['gaps
     eb.or([eb('gaps.job', 'is not', null), eb('gaps.reason', '<>', 'never requested')]),
   ])
 
-/** Finds every gap of every series, in order. Values that may still be published are not gaps. */
-export async function findGaps(db: Reader): Promise<Gap[]> {
+/** The rows of the view `gaps` as of an instant; with `isAccepted`, those that somebody accepted instead. */
+export const gapsAt = (now: Instant, { isAccepted = false } = {}) =>
+  sql<ViewRows['gaps']>`(${sql.raw(gapsSql(String(now), isAccepted ? 1 : 0))})`.as('gaps')
+
+const currentTime = (): Instant => Math.floor(Date.now() / 1000)
+
+/** Finds every gap of every series, in order. Values that may still be published are not gaps, and accepted ones only if asked for. */
+export async function findGaps(
+  db: Reader,
+  now: Instant = currentTime(),
+  options: { readonly isAccepted?: boolean } = {},
+): Promise<Gap[]> {
   const rows = await db.kysely
-    .selectFrom('gaps')
+    .selectFrom(gapsAt(now, options))
     .where(isMissed)
     .innerJoin('series as s', 's.id', 'gaps.series_id')
     .selectAll('gaps')
@@ -172,11 +183,12 @@ export async function countJobGaps(
   { kysely }: Reader,
   jobId: number | null,
   job: Job,
+  now: Instant,
   range?: UserRange,
 ): Promise<JobGaps> {
   const only = range && job.fullJob && job.series.flatMap(({ indicators }) => indicators)
   const { ranges, nextAt } = await kysely
-    .selectFrom('gaps')
+    .selectFrom(gapsAt(now))
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('_duty as w')

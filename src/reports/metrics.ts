@@ -128,7 +128,8 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   },
   gaps: {
     help: 'Gaps by reason.',
-    samples: async (db) => Object.entries(gapCounts(await findGaps(db))).map(([reason, value]) => ({ reason, value })),
+    samples: async (db, now) =>
+      Object.entries(gapCounts(await findGaps(db, now))).map(([reason, value]) => ({ reason, value })),
   },
   stale_series: {
     help: 'Series whose last value is older than usual.',

@@ -134,7 +134,7 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
     rows[table] = estimate > SLOW_COUNT_ROWS ? estimate : await count(table)
   }
   const quarantined = kysely.selectFrom('_quarantine').select(countAll).where('resolved_at', 'is', null)
-  const gaps = await findGaps(db)
+  const gaps = await findGaps(db, now)
   return {
     runs: await withDeadRuns(db, await kysely.selectFrom('runs').selectAll().limit(5).execute()),
     series: await readFreshness(db, now),

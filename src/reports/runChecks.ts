@@ -3,7 +3,7 @@ import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
 import { findChangedMeanings } from './changedMeanings.ts'
-import { findGaps, gapText } from './findGaps.ts'
+import { findGaps, type Gap, gapText } from './findGaps.ts'
 import { findAlternating, findGoneFiles, findSameNames } from './jobFindings.ts'
 import { findLackingGeos, lackingGeosText, readNamedGeos } from './lackingGeos.ts'
 import { findStaleSeries } from './lag.ts'
@@ -86,8 +86,15 @@ export async function runChecks(
   const findings: Finding[] = (await findMissedRuns(db, now)).map(({ what }) => ({ check: 'no run', what }))
   const running = await findRunningRun(db)
   // A run in progress requests what its job lacks.
-  const gaps = (await findGaps(db)).filter(({ reason, job }) => reason !== 'never requested' || job !== running?.job)
-  for (const gap of gaps) findings.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
+  const gaps = (await findGaps(db, now)).filter(
+    ({ reason, job }) => reason !== 'never requested' || job !== running?.job,
+  )
+  const lacking = await findLackingGeos(db, await readNamedGeos(db))
+  // The check of geos names those that have values.
+  const isNamed = ({ kind, indicator_id, reason }: Gap): boolean =>
+    reason === 'no values' && lacking.some((geos) => geos.kind === kind && geos.indicatorId === indicator_id)
+  for (const gap of gaps.filter((gap) => !isNamed(gap)))
+    findings.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
   const checks =
     depth === 'state' ? STATE_CHECKS : depth === 'values' ? CHECKS : { ...CHECKS, 'daily totals': findDifferingDays }
   for (const [check, find] of Object.entries(checks))

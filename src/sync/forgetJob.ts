@@ -59,8 +59,8 @@ export function forgetJob(
     const at = formatMillis(nowMs)
     if (job.id !== null) {
       const duties = await tx.deleteFrom('_duty').where('job_id', '=', job.id).returning('series_id').execute()
-      for (const seriesId of new Set(duties.map(({ series_id }) => series_id)))
-        await recordSpans(tx, seriesId, Math.floor(nowMs / 1000))
+      for (const id of new Set(duties.map(({ series_id }) => series_id)))
+        await recordSpans(tx, id, Math.floor(nowMs / 1000))
       await tx.updateTable('_job').set({ forgotten_at: at }).where('id', '=', job.id).execute()
     }
     const run = { command: FORGET, job: job.name, job_id: job.id, version, started_at: at, finished_at: at }

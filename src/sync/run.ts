@@ -65,7 +65,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
       earlyEnd = publishError
       outcome = 'failed'
     }
-    const gaps = await countJobGaps(store, plan.jobId, plan.resolvedJob ?? job, plan.range)
+    const gaps = await countJobGaps(store, plan.jobId, plan.resolvedJob ?? job, Math.floor(nowMs() / 1000), plan.range)
     await record.end(outcome, earlyEnd)
     const seconds = (nowMs() - began) / 1000
     const isPart = context.partCommand !== undefined

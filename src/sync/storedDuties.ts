@@ -7,6 +7,7 @@ import type { Duty, EarlierLookback } from '../job/duty.ts'
 import type { Expectation } from '../job/expectation.ts'
 import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue } from '../job/select.ts'
+import { findLag } from '../judge/growth.ts'
 import { recordSpans } from '../load/spans/recordSpans.ts'
 import { findOrInsertSeries } from '../load/storedSeries.ts'
 import { type Duties, decideDuties, groupDuties, includesGeos, scopeKey } from '../plan/duties.ts'
@@ -96,15 +97,19 @@ export async function storeDuties(
   const { timeZone } = planning.service
   return store.write(async (tx) => {
     const ids = await readSeriesIds(tx)
-    for (const duty of removed) await deleteDuty.run(tx, toRow(duty, jobId, ids.get(seriesKey(duty.series))!))
+    const touched = new Set<number>()
+    for (const duty of removed) {
+      const id = ids.get(seriesKey(duty.series))!
+      await deleteDuty.run(tx, toRow(duty, jobId, id))
+      touched.add(id)
+    }
     for (const duty of changed) {
       const { series } = duty
       const id = ids.get(seriesKey(series)) ?? (await findOrInsertSeries(tx, { series, timeZone }, nowMs))!
       await upsertDuty.run(tx, toRow(duty, jobId, id))
+      if (changesSpans(storedRows.get(rowKey(duty)), duty)) touched.add(id)
     }
-    const concerned = new Set([...changed, ...removed].map((duty) => seriesKey(duty.series)))
-    const now = Math.floor(nowMs / 1000)
-    for (const [key, id] of await readSeriesIds(tx)) if (concerned.has(key)) await recordSpans(tx, id, now)
+    for (const id of touched) await recordSpans(tx, id, planning.now)
     const unselected = await countUnselected(
       tx,
       removed.map((duty) => ({ ...duty, seriesId: ids.get(seriesKey(duty.series))! })),
@@ -117,6 +122,12 @@ const rowKey = (duty: Duty): string => `${scopeKey(duty)} ${duty.geoIds.join()}`
 
 const isSame = (stored: Duty | undefined, duty: Duty): boolean =>
   stored !== undefined && JSON.stringify(toRow(stored, 0, 0)) === JSON.stringify(toRow(duty, 0, 0))
+
+/** Whether a changed duty changes what is missing. The end of a window that grows with time is read from the clock. */
+function changesSpans(stored: Duty | undefined, duty: Duty): boolean {
+  const end = findLag(duty.window) === null ? {} : { to: 0 }
+  return !isSame(stored && { ...stored, ...end, entryPath: '' }, { ...duty, ...end, entryPath: '' })
+}
 
 const toRow = (duty: Duty, jobId: number, seriesId: number): DutyRow => ({
   series_id: seriesId,

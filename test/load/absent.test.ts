@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
-import { ms, tempStore } from '../kit.ts'
+import { gapsAtLastRun, ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 
 const DAY = 86_400_000
@@ -26,11 +25,11 @@ describe('absent values', () => {
     for (const n of [...Array(21).keys(), ...dueDates]) {
       const requested = await market.run(store, FIXED, night(n))
       if (requested.length > 0) nights.push(n)
-      for (const { next_at } of await findGaps(store)) distances.add(next_at)
+      for (const { next_at } of await gapsAtLastRun(store)) distances.add(next_at)
     }
     expect(nights).toEqual([0, 1, 3, 7, 15, 127, 255])
     expect(distances.has(null)).toBe(true)
-    expect(await findGaps(store)).toEqual([
+    expect(await gapsAtLastRun(store)).toEqual([
       expect.objectContaining({
         reason: 'absent',
         geo_id: 3,
@@ -43,7 +42,7 @@ describe('absent values', () => {
     ])
     market.state.has = () => true
     expect(await market.run(store, FIXED, night(420), { restate: true })).toHaveLength(1)
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
   })
 
   test('absent values that arrive late are stored: a whole day, and hours of one geo', async () => {
@@ -53,7 +52,9 @@ describe('absent values', () => {
     market.state.has = (i, geo) => !lostDay(i) && !(geo === 4 && lostHours(i))
     expect(await market.run(store, FIXED, night(1))).toEqual(['2025-09-30T22..2025-10-10T22'])
     const day = { reason: 'absent', from: '2025-10-09T00:00:00+02:00', to: '2025-10-10T00:00:00+02:00', missing: 24 }
-    expect((await findGaps(store)).sort((a, b) => a.geo_id - b.geo_id || a.from.localeCompare(b.from))).toMatchObject([
+    expect(
+      (await gapsAtLastRun(store)).sort((a, b) => a.geo_id - b.geo_id || a.from.localeCompare(b.from)),
+    ).toMatchObject([
       { ...day, geo_id: 3 },
       { reason: 'absent', geo_id: 4, from: '2025-10-03T10:00:00+02:00', to: '2025-10-03T13:00:00+02:00', missing: 3 },
       { ...day, geo_id: 4 },
@@ -61,20 +62,22 @@ describe('absent values', () => {
     market.state.has = () => true
     // A job that requests nothing else has one small request a day.
     for (const n of [2, 3, 4]) expect((await market.run(store, FIXED, night(n))).length).toBeLessThan(2)
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
     expect(store.get('select count(*) from observation')).toBe(480)
   })
 
   test('nothing is missing before seven whole days are known, nor before the first and after the last value', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [] })]
     await market.run(store, FIXED, night(0))
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
     const [from, to, hole] = [at('2025-10-02T22:00:00Z'), at('2025-10-09T22:00:00Z'), at('2025-10-05T10:00:00Z')]
     Object.assign(market.state, { geos: [3], has: (i: number) => i >= from && i < to && i !== hole })
     await market.run(store, FIXED.replace('10-11', '10-09'), night(1), { restate: true })
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
     await market.run(store, FIXED, night(2), { restate: true })
-    expect(await findGaps(store)).toMatchObject([{ reason: 'absent', from: '2025-10-05T12:00:00+02:00', missing: 1 }])
+    expect(await gapsAtLastRun(store)).toMatchObject([
+      { reason: 'absent', from: '2025-10-05T12:00:00+02:00', missing: 1 },
+    ])
   })
 
   test('an empty reply about absent values of one geo continues their retry intervals', async () => {
@@ -88,7 +91,7 @@ describe('absent values', () => {
       )
         nights.push(n)
     expect(nights).toEqual([0, 1, 3, 7, 15])
-    expect(await findGaps(store)).toMatchObject([{ reason: 'absent', missing: 24 }])
+    expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'absent', missing: 24 }])
   })
 
   test('values absent for all geos have the same retry intervals for a single geo', async () => {
@@ -106,15 +109,15 @@ describe('absent values', () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     market.state.has = (instant) => !within('2025-10-25T08:00:00Z', '2025-10-25T11:00:00Z')(instant)
     const job = (what: string) => `series: [{ ${what}, lookback: 2d, refresh: 1h }]`
-    const next = async () => (await findGaps(store)).map(({ geo_id, next_at }) => `${geo_id} ${next_at}`)
+    const next = async () => (await gapsAtLastRun(store)).map(({ geo_id, next_at }) => `${geo_id} ${next_at}`)
     const rolling = job('indicators: [5], window: { last: 14d }')
     await market.run(store, rolling, night(0))
     expect(await next()).toEqual(['3 2025-11-05T19:15:00Z', '4 2025-11-05T19:15:00Z'])
     for (let n = 1; n < 8; n++) await market.run(store, rolling, night(n))
-    expect(await next()).toEqual(['3 null', '4 null'])
+    expect(await next()).toEqual(['3 2025-11-19T19:15:00Z', '4 2025-11-19T19:15:00Z'])
     // Another window of the same job with one geo.
     await market.run(store, job('indicators: [5], geoIds: [3], window: { from: 2025-10-25, to: 2025-10-27 }'), night(8))
-    expect(await next()).toEqual(['3 2025-11-21T19:15:00Z'])
+    expect(await next()).toEqual(['3 2025-11-19T19:15:00Z'])
     await market.run(store, job('indicators: [6], window: { last: 14d }'), night(9))
     expect(await next(), 'no job selects the series').toEqual([])
     await market.run(store, rolling, night(10))
@@ -133,7 +136,7 @@ describe('absent values', () => {
     const yaml = FIXED.replace('refresh: 1h', `refresh: ${refresh}`)
     await market.run(store, yaml, night(0))
     for (let n = 0; n < 4; n++) {
-      const [gap] = await findGaps(store)
+      const [gap] = await gapsAtLastRun(store)
       expect(gap?.reason).toBe(reason)
       expect(await market.run(store, yaml, ms(gap!.next_at!) - 1000)).toEqual([])
       expect(await market.run(store, yaml, ms(gap!.next_at!))).toHaveLength(1)

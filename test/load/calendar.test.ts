@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { addUnits, floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
-import { json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { gapsAtLastRun, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { openStore } from '../store.ts'
 
 const ZONE = 'Europe/Madrid'
@@ -56,8 +55,8 @@ async function calendar(kind: Kind, has: (period: { from: number; to: number }, 
   return { url: server.url, requested, all }
 }
 
-const absences = async (store: Parameters<typeof findGaps>[0]) =>
-  (await findGaps(store)).map(
+const absences = async (store: Parameters<typeof gapsAtLastRun>[0]) =>
+  (await gapsAtLastRun(store)).map(
     ({ reason, from, to, missing }) => `${reason} ${from.slice(0, 10)}..${to.slice(0, 10)} ${missing}`,
   )
 
@@ -170,7 +169,7 @@ newestFirst: ${newestFirst}
 series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chunk: ${chunk}, lookback: ${lookback}d }]`
         for (let n = 0; n < nights; n++) await runJob(store, source, yaml, { now: (now + n * 120) * 1000 })
         const expected = over.filter((period) => lost.has(period.from) && isInside(period))
-        const gaps = await findGaps(store)
+        const gaps = await gapsAtLastRun(store)
         const reported = begun.filter((period) =>
           gaps.some((gap) => ms(gap.from) / 1000 < period.to && ms(gap.to) / 1000 > period.from),
         )

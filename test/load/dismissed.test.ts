@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
-import { json, ms, replayed, runJob, serve, tempStore } from '../kit.ts'
+import { gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
 
@@ -30,11 +29,11 @@ describe('dismissed quarantine entries', () => {
     expect(openIds(store)).toEqual([1, 2, 3])
     // Dismissing one of several identical entries dismisses all.
     expect(await dismiss(store, [2], 'a misprint', night(3) + 1000)).toEqual([1, 2, 3])
-    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
+    expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'unverified' }])
     const nights = []
     for (let n = 4; n < 40; n++) if ((await market.run(store, FIXED, night(n))).length > 0) nights.push(n)
     expect(nights).toEqual([7])
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
     expect(await runChecks(store, night(40) / 1000)).toEqual([])
     const [before, after] = await bothTables(store)
     expect(after).toEqual(before)
@@ -55,7 +54,7 @@ describe('dismissed quarantine entries', () => {
       counts: { rows_rejected: 1 },
     })
     expect(openIds(store)).toHaveLength(1)
-    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
+    expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'unverified' }])
     await dismiss(store, openIds(store), 'another one', night(2))
     expect(await runChecks(store, night(2) / 1000)).toMatchObject([{ check: 'gap (unverified)' }])
     await market.run(store, ROLLING, night(3))
@@ -75,10 +74,10 @@ describe('dismissed quarantine entries', () => {
     await market.run(store, FIXED, night(1))
     await dismiss(store, [1], 'a misprint', night(1))
     await market.run(store, FIXED, night(3))
-    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified' }])
+    expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'unverified' }])
     await dismiss(store, [2], 'another', night(3))
     await market.run(store, FIXED, night(7))
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
   })
 
   test('a dismissed entry also lets a run with --on-reject fail succeed', async () => {
@@ -96,6 +95,6 @@ describe('dismissed quarantine entries', () => {
     await dismiss(store, openIds(store), 'known', night(0))
     await runJob(store, server, FIXED, { now: night(1) })
     expect(openIds(store)).toEqual([])
-    expect(await findGaps(store)).toMatchObject([{ reason: 'failed' }])
+    expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'failed' }])
   })
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
+import { askedWindow, gapsAtLastRun, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 
 const DAY = 86_400_000
 const START = ms('2025-11-01T00:00:00Z') / 1000
@@ -30,7 +29,7 @@ newestFirst: ${newestFirst}
 series: [{ indicators: [888], window: { from: 2025-11-01, to: 2025-11-15 }, chunk: 1d }]`
     await runJob(store, server, yaml, { now: ms('2025-11-20T12:00:00Z') })
     expect(store.get('select count(*) from observation')).toBe(4)
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
   },
 )
 

@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { formatLocal } from '../../src/util/time/zone.ts'
-import { ms, tempStore } from '../kit.ts'
+import { gapsAtLastRun, ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const job = (from: string, to: string, more = '') =>
   `series: [{ indicators: [5], window: { from: ${from}, to: ${to} }, lookback: 1d, refresh: 1h${more} }]`
-const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
-  (await findGaps(store))
+const gapsOf = async (store: Parameters<typeof gapsAtLastRun>[0]) =>
+  (await gapsAtLastRun(store))
     .filter(({ reason }) => reason !== 'never requested')
     .map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
 

@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { dump } from '../dump.ts'
-import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
+import { askedWindow, gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { source } from '../source.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const job = (from: string, to: string, geo = '') =>
   `series: [{ indicators: [5]${geo}, window: { from: ${from}, to: ${to} }, lookback: 1d, refresh: 1h }]`
-const gapsOf = async (store: Parameters<typeof findGaps>[0]) =>
-  (await findGaps(store)).map(
+const gapsOf = async (store: Parameters<typeof gapsAtLastRun>[0]) =>
+  (await gapsAtLastRun(store)).map(
     ({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`,
   )
 

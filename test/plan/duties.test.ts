@@ -6,9 +6,8 @@ import { parseWindow, resolveWindow, windowText } from '../../src/job/moment.ts'
 import { readJob } from '../../src/job/read.ts'
 import { decideDuties } from '../../src/plan/duties.ts'
 import { listSelectedRanges } from '../../src/plan/entries.ts'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { gapsAtLastRun, json, ms, runJob, serve, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 
 const DAY = 86_400
@@ -154,7 +153,7 @@ describe('a rolling window', () => {
     const lost = { from: ms('2025-11-07T23:00:00Z') / 1000, to: ms('2025-11-08T23:00:00Z') / 1000 }
     market.state.has = (at) => at < lost.from || at >= lost.to
     for (let n = 0; n < 12; n++) await market.run(store, job('{ last: 1d }'), night(n))
-    expect(await findGaps(store)).toMatchObject([
+    expect(await gapsAtLastRun(store)).toMatchObject([
       { reason: 'absent', from: '2025-11-08T00:00:00+01:00', to: '2025-11-09T00:00:00+01:00', job: 'test' },
     ])
   })

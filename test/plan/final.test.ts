@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
-import { ms, runJob, tempStore } from '../kit.ts'
+import { gapsAtLastRun, ms, runJob, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 
 const NOON = '2025-11-04T12:00:00Z'
@@ -48,7 +47,7 @@ describe('settled values and lookback', () => {
       { from_local: '2025-10-01T00:00:00+02:00', to_local: '2025-11-21T00:00:00+01:00', state: 'final' },
       { from_local: '2025-11-21T00:00:00+01:00', to_local: '2025-11-24T00:00:00+01:00', state: 'provisional' },
     ])
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
   })
 })
 
@@ -62,12 +61,12 @@ describe('old unverified data', () => {
     const nights: number[] = []
     for (let n = 0; n < 40; n++) if ((await market.run(store, FIXED, night(n))).length > 0) nights.push(n)
     expect(nights).toEqual([0, 1, 3, 7, 15, 31])
-    expect(await findGaps(store)).toMatchObject([
+    expect(await gapsAtLastRun(store)).toMatchObject([
       { reason: 'unverified', from: '2025-10-01T00:00:00+02:00', to: '2025-10-03T00:00:00+02:00' },
     ])
     market.state.spoiled = () => false
     expect(await market.run(store, FIXED, night(63))).toHaveLength(1)
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
     expect(await market.run(store, FIXED, night(200))).toEqual([])
   })
 
@@ -76,9 +75,9 @@ describe('old unverified data', () => {
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]
     await market.run(store, FIXED, night(1), { restate: true })
-    expect(await findGaps(store)).toMatchObject([{ reason: 'unverified', geo_id: 8741 }])
+    expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'unverified', geo_id: 8741 }])
     expect(store.all('select geo_id, state from coverage order by 1')).toEqual([
-      { geo_id: 0, state: 'final' },
+      { geo_id: 3, state: 'final' },
       { geo_id: 8741, state: 'unverified' },
     ])
     expect(store.get('select count(*) from observation where geo_id = 8741')).toBe(48)
@@ -87,7 +86,7 @@ describe('old unverified data', () => {
     expect(await market.run(store, FIXED.replace('[5]', '[5], geoIds: [3]'), night(2))).toEqual([])
     expect(await market.run(store, one, night(2))).toEqual(['2025-09-30T22..2025-10-02T22 8741'])
     expect(await market.run(store, FIXED, night(3))).toEqual([])
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
   })
 
   test('all geos are requested again if one is unverified', async () => {
@@ -97,7 +96,7 @@ describe('old unverified data', () => {
     await market.run(store, FIXED, night(1), { restate: true })
     market.state.geos = [3, 8741]
     expect(await market.run(store, FIXED, night(2))).toEqual(['2025-09-30T22..2025-10-02T22'])
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
     expect(store.get('select count(*) from _coverage')).toBe(1)
   })
 })

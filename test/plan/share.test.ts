@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { dump } from '../dump.ts'
-import { ms, tempFolder, tempStore } from '../kit.ts'
+import { gapsAtLastRun, ms, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import { openStore, type Store } from '../store.ts'
 
@@ -117,7 +116,7 @@ test.each([
   const market = await lacking()
   const store = await tempStore()
   const yaml = `series:\n${series([1])}${others(ids(20, 20))}`
-  const gaps = async () => new Set((await findGaps(store)).map(({ reason }) => reason))
+  const gaps = async () => new Set((await gapsAtLastRun(store)).map(({ reason }) => reason))
   await market.run(store, yaml, night(0))
   market.state.tiempo = tiempo
   expect(await market.run(store, yaml, night(1))).toHaveLength(21)

@@ -1,12 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { readStatus } from '../../src/reports/readStatus.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { StoreError } from '../../src/util/errors.ts'
-import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { emulate, gapsAtLastRun, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
 
@@ -251,7 +250,7 @@ test('a range before windows that a clock in 2076 requested is no gap', async ()
   expect(store.all(`select substr(to_local, 1, 4) as year from gaps where reason = 'never requested'`)).toEqual([
     { year: '2076' },
   ])
-  expect(await findGaps(store)).toEqual([])
+  expect(await gapsAtLastRun(store)).toEqual([])
   expect((await runChecks(store, NOW / 1000)).filter(({ check }) => check.startsWith('gap'))).toEqual([])
   expect((await readStatus(store, NOW / 1000)).never_requested).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { findGaps, findProvisional } from '../../src/reports/findGaps.ts'
+import { findProvisional } from '../../src/reports/findGaps.ts'
 import { countPendingValues, pendingText } from '../../src/reports/pending.ts'
-import { ms, runCommand, tempFolder, tempStore } from '../kit.ts'
+import { gapsAtLastRun, ms, runCommand, tempFolder, tempStore } from '../kit.ts'
 import { stepsOf } from '../page/plans.ts'
 import { source } from '../source.ts'
 
@@ -13,7 +13,7 @@ test('a missing value that may still arrive is pending, not a gap, in every outp
   const lost = [seconds('2025-11-04T04:00:00Z')]
   const [store, market] = [await tempStore(), await source({ geos: [3, 4], has: (at) => !lost.includes(at) })]
   await market.run(store, JOB, NOW)
-  expect(await findGaps(store)).toEqual([])
+  expect(await gapsAtLastRun(store)).toEqual([])
   const steps = await stepsOf(store, async () =>
     expect(await countPendingValues(store)).toEqual({ values: 2, series: 1 }),
   )
@@ -59,7 +59,7 @@ test.each(['20d', '8mo'])(
     const [store, market] = [await tempStore(), await source({ has: (at) => at < hole.from || at >= hole.to })]
     const yaml = `series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-05 }, lookback: ${lookback} }]`
     await market.run(store, yaml, NOW)
-    expect(await findGaps(store)).toEqual([])
+    expect(await gapsAtLastRun(store)).toEqual([])
     const found = {
       from: '2025-10-22T06:00:00+02:00',
       to: '2025-10-22T12:00:00+02:00',

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { planRetry } from '../../src/plan/planRetry.ts'
 import { readRetryRequests } from '../../src/reports/failedRequests.ts'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { askedWindow, emulate, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
+import { askedWindow, emulate, gapsAtLastRun, json, judgeAgain, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { openReader } from '../store.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
@@ -77,7 +76,8 @@ describe('missing values', () => {
       ms('2025-04-01T22:00:00Z') / 1000,
       ms('2025-04-02T22:00:00Z') / 1000,
     ])
-    expect(await findGaps(store)).toMatchObject([
+    await judgeAgain(store)
+    expect(await gapsAtLastRun(store)).toMatchObject([
       { reason: 'failed', from: '2025-03-10T00:00:00+01:00', to: '2025-03-11T00:00:00+01:00' },
       {
         reason: 'absent',
@@ -115,7 +115,7 @@ describe('missing values', () => {
     const job = (last: string) => `series:\n  - { indicators: [1739], window: { last: ${last} }, lookback: 2d }`
     await runJob(store, emulator, job('10d'), { now: ms('2025-10-01T12:00:00Z') })
     await runJob(store, emulator, job('40d'), now)
-    expect((await findGaps(store)).filter(({ reason }) => reason !== 'absent')).toEqual([])
+    expect((await gapsAtLastRun(store)).filter(({ reason }) => reason !== 'absent')).toEqual([])
     expect(store.all('select local_date from observations_daily where hours < 23')).toEqual([])
   })
 

@@ -2,11 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openWriter } from '../../src/db/lock.ts'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { openRun } from '../../src/sync/record.ts'
-import { json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { gapsAtLastRun, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
@@ -16,7 +15,7 @@ const SERIES = 'series: [{ indicators: [1, 2, 3], window: { from: 2025-10-01, to
 const NEXT = 'indicator-sync sync test.yaml'
 
 const gapsOf = async (store: Store) =>
-  (await findGaps(store)).map(
+  (await gapsAtLastRun(store)).map(
     ({ indicator_id, geo_id, reason, from, to }) =>
       `${indicator_id} ${geo_id} ${reason} ${from.slice(5, 10)}..${to.slice(5, 10)}`,
   )

@@ -2,11 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
-import { json, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { gapsAtLastRun, json, judgeAgain, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
@@ -30,7 +29,7 @@ async function world() {
 const jobs = (store: Store) => store.all('select name, host, file from _job order by id')
 const findings = async (store: Store, ...checks: string[]) =>
   (await runChecks(store, night(9) / 1000)).filter(({ check }) => checks.includes(check)).map(({ what }) => what)
-const gapIds = async (store: Store) => (await findGaps(store)).map(({ indicator_id }) => indicator_id)
+const gapIds = async (store: Store) => (await gapsAtLastRun(store)).map(({ indicator_id }) => indicator_id)
 
 describe('two jobs with one name', () => {
   test('in two files, both are required and judged, and one finding names both files and a command', async () => {
@@ -109,12 +108,13 @@ describe('a job whose file is gone', () => {
     const jobSource = file('gone.yaml')
     await runJob(store, broken, job(1), { now: night(0), jobSource })
     rmSync(jobSource.file)
-    expect(await findGaps(store)).toMatchObject([{ indicator_id: 1, job: 'nightly', next: null }])
+    expect(await gapsAtLastRun(store)).toMatchObject([{ indicator_id: 1, job: 'nightly', next: null }])
     expect(await findings(store, 'job file')).toEqual([
       `job file ${jobSource.file} of nightly is gone; what it selects stays required until \`indicator-sync prune --job nightly\``,
     ])
     store.run(`delete from _fetch`, [])
-    expect((await findGaps(store))[0]!.command).toMatch(/^indicator-sync prune --job nightly --database /)
+    await judgeAgain(store)
+    expect((await gapsAtLastRun(store))[0]!.command).toMatch(/^indicator-sync prune --job nightly --database /)
     store.run(`update _run set outcome = 'failed'`, [])
     const { html } = await askPage(store, '/')
     expect(html).toContain('prune --job nightly')

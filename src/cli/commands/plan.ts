@@ -114,7 +114,7 @@ export async function handler(args: PlanArgs): Promise<number> {
         const { job } = planned
         const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, listNamedGeos(job))) : []
         const ahead = [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)].map((hint) => `${hint}.`)
-        const gaps = reader ? jobGapsText(await countJobGaps(reader, planned.jobId, job)) : ''
+        const gaps = reader ? jobGapsText(await countJobGaps(reader, planned.jobId, job, now)) : ''
         const notes = () => [...planned.notes(), ...lacking, ...ahead]
         print(planText({ ...planned, notes }, { now, zone: service.timeZone, isPart, gaps }))
       }

@@ -183,7 +183,7 @@ async function recordUnreached(
     isPart: context.partCommand !== undefined,
     outcome: 'stopped',
     counts: NO_COUNTS,
-    gaps: await countJobGaps(context.store, jobId, job),
+    gaps: await countJobGaps(context.store, jobId, job, Math.floor(context.nowMs() / 1000)),
     failures: [],
     seconds: 0,
     earlyEnd,

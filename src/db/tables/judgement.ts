@@ -29,7 +29,7 @@ export const _span = table(
     next_at: optional(instant('Earliest next request; NULL if no sync requests it by itself')),
     due_at: optional(instant('Missing from then on, expected before; NULL if that does not depend on time')),
     job: optional(text('First job that selects it; NULL if none')),
-    job_id: optional(integer('This job (_job.id)')),
+    job_id: optional(integer('Its id (_job.id)')),
     accepted: flag('1 if somebody accepted that the data is missing (gaps accept)'),
     tolerated: flag('1 if it is one of a few lost values of a day, which are no finding'),
   },

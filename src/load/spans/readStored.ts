@@ -5,16 +5,15 @@ import { FETCH_OUTCOMES } from '../../db/tables/codes.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { epochSeconds } from '../../db/tables/sql/expressions.ts'
 import type { EarlierLookback } from '../../job/duty.ts'
-import { endLag, parseWindow, resolveMoment } from '../../job/moment.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import type { RefusalTimes } from '../../job/plannerState.ts'
 import { borderUnit } from '../../judge/finality.ts'
+import { findLag, graceSeconds } from '../../judge/growth.ts'
 import type { StoredSeries, Timeline, Want } from '../../judge/judgeTypes.ts'
 import { findAllowedLag } from '../../judge/usualLag.ts'
 import { parseNumbers } from '../../util/json.ts'
-import { DAY, floorToSecond, HOUR, type Instant } from '../../util/time/instant.ts'
+import { floorToSecond, HOUR } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
-import { ceilTo, type Unit } from '../../util/time/zone.ts'
 
 /* Reads what the judgement of one series depends on: a few queries by key. */
 
@@ -35,21 +34,12 @@ const selectTimelines = prepareQuery((db, { seriesId }: SeriesId) =>
     .orderBy('geo_id'),
 )
 
-const selectWants = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectDuties = prepareQuery((db, { seriesId }: SeriesId) =>
   db
     .selectFrom('_duty as d')
     .innerJoin('_job as j', 'j.id', 'd.job_id')
-    .select([
-      'j.name as job',
-      'j.id as job_id',
-      'd.geo_ids',
-      'd.from_at',
-      'd.to_at',
-      'd.window_text',
-      'd.time_zone',
-      'd.lookback_s',
-    ])
-    .select(['d.earlier_lookbacks', 'd.refresh_s', 'd.since_at', 'j.usual_s'])
+    .select(['j.id', 'j.name', 'j.usual_s', 'd.geo_ids', 'd.window_text', 'd.from_at', 'd.to_at', 'd.lookback_s'])
+    .select(['d.earlier_lookbacks', 'd.refresh_s', 'd.since_at'])
     .where('d.series_id', '=', seriesId)
     .orderBy('j.name')
     .orderBy('j.id')
@@ -141,31 +131,21 @@ const selectLastPeriod = prepareQuery((db, { seriesId, geo }: SeriesId & { reado
     .limit(1),
 )
 
-/** Seconds that new time may stay unrequested, in usual intervals between the runs of its job: a run may be late. */
-const GRACE_INTERVALS = 1.25
-
 /** Reads what jobs want of a series. */
-async function readWants(db: Db, seriesId: number, zone: string, unit: Unit, now: Instant): Promise<Want[]> {
-  return (await selectWants.all(db, { seriesId })).map((row) => {
-    const window = parseWindow(row.window_text)
-    const isGrowing = window !== undefined && (window.to.kind === 'relative' || window.to.kind === 'now')
-    const end = isGrowing ? ceilTo(zone, resolveMoment(window.to, row.time_zone, now), unit) : row.to_at
-    const earlierLookbacks = JSON.parse(row.earlier_lookbacks ?? '[]') as EarlierLookback[]
-    return {
-      job: row.job,
-      jobId: row.job_id,
-      geoIds: parseNumbers(row.geo_ids || null),
-      from: row.from_at,
-      to: Math.max(row.from_at, row.to_at, end),
-      lagS: isGrowing ? endLag(window.to) : null,
-      lookbackS: row.lookback_s,
-      earlierLookbacks,
-      refreshS: row.refresh_s,
-      sinceAt: row.since_at,
-      graceS: Math.max(DAY, row.usual_s ?? DAY) * GRACE_INTERVALS,
-    }
-  })
-}
+const readWants = async (db: Db, seriesId: number): Promise<Want[]> =>
+  (await selectDuties.all(db, { seriesId })).map((duty) => ({
+    job: duty.name,
+    jobId: duty.id,
+    geoIds: parseNumbers(duty.geo_ids || null),
+    from: duty.from_at,
+    to: duty.to_at,
+    lagS: findLag(duty.window_text),
+    lookbackS: duty.lookback_s,
+    earlierLookbacks: JSON.parse(duty.earlier_lookbacks ?? '[]') as EarlierLookback[],
+    refreshS: duty.refresh_s,
+    sinceAt: duty.since_at,
+    graceS: graceSeconds(duty.usual_s),
+  }))
 
 type FailureRow = { readonly id: number; readonly finished_at: string; readonly status: number | null }
 
@@ -199,7 +179,6 @@ const toFailedRange = (row: {
 export async function readStored(
   db: Db,
   seriesId: number,
-  now: Instant,
 ): Promise<{ readonly wants: readonly Want[]; readonly stored: Omit<StoredSeries, 'absences'> }> {
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
   const lookbackS = lookback_s ?? DEFAULT_LOOKBACK
@@ -233,5 +212,5 @@ export async function readStored(
     unknown: await readRefusals(db, seriesId, failures),
     allowedLagS: ends ? findAllowedLag(await selectLastFetches.all(db, { seriesId })) : null,
   }
-  return { wants: await readWants(db, seriesId, time_zone, stored.unit, now), stored }
+  return { wants: await readWants(db, seriesId), stored }
 }

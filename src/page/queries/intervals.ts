@@ -1,6 +1,6 @@
 import { expressionBuilder } from 'kysely'
 import { ALL_GEOS, type GapReason } from '../../db/tables/codes.ts'
-import { isMissed } from '../../reports/findGaps.ts'
+import { gapsAt, isMissed } from '../../reports/findGaps.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import type { PageRequest } from '../page.ts'
 
@@ -39,7 +39,7 @@ const listed = (ids: readonly number[]) => ids.map((id) => expressionBuilder().v
 
 /** Reads the coverage of series, or of an interval of it: first stored data, then missing data. Reads no values. */
 export async function readCoverageIntervals(
-  { store }: Pick<PageRequest, 'store'>,
+  { store, now }: Pick<PageRequest, 'store' | 'now'>,
   ids: readonly number[],
   within?: Interval,
 ): Promise<ReadonlyMap<number, CoverageInterval[]>> {
@@ -55,7 +55,7 @@ export async function readCoverageIntervals(
   for (const { series_id, ...row } of stored)
     intervals.get(series_id)!.push({ ...row, reason: null, missing: null, nextAt: null, jobId: null })
   const gaps = await store.kysely
-    .selectFrom('gaps')
+    .selectFrom(gapsAt(now))
     .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to'])
     .select(['reason', 'missing', 'next_at as nextAt', 'job_id as jobId'])
     .select((eb) => isMissed(eb).as('isMissed'))

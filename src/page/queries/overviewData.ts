@@ -1,4 +1,4 @@
-import { isMissed } from '../../reports/findGaps.ts'
+import { gapsAt, isMissed } from '../../reports/findGaps.ts'
 import { findReaches, type Reach } from '../../reports/lag.ts'
 import { findFailedRuns, findRunningRun, findUnfinishedRuns, withDeadRuns } from '../../reports/lastRuns.ts'
 import { readFailures } from '../../reports/readStatus.ts'
@@ -28,9 +28,9 @@ const TREND_DAYS = 30
  * Reads the gaps of each series by reason: their count, range and length, and one of the jobs that select them. Mistakes of jobs are
  * listed as such, not as gaps.
  */
-async function gapsBySeries({ store }: PageRequest, { findMistake, gapCommand }: Remedies) {
+async function gapsBySeries({ store, now }: PageRequest, { findMistake, gapCommand }: Remedies) {
   const gaps = await store.kysely
-    .selectFrom('gaps')
+    .selectFrom(gapsAt(now))
     .select(({ fn, eb }) => [
       'series_id',
       'geo_id',

@@ -10,13 +10,13 @@ const INTERVAL_COLUMNS = {
   to_local: text('End, exclusive'),
 }
 
-/** The current time. */
+/** The current time, if nothing else is given. */
 const NOW = "unixepoch('now')"
 const MAX_INSTANT = 253402300799
 
-/** A span with the identity of its series, and its end now. */
-const SPANS = `select s.kind, s.indicator_id, s.time_trunc, s.time_zone, p.*,
-        min(coalesce(p.to_at, ${MAX_INSTANT}), coalesce(${NOW} - p.lag_s, ${MAX_INSTANT})) as end_at
+/** Spans with the identity of their series, and their end at an instant. */
+const spansSql = (now: string): string => `select s.kind, s.indicator_id, s.time_trunc, s.time_zone, p.*,
+        min(coalesce(p.to_at, ${MAX_INSTANT}), coalesce(${now} - p.lag_s, ${MAX_INSTANT})) as end_at
       from _span p join series s on s.id = p.series_id`
 
 const COVERAGE_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
@@ -24,7 +24,7 @@ const COVERAGE_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNa
     ${localTimeSql('h', 'h.end_at')} as to_local,
     case when h.response = 'unverified' then 'unverified' when h.state = 'provisional' then 'provisional'
       when h.response = 'empty' then 'empty' else 'final' end as state, ${utcTime('h.fetched_at')} as fetched_at
-  from (${SPANS} where p.response is not null) h`
+  from (${spansSql(NOW)} where p.response is not null) h`
 
 /** Outcomes as a list in SQL. */
 const words = (outcomes: readonly FetchOutcome[]): string => outcomes.map((outcome) => `'${outcome}'`).join(', ')
@@ -38,13 +38,17 @@ export const selectsPart = (row: string): string =>
 /** Missing data of an indicator that the catalogue no longer lists has ended, and is not late. */
 const IS_WITHDRAWN = `exists (select 1 from indicator i where i.kind = s.kind and i.id = s.indicator_id and i.withdrawn_at is not null)`
 
-const GAPS_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.end_at as to_at,
+/** The missing data at an instant, as the view `gaps` has it; `accepted`: what somebody accepted instead. */
+export const gapsSql = (
+  now = NOW,
+  accepted = 0,
+): string => `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.end_at as to_at,
       ${localTimeSql('h', 'h.from_at')} as from_local,
       ${localTimeSql('h', 'h.end_at')} as to_local,
       h.reason, h.step_s, h.missing,
       case when h.reason not in ('never requested', 'failed') then ${utcTime('h.next_at')} end as next_at, h.job, h.job_id
-    from (${SPANS}
-      where p.state = 'missing' and p.accepted = 0 and (p.due_at is null or p.due_at <= ${NOW})
+    from (${spansSql(now)}
+      where p.state = 'missing' and p.accepted = ${accepted} and (p.due_at is null or p.due_at <= ${now})
         and not (p.reason = 'late' and ${IS_WITHDRAWN})) h
     where h.from_at < h.end_at`
 
@@ -72,7 +76,7 @@ export const COVERAGE_VIEWS = {
       'Stored ranges of each series and geo. A range is final if it was fetched when its end was already older than the lookback of the series (the longest of all jobs).',
     columns: {
       ...INDICATOR_COLUMNS,
-      geo_id: integer('Requested geo; 0 = all'),
+      geo_id: integer('Geo (geo.id); 0 = all, while no geo is known'),
       ...INTERVAL_COLUMNS,
       state: text(
         'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows or lacked stored values; the range is fetched again)',
@@ -82,26 +86,27 @@ export const COVERAGE_VIEWS = {
     sql: COVERAGE_VIEW,
   },
   gaps: {
-    about: 'Missing data in ranges that a job selects, or that were requested before.',
+    about:
+      'Missing data in ranges that a job selects, or that were requested before. Data that is expected later and accepted gaps are left out.',
     columns: {
       ...INDICATOR_COLUMNS,
       ...pick(series, 'time_trunc'),
-      geo_id: integer('Geo (geo.id); 0 = all'),
+      geo_id: integer('Geo (geo.id); 0 = all, while no geo is known, and other geos that may exist'),
       ...INTERVAL_COLUMNS,
       reason: word<GapReason>(
-        'never requested, failed, unverified (see coverage.state) or absent (the service has no values)',
+        'never requested, failed, unverified (see coverage.state), absent (no row), null (a row without value), withdrawn (the service took the value back), late (nothing came after the last value) or no values (there never was one)',
       ),
-      step_s: optional(integer('Length of a missing period, if absent; NULL if unknown')),
-      missing: optional(integer('Number of missing periods, if absent; NULL if their length is unknown')),
+      step_s: optional(integer('Length of a missing period, in seconds; NULL if unknown')),
+      missing: optional(integer('Number of missing periods; NULL if unknown')),
       next_at: optional(
         text(
-          'Earliest next request (UTC), if absent or unverified; NULL if no job selects it, or after half a year of retries',
+          'Earliest next request (UTC); NULL for never requested and failed, if no job selects it, and after half a year of retries',
         ),
       ),
       job: optional(text('First job that selects it; NULL if none')),
-      job_id: optional(integer('This job (_job.id)')),
+      job_id: optional(integer('Its id (_job.id)')),
     },
-    sql: GAPS_VIEW,
+    sql: gapsSql(),
   },
   freshness: {
     about: 'First and last value of each series and geo, and the last successful request.',

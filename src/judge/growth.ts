@@ -1,0 +1,23 @@
+import { parseWindow, spanSeconds } from '../job/moment.ts'
+import { DAY } from '../util/time/instant.ts'
+
+/* How windows grow with time. */
+
+/**
+ * The seconds by which the end of a window stays behind the clock at most, negative for the future; null if it does not move. Days count
+ * from the start of today, so an end in days may be a day earlier than its distance.
+ */
+export function findLag(window: string): number | null {
+  const to = parseWindow(window)?.to
+  if (to?.kind === 'now') return 0
+  if (to?.kind !== 'relative') return null
+  const { count, unit } = to.span
+  const seconds = spanSeconds(to.span)
+  if (unit === 'minute' || unit === 'hour') return 60 - seconds
+  // Months and years ahead are shorter than `spanSeconds` says.
+  const shortest = count > 0 && (unit === 'month' || unit === 'year') ? seconds - 3 * count * DAY : seconds
+  return DAY - shortest
+}
+
+/** Seconds that new time may stay unrequested: a job that runs daily leaves up to a day. `usualS`: usual seconds between its runs. */
+export const graceSeconds = (usualS: number | null): number => 1.25 * Math.max(DAY, usualS ?? 0)
