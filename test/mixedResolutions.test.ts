@@ -67,7 +67,11 @@ describe.each(CLOSE)('mixed resolutions%s', (close, more) => {
       const service = serviceOf(truth)
       const server = await serveTruth(() => ({ truth }))
       await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
-      expect(stored(store)).toEqual(meant(truth))
+      // A few values between the hours are not sums, but they leave open which step the hours beside a change have (C5).
+      const isOpen = more.strays !== undefined
+      const withoutSteps = (rows: readonly unknown[]) =>
+        rows.map((row) => ({ ...(row as object), step: isOpen ? 0 : (row as { step: number }).step }))
+      expect(withoutSteps(stored(store))).toEqual(withoutSteps(meant(truth)))
       const before = server.questions.length
       await runJob(store, server, jobOf(truth, ', chunk: 6mo'), { now: NOW, service })
       expect(server.questions.length - before).toBe(0)

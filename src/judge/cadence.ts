@@ -74,14 +74,10 @@ interface Block extends Run {
 }
 
 /** Finds the stretches of a timeline. Borders between them are those of days; `refineBorders` moves them into a day. */
-export function findStretches(days: readonly DayShape[], input: CadenceInput): Stretch[] {
-  return findGrids(days, input).map(({ grid, ...stretch }) => ({
-    ...stretch,
-    grid: grid && normalizeGrid(grid, input.zone),
-  }))
-}
-
-function findGrids(days: readonly DayShape[], { zone, grouped, announced, expect }: CadenceInput): Stretch[] {
+export function findStretches(
+  days: readonly DayShape[],
+  { zone, grouped, announced, expect }: CadenceInput,
+): Stretch[] {
   // C9: the job knows better.
   if (expect === 'irregular') return [irregular('irregular')]
   if (expect !== null) return [regular(ALWAYS, expectedGrid(days, zone, expect))]
@@ -302,7 +298,7 @@ export type ValuesAround = (border: Instant) => readonly Instant[]
  * the two days beside a border and of the days between that hold no step.
  */
 export function refineBorders(stretches: readonly Stretch[], zone: string, values: ValuesAround): Stretch[] {
-  return stretches.map((stretch, i) => {
+  const refined = stretches.map((stretch, i) => {
     const { from, grid: after } = stretch
     const before = stretches[i - 1]
     if (!before?.grid || !after) return stretch
@@ -313,6 +309,8 @@ export function refineBorders(stretches: readonly Stretch[], zone: string, value
     const own = values(from).filter((at) => at >= before.from && at < to)
     return { ...stretch, from: findChange(before.grid, after, from, zone, own) }
   })
+  // Only now, because the grids beside a border are compared by instants near to it.
+  return refined.map(({ grid, ...stretch }) => ({ ...stretch, grid: grid && normalizeGrid(grid, zone) }))
 }
 
 /** The last clock change before the end of the day after a border, if it explains that the periods begin at another local time. */

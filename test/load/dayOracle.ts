@@ -66,12 +66,13 @@ const STEP_MINUTES = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 3
 function stepOf(zone: string, seconds: number, instants: readonly number[]) {
   for (const minutes of STEP_MINUTES) {
     const step = minutes * 60
-    const offsets = instants.map((at) => clockOf(zone, at) % step)
+    // Periods up to an hour follow each other in UTC, longer ones on the local clock.
+    const offsets = instants.map((at) => (minutes <= 60 ? at : clockOf(zone, at)) % step)
     const most = offsets
       .map((offset) => ({ offset, count: offsets.filter((other) => other === offset).length }))
       .reduce((best, one) => (one.count > best.count ? one : best), { offset: 0, count: 0 })
     const needed = minutes === 1440 ? 1 : ((seconds / step) * 7) / 8
-    if (most.count >= needed && most.count * 2 >= instants.length)
+    if (most.count >= needed && most.count * 2 > instants.length)
       return { step_s: step, offset_s: most.offset, strays: instants.length - most.count }
   }
   return { step_s: null, offset_s: null, strays: null }

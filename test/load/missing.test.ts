@@ -10,7 +10,8 @@ const job = (from: string, to: string, more = '') =>
   `series: [{ indicators: [5], window: { from: ${from}, to: ${to} }, lookback: 1d, refresh: 1h${more} }]`
 const gapsOf = async (store: Parameters<typeof gapsAtLastRun>[0]) =>
   (await gapsAtLastRun(store))
-    .filter(({ reason }) => reason !== 'never requested')
+    // The end of a geo that has ended is late, which is not about its periods.
+    .filter(({ reason }) => reason !== 'never requested' && reason !== 'late')
     .map(({ reason, geo_id, from, to }) => `${reason} ${geo_id} ${from.slice(5, 10)}..${to.slice(5, 10)}`)
 
 describe('a known geo that is missing in a reply for all geos', () => {
@@ -80,11 +81,11 @@ describe('stray rows and missing values', () => {
     async (chunk) => {
       const service = { ...SERVICES.generic, timeZone: 'Australia/Lord_Howe' }
       const lost = at('2025-10-03T22:00:00+10:30')
-      const halves = Array.from({ length: 11 * 48 }, (_, i) => at('2025-09-30T00:00:00+10:30') + i * 1800)
+      const halves = Array.from({ length: 21 * 48 }, (_, i) => at('2025-09-20T00:00:00+10:30') + i * 1800)
       const hours = halves.filter((half) => formatLocal(service.timeZone, half).slice(14, 16) === '00')
       const market = await source({ strays: hours, has: (one) => hours.includes(one) && one !== lost })
       const store = await tempStore()
-      await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0), {}, service)
+      await market.run(store, job('2025-09-21', '2025-10-10', `, chunk: ${chunk}`), night(0), {}, service)
       expect(await gapsOf(store)).toEqual(['absent 3 10-03..10-03'])
       expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
     },

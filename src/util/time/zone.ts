@@ -7,6 +7,7 @@ import { startOfMonth } from 'date-fns/startOfMonth'
 import { startOfYear } from 'date-fns/startOfYear'
 import { didYouMean } from '../didYouMean.ts'
 import { InputError } from '../errors.ts'
+import { modulo } from '../modulo.ts'
 import { DAY, daysFromCivil, type Instant, isDate } from './instant.ts'
 
 /** A day of a local calendar, `YYYY-MM-DD`. */
@@ -196,7 +197,7 @@ export function addLocal(zone: string, at: Instant, unit: 'day' | 'month' | 'yea
   const day = floorTo(zone, at, 'day')
   const moved = moveDays(zone, day, unit, count)
   if (at === day || count === 0) return moved + (at - day)
-  return atLocal(zone, localDate(zone, moved), (at + offsetAt(zone, at)) % DAY)!
+  return atLocal(zone, localDate(zone, moved), modulo(at + offsetAt(zone, at), DAY))!
 }
 
 /** Moves the beginning of a day. */
