@@ -11,8 +11,9 @@ const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 24 * HOUR
 /** Each series lacks an hour per day of a window that is long settled. */
 const series = (ids: readonly number[], more = '') =>
   `  - { indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-11 }, lookback: 2d, refresh: 1h${more} }\n`
+/** Each series requests yesterday and today: a longer lookback would add the days before, which a job still requires. */
 const others = (ids: readonly number[]) =>
-  `  - { indicators: [${ids}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, refresh: 5m }\n`
+  `  - { indicators: [${ids}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, lookback: 12h, refresh: 5m }\n`
 const ids = (n: number, first = 1) => Array.from({ length: n }, (_, i) => first + i)
 const lacking = () => source({ has: (at) => at % 86_400 !== 0 })
 /** The days of each request for absent values. */

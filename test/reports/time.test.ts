@@ -26,23 +26,53 @@ describe('a change of resolution', () => {
     expect(month).toEqual({ count: 31 * 96 + 4, hours: 31 * 24 + 1, energy: null })
   })
 
-  test('rewritten history replaces the hours and keeps them as past values', async () => {
+  test('rewritten history replaces the hours, whose values stay known as of then', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS, historyRewrittenAt: SECONDS + 1000 })
     const yaml = 'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-09-01, to: 2025-09-03 } }'
     await runJob(store, emulator, yaml, now)
-    expect(store.get('select count(*) from observation')).toBe(48)
+    const hours = store.all('select at, value from observation order by at')
+    expect(hours).toHaveLength(48)
     emulator.setNow(SECONDS + 86_400)
     await runJob(store, emulator, yaml, { now: ms(NOW) + 86_400_000, options: { restate: true } })
     expect(store.all('select step_s, count(*) as n from observation group by 1')).toEqual([{ step_s: 900, n: 192 }])
-    expect(store.get('select count(*) from observation_revision where step_s = 3600')).toBe(48)
+    // The first quarter of an hour has the value of the hour: a change of step alone is no revision.
+    expect(store.get('select count(*) from observation_revision')).toBe(0)
     const then = new Date(ms(NOW) + 3_600_000).toISOString()
     expect(
-      store.get(
-        'select count(*) from observation_history where valid_from <= ? and (valid_to is null or valid_to > ?)',
+      store.all(
+        `select at, value from observation_history
+         where valid_from <= ? and (valid_to is null or valid_to > ?) order by at`,
         [then, then],
       ),
-    ).toBe(48)
+    ).toEqual(hours)
+  })
+
+  test('rewritten history with other values keeps the hours as revisions with their step', async () => {
+    const store = await tempStore()
+    let [step, value] = [3600, 1]
+    const server = await serve((request, response) => {
+      const { from, end } = askedWindow(request)
+      const periods = Array.from({ length: Math.ceil((end + 1 - from) / step) }, (_, i) => from + i * step)
+      json(response, {
+        indicator: {
+          id: 600,
+          tiempo: [{ id: step === 3600 ? 4 : 218 }],
+          geos: [],
+          values: periods.map((at) => valueAt(at, value)),
+        },
+      })
+    })
+    const yaml = 'series:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-09-01, to: 2025-09-03 } }'
+    await runJob(store, server, yaml, now)
+    ;[step, value] = [900, 2]
+    await runJob(store, server, yaml, { now: ms(NOW) + 86_400_000, options: { restate: true } })
+    expect(store.all('select step_s, value, count(*) as n from observation group by 1, 2')).toEqual([
+      { step_s: 900, value: 2, n: 192 },
+    ])
+    expect(store.all('select step_s, value, count(*) as n from observation_revision group by 1, 2')).toEqual([
+      { step_s: 3600, value: 1, n: 48 },
+    ])
   })
 })
 
