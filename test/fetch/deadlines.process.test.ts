@@ -193,7 +193,7 @@ describe('a stop signal during a request', () => {
   test('a response that is being received is completed within the grace period', async () => {
     const controller = new AbortController()
     const server = await raw((socket) => {
-      const text = answered('{"indicators":[]}')
+      const text = answered('{"indicators":[{"id":1,"name":"one"}]}')
       socket.write(text.slice(0, -5))
       controller.abort()
       setTimeout(() => socket.end(text.slice(-5)), 30)
