@@ -112,6 +112,18 @@ describe('a database of schema 1', () => {
   })
 })
 
+test('a migration keeps the views of other programs', async () => {
+  const file = join(tempFolder(), 'x.db')
+  writeSchemaOne(file)
+  const db = new SQLite(file)
+  db.exec('create view mine as select indicator_id, count(*) as n from observations group by indicator_id')
+  db.exec('create view of_mine as select max(n) as most from mine')
+  db.close()
+  const before = rowsOf(file, 'select * from of_mine')
+  await migrate(file)
+  expect(rowsOf(file, 'select * from of_mine')).toEqual(before)
+})
+
 test('the judgement of an earlier database continues where it was interrupted', async () => {
   const [file, whole] = [join(tempFolder(), 'x.db'), join(tempFolder(), 'whole.db')]
   for (const name of [file, whole]) writeSchemaOne(name)

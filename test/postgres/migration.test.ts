@@ -66,6 +66,20 @@ test('a database of schema 1 keeps its rows and is judged as in SQLite', async (
   expect(await listsOf(url, expected.ABSENCES)).toEqual(expected.EXPECTED_ABSENCES)
 })
 
+test('a migration keeps the views of other programs', async () => {
+  const url = await tempDatabase()
+  await restoreSchemaOne(url)
+  await rowsOf(
+    url,
+    `create schema other;
+     create view other."my view" as select indicator_id, count(*) as n from observations group by indicator_id;
+     create view public.of_mine as select max(n) as most from other."my view"`,
+  )
+  const before = await rowsOf(url, 'select * from of_mine')
+  await migrate(url)
+  expect(await rowsOf(url, 'select * from of_mine')).toEqual(before)
+})
+
 test('a migrated database of schema 1 has the schema of a new one', async () => {
   const url = await tempDatabase()
   await restoreSchemaOne(url)

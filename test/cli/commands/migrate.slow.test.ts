@@ -110,7 +110,7 @@ test.each(['status', 'migrate'])(
     const dir = tempFolder()
     const raw = new SQLite(join(dir, 'old.db'))
     raw.exec(`create table _migration (name text);
-    pragma application_id = ${APPLICATION_ID}; pragma user_version = 38`)
+    pragma application_id = ${APPLICATION_ID}; pragma user_version = 28`)
     raw.close()
     const before = readFileSync(join(dir, 'old.db'))
     expect(await runCommand(dir, [command, '--database', 'old.db'])).toMatchObject({
