@@ -1,22 +1,13 @@
 /*
  * Prints the size of the program: `npm run size`. Lines of code are those with more than a comment, by folder of `src`.
- * Packages are those that an installation has. With `--check`, fails if a part is over its budget (docs/decisions/010-size.md).
+ * Packages are those that an installation has.
  */
 import { globSync, readFileSync } from 'node:fs'
 
 const COMMENT = /^\s*(\/\/|\/\*|\*( |\/|$)|$)/
 const SMALL = 30
 
-/** The most lines of code of each part. Texts are JSON. */
-const BUDGETS: Readonly<Record<string, number>> = {
-  core: 23_800,
-  page: 6_050,
-  'page texts': 1_100,
-  emulator: 2_000,
-  lake: 1_650,
-  cluster: 700,
-  'db/postgres': 1_800,
-}
+/** Parts that a reader of the core can skip. */
 const PARTS = ['page', 'emulator', 'lake', 'cluster', 'db/postgres']
 
 const linesOf = (file: string): number =>
@@ -50,24 +41,13 @@ used.set(
 const print = (name: string, ...cells: (string | number)[]): void => {
   process.stdout.write(`${name.padEnd(16)}${cells.map((cell) => String(cell).padStart(8)).join('')}\n`)
 }
-if (process.argv.includes('--check')) {
-  for (const [part, budget] of Object.entries(BUDGETS)) {
-    const lines = used.get(part)!
-    if (lines <= budget) continue
-    process.stderr.write(
-      `${part} has ${lines} lines of code and a budget of ${budget}: see docs/decisions/010-size.md\n`,
-    )
-    process.exitCode = 1
-  }
-} else {
-  print('', 'lines', 'files', `< ${SMALL}`)
-  for (const [name, { lines, files, small }] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
-    print(name, lines, files, small)
-  process.stdout.write('\n')
-  print('part', 'lines', 'budget')
-  for (const [part, budget] of Object.entries(BUDGETS)) print(part, used.get(part)!, budget)
-  printPackages()
-}
+print('', 'lines', 'files', `< ${SMALL}`)
+for (const [name, { lines, files, small }] of [...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
+  print(name, lines, files, small)
+process.stdout.write('\n')
+print('part', 'lines')
+for (const [part, lines] of used) print(part, lines)
+printPackages()
 
 interface Lock {
   readonly packages: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean; peer?: boolean }>

@@ -70,9 +70,12 @@ const JOBS_BY_NAME = [
   'update _run set job_id = (select j.id from _job j where j.name = _run.job)',
 ]
 
+/** Seconds. What was never requested has the lookback of an entry that names none. */
+const DEFAULT_LOOKBACK_S = 2 * 86_400
+
 /**
- * Keeps what jobs selected: it stays required from its start on. The lookbacks of entries were not stored, so that of the series
- * applies, and windows are adopted by the next run.
+ * Keeps what jobs selected: it stays required from its start on. Requests stored the longest lookback of the series so far, so the
+ * shortest of them is the closest to that of the entry. Windows are adopted by the next run.
  */
 export async function convertJobRanges(db: Kysely<unknown>): Promise<void> {
   for (const statement of JOBS_BY_NAME) await run(db, statement)
@@ -86,7 +89,9 @@ export async function convertJobRanges(db: Kysely<unknown>): Promise<void> {
     to_at: number
     refresh_s: number
     lookback_s: number | null
-  }>`select w.series_id, j.id as job_id, w.geo_ids, w.entry, s.time_zone, w.from_at, w.to_at, w.refresh_s, s.lookback_s
+  }>`select w.series_id, j.id as job_id, w.geo_ids, w.entry, s.time_zone, w.from_at, w.to_at, w.refresh_s,
+      coalesce((select min(f.lookback_s) from _fetch f join _run r on r.id = f.run_id
+        where f.series_id = w.series_id and f.entry = w.entry and r.job = w.job), s.lookback_s) as lookback_s
     from _job_range w join _job j on j.name = w.job join series s on s.id = w.series_id
     order by w.series_id, j.id, w.entry`.execute(db)
   const sorted = rows.map((row) => ({
@@ -100,12 +105,13 @@ export async function convertJobRanges(db: Kysely<unknown>): Promise<void> {
   }))
   const groups = Map.groupBy(sorted, ({ series_id, job_id, geos }) => [series_id, job_id, geos].join())
   for (const group of groups.values()) {
-    const [{ series_id, job_id, geos, entry, time_zone, lookback_s }] = group as [(typeof sorted)[number]]
+    const [{ series_id, job_id, geos, entry, time_zone }] = group as [(typeof sorted)[number]]
+    const lookbacks = group.map(({ lookback_s }) => Number(lookback_s ?? DEFAULT_LOOKBACK_S))
     const from = Math.min(...group.map(({ from_at }) => Number(from_at)))
     await sql`insert into _duty
       (series_id, job_id, geo_ids, window_text, entry, time_zone, from_at, to_at, lookback_s, refresh_s, since_at)
       values (${series_id}, ${job_id}, ${geos}, '', ${entry}, ${time_zone}, ${from},
-        ${Math.max(...group.map(({ to_at }) => Number(to_at)))}, ${lookback_s ?? 172_800},
+        ${Math.max(...group.map(({ to_at }) => Number(to_at)))}, ${Math.max(...lookbacks)},
         ${Math.min(...group.map(({ refresh_s }) => Number(refresh_s)))}, ${from})`.execute(db)
   }
   await run(db, 'drop table _job_range')

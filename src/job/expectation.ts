@@ -1,7 +1,7 @@
 import { DAY } from '../util/time/instant.ts'
 
 /** What a job may expect of a timeline instead of the cadence of its stored values: a value in every such period, or nothing. */
-export const EXPECTATIONS = {
+const EXPECTATIONS = {
   '1m': 60,
   '5m': 300,
   '10m': 600,

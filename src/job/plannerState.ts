@@ -117,7 +117,7 @@ export const EMPTY_STATE: PlannerState = {
 }
 
 /** The longest time between two attempts. */
-export const LONGEST_PAUSE_S = 182 * DAY
+const LONGEST_PAUSE_S = 182 * DAY
 /** Seconds after which an absence is not requested again, because the next wait would be too long. */
 export const GIVEN_UP = LONGEST_PAUSE_S - DAY
 /** Seconds by which a request may be early, because scheduled runs do not start at exactly the same time every day. */

@@ -21,7 +21,7 @@ const TOLERATED_SHARE = 0.02
 
 const ALWAYS = Number.POSITIVE_INFINITY
 
-/** Judges all that jobs want and that is stored of a series, at an instant. */
+/** Judges what jobs require and what is stored of a series, at an instant. */
 export const judge = (wants: readonly Want[], stored: StoredSeries, now: Instant): readonly Span[] =>
   showAt(judgeAhead(wants, stored, now), now)
 
@@ -35,7 +35,7 @@ export const showAt = (spans: readonly Span[], now: Instant): readonly Span[] =>
   })
 
 /**
- * Judges a series for an instant and all later ones, as long as nothing is stored or wanted differently: the end of a span that follows
+ * Judges a series for an instant and all later ones, as long as what is stored and required stays the same: the end of a span that follows
  * the clock is infinite, and what becomes missing at `dueAt` is missing.
  */
 export function judgeAhead(wants: readonly Want[], stored: StoredSeries, now: Instant): readonly Span[] {
@@ -112,7 +112,7 @@ function judgeGeo(
 
 /**
  * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series; later it has the
- * ranges for which no request for all geos was answered, although the known geos are covered.
+ * ranges for which no request for all geos had a reply, although the known geos are covered.
  */
 function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): Span[] {
   const { stored } = context
@@ -156,10 +156,10 @@ const NOTHING = {
   isTolerated: false,
 } as const
 
-/** The end of a wanted range in all the time to come. */
+/** The end of a required range in all the time to come. */
 const endAhead = ({ to, lagS }: Want): Instant => (lagS === null ? to : ALWAYS)
 
-/** A part of an interval with the wants that contain it. */
+/** A part of an interval with the entries that require it. */
 interface WantedPart extends Interval {
   readonly wants: readonly Want[]
 }
@@ -170,7 +170,7 @@ function split({ from, to }: Interval, borders: readonly Instant[]): Interval[] 
   return [from, ...inside].map((at, i) => ({ from: at, to: inside[i] ?? to }))
 }
 
-/** Splits an interval where wanted ranges begin or end, and lists the wants of each part. */
+/** Splits an interval where required ranges begin or end, and lists the entries that require each part. */
 function splitByWants(interval: Interval, wants: readonly Want[], borders: readonly Instant[] = []): WantedPart[] {
   const ends = wants.flatMap((want) => [want.from, endAhead(want)])
   return split(interval, [...ends, ...borders]).map((part) => ({
@@ -241,11 +241,11 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
   })
 }
 
-/** C6: the next request of an empty range before the first value, at doubling distances since it was first wanted. */
+/** C6: the next request of an empty range before the first value, at doubling distances since it was first required. */
 const emptyNext = (wants: readonly Want[], fetchedAt: Instant): Instant =>
   unknownNext({ sinceAt: Math.min(...wants.map(({ sinceAt }) => sinceAt)), lastAt: fetchedAt }) - EARLY_S
 
-/** What is wanted or failed, and not covered. */
+/** What is required or failed, and not covered. */
 function judgeUncovered({ stored }: JudgeContext, { wants, rows, failures }: Requests): Span[] {
   const wanted = wants.map((want) => ({ from: want.from, to: endAhead(want) }))
   const unknownAt = stored.unknown && unknownNext(stored.unknown) - EARLY_S
@@ -385,7 +385,7 @@ function createTolerance(zone: string, absences: readonly StoredAbsence[]): (abs
   return (absence) => isShort(absence) && lost.get(floorTo(zone, absence.from, 'day'))! <= TOLERATED_SHARE * DAY
 }
 
-/** C7: what follows the last value of a timeline that publishes on, as far as the service was asked for it. */
+/** C7: what follows the last value of a timeline that publishes on, as far as it was requested. */
 function judgeEnd(
   { stored }: JudgeContext,
   { extent, kind }: Timeline,
@@ -418,7 +418,7 @@ function judgeEnd(
   ]
 }
 
-/** C8: a series or geo that is wanted, was requested, is final, and never had a value. */
+/** C8: a series or geo that is required, was requested, is final, and never had a value. */
 function judgeNoValues(timeline: Timeline | undefined, covered: readonly Span[], missing: readonly Span[]): Span[] {
   // Values of a timeline whose ends are not known yet may be stored.
   if (timeline && (timeline.extent !== null || timeline.kind === null)) return []

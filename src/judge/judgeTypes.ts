@@ -9,7 +9,7 @@ import type { Unit } from '../util/time/zone.ts'
 
 /* Input and output of the judgement (docs/decisions/001-coverage.md). */
 
-/** What an entry of a job wants of a series. Its end is the end now. */
+/** What an entry of a job requires of a series. Its end is the end now. */
 export interface Want extends Interval {
   /** The name and the id of the job. */
   readonly job: string
@@ -25,7 +25,7 @@ export interface Want extends Interval {
   readonly earlierLookbacks?: readonly EarlierLookback[]
   /** Seconds. */
   readonly refreshS: number
-  /** When it was first wanted. */
+  /** When it was first required. */
   readonly sinceAt: Instant
   /** Seconds that new time may stay unrequested, because the job does not run all the time. */
   readonly graceS: number
@@ -41,14 +41,14 @@ export interface Timeline {
 }
 
 /** A range of a series that a failed request left without a reply. */
-export interface FailedRange extends Interval {
+interface FailedRange extends Interval {
   /** Null for all. */
   readonly geoIds: readonly number[] | null
   readonly failedAt: Instant
 }
 
 /** A part of a series that somebody accepted as missing; without an end, all that follows its last value. */
-export interface Accepted {
+interface Accepted {
   readonly geoId: number
   readonly from: Instant
   readonly to: Instant | null
@@ -79,7 +79,7 @@ export interface StoredAbsence extends Absence {
   readonly reason: MissingReason
 }
 
-export type SpanState = 'complete' | 'provisional' | 'expected' | 'missing'
+type SpanState = 'complete' | 'provisional' | 'expected' | 'missing'
 
 /**
  * A part of a timeline with one state. Spans with a reason take precedence over complete and provisional ones that contain them.
@@ -88,7 +88,7 @@ export type SpanState = 'complete' | 'provisional' | 'expected' | 'missing'
 export interface Span extends Interval {
   /** A geo with values or one that a job names; `ALL_GEOS` only while no geo is known, and for other geos that may exist. */
   readonly geoId: number
-  /** The first job that wants it; null if none does. */
+  /** The first job that requires it; null if none does. */
   readonly job: string | null
   readonly jobId: number | null
   /** If its end follows the clock: the seconds that it stays behind. */
@@ -103,7 +103,7 @@ export interface Span extends Interval {
   readonly stepS: number | null
   /** Since when values are missing; null if none are. */
   readonly sinceAt: Instant | null
-  /** From when on a sync requests it; null if none will by itself. */
+  /** From when on a sync requests it; null if none will. */
   readonly nextAt: Instant | null
   /** From when on values are missing that are expected before; null if that does not depend on time. */
   readonly dueAt: Instant | null

@@ -16,10 +16,12 @@ export function quantile(numbers: readonly number[], share: number): number {
 }
 
 /** Lags in seconds since the end of the last period, negative for the future. */
-export interface UsualLag {
+interface UsualLag {
   readonly usual: number
   /** The largest that is normal before the next fetch. */
   readonly allowed: number
+  /** Seconds between two fetches. */
+  readonly interval: number
 }
 
 /** Returns the usual lag of a series by its last fetches; null if too little is known. */
@@ -33,7 +35,7 @@ export function findUsualLag(fetches: readonly LagSample[]): UsualLag | null {
   // The upper quartile, so that a few late publications do not count as usual.
   const usual = quantile(lags, 0.75)
   const spread = usual - quantile(lags, 0.1)
-  return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2 }
+  return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
 }
 
 /** The seconds after the last period until a new value is late; null if too little is known. */

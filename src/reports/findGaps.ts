@@ -145,7 +145,7 @@ export const gapsAt = (now: Instant, { isAccepted = false } = {}) =>
 
 const currentTime = (): Instant => Math.floor(Date.now() / 1000)
 
-/** Finds every gap of every series, in order. Values that may still be published are not gaps, and accepted ones only if asked for. */
+/** Finds every gap of every series, in order. Values that may still be published are not gaps, and accepted ones only with `isAccepted`. */
 export async function findGaps(
   db: Reader,
   now: Instant = currentTime(),

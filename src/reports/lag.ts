@@ -1,8 +1,9 @@
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
+import { findUsualLag } from '../judge/usualLag.ts'
 import { DAY, floorToSecond, formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
-import { quantile, roughDuration } from './rhythm.ts'
+import { roughDuration } from './rhythm.ts'
 import { seriesName } from './seriesName.ts'
 
 /** The usual lag of a series is that of its last fetches. */
@@ -114,24 +115,14 @@ type SeriesRow = Awaited<ReturnType<typeof readSeriesEnds>>[number]
 const lagText = (seconds: number): string =>
   seconds < 0 ? `is ${roughDuration(seconds)} in the future` : `ended ${roughDuration(seconds)} ago`
 
-/** Returns the usual lag of a series, the largest that is normal before the next fetch, and the interval of fetches; undefined if too little is known. */
-function usualLag(
-  fetches: readonly LastFetch[],
-  now: Instant,
-): { usual: number; allowed: number; interval: number } | undefined {
-  if (fetches.length < 3) return undefined
+/** Returns the usual lag of a series; null if too little is known. */
+function usualLag(fetches: readonly LastFetch[], now: Instant): ReturnType<typeof findUsualLag> {
+  const lag = findUsualLag(fetches)
   // Windows that all end at the same past instant were about the past.
   const ends = new Set(fetches.map(({ to_at }) => to_at))
-  if (ends.size === 1 && now > fetches[0]!.to_at) return { usual: 0, allowed: Number.POSITIVE_INFINITY, interval: DAY }
-  const times = fetches.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
-  const intervals = times.slice(1).flatMap((at, i) => (at - times[i]! > 60 ? [at - times[i]!] : []))
-  const interval = intervals.length === 0 ? DAY : quantile(intervals, 0.5)
-  const lags = fetches.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at - (step_s ?? 0))
-  const step = Math.max(...fetches.map(({ step_s }) => step_s ?? 0))
-  // The upper quartile, so that a few late publications do not count as usual.
-  const usual = quantile(lags, 0.75)
-  const spread = usual - quantile(lags, 0.1)
-  return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
+  return lag && ends.size === 1 && now > fetches[0]!.to_at
+    ? { usual: 0, allowed: Number.POSITIVE_INFINITY, interval: DAY }
+    : lag
 }
 
 /** A sentence if a series that jobs select is further behind than usual, else null. */
@@ -162,7 +153,7 @@ export async function findReaches(db: Reader, now: Instant): Promise<Reach[]> {
   for (const series of await readSeriesEnds(db)) {
     const { series_id, indicator_id, last_at, checked_at } = series
     const isKnown = last_at !== null && checked_at !== null
-    const lag = isKnown ? usualLag(fetches.get(series_id) ?? [], now) : undefined
+    const lag = isKnown ? usualLag(fetches.get(series_id) ?? [], now) : null
     const behindS = last_at === null ? null : now - last_at - (series.step_s ?? 0)
     reaches.push({
       seriesId: series_id,

@@ -2,6 +2,7 @@ import { Cron } from 'croner'
 import type { Reader } from '../db/store.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import type { Job } from '../job/job.ts'
+import { quantile } from '../judge/usualLag.ts'
 import { CLOCK_ERROR, DAY, floorToSecond, formatMillis, formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
 import { readStoredJobs, type StoredJob } from './storedJobs.ts'
 
@@ -9,12 +10,6 @@ import { readStoredJobs, type StoredJob } from './storedJobs.ts'
 const LAST_RUNS = 20
 /** Seconds. Shorter intervals are those of manual runs, not of a schedule. */
 const MIN_INTERVAL = 300
-
-/** Returns the quantile of some numbers. */
-export function quantile(numbers: readonly number[], share: number): number {
-  const sorted = [...numbers].sort((a, b) => a - b)
-  return sorted[Math.floor(share * (sorted.length - 1))]!
-}
 
 /** Writes a duration in seconds as minutes, hours or days. */
 export const roughDuration = (seconds: number): string => {

@@ -55,7 +55,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
     await closeQuarantine(store, nowMs())
     const counts = await readCounts(store, record.runId)
     let earlyEnd = executed.earlyEnd ?? findOutage(failures, counts)
-    // A restate that loses values is no success: the service may have answered with a part of them.
+    // A restate that loses values is no success: the reply may have had only a part of them.
     const lost = command === 'restate' ? counts.rows_withdrawn : 0
     let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.skipped.size + lost)
     // A run without requests writes so little that closing the database is enough.

@@ -50,7 +50,7 @@ test('a different time zone gives different days for the same values', async () 
   store.run(`insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 7, ?, '')`, [
     ZONE,
   ])
-  store.run('insert into series_geo values (1, 3)', [])
+  store.run('insert into series_geo (series_id, geo_id) values (1, 3)', [])
   store.run('insert into observation values (1, 3, ?, 5, 3600, 1)', [startOfDate(ZONE, '2025-06-02')! - 3600])
   store.run('update time_zone_offset set offset_s = offset_s + 3600', [])
   await store.write((tx) => rememberZone(tx, ZONE, 'of other clocks'))

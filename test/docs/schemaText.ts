@@ -29,7 +29,7 @@ const NAMES = [...TABLE_NAMES].sort()
 const SOURCES = `| source | tables |
 |---|---|
 | \`/indicators\` | \`indicator\`, \`indicator_text\`, \`indicator_term\`, \`indicator_revision\` |
-| \`/indicators/{id}\`, \`/offer_indicators/{id}\` | \`series\`, \`series_geo\`, \`observation\`, \`observation_revision\`, \`geo\`, \`geo_text\` |
+| \`/indicators/{id}\`, \`/offer_indicators/{id}\` | \`series\`, \`series_geo\`, \`observation\`, \`observation_revision\`, \`indicator_unit\`, \`geo\`, \`geo_text\` |
 | \`/{language}/documentations\`, \`/{language}/static_pages\`, \`/{language}/glossaries\`, \`/{language}/news\` | \`content\`, \`content_text\`, \`content_term\`, \`content_vocabulary\`, \`content_media\`, \`content_revision\` |
 | \`/archives\`, \`/archives_json\` | \`archive\`, \`archive_text\`, \`archive_edition\`, \`archive_term\`, \`archive_vocabulary\`, \`archive_file\`, \`archive_row\` |
 | \`/widgets\`, \`/widgets/{id}\` | \`widget\`, \`widget_text\` |

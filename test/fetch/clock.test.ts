@@ -57,9 +57,9 @@ test.each([
   'data that is %s after a run with a fast clock is requested immediately, then at growing intervals',
   async (what, first) => {
     const store = await tempStore()
-    const market = await source({ has: (at) => at % 86_400 !== 0 })
+    const market = await source({ has: (at) => at !== ms('2025-10-05T00:00Z') / 1000 })
     const yaml =
-      'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d, refresh: 1h }]'
+      'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-10 }, lookback: 2d, refresh: 1h }]'
     await market.run(store, yaml, first)
     market.state.spoiled = () => what === 'suspect'
     await market.run(store, yaml.replace('lookback: 2d', 'lookback: 80y'), AHEAD)

@@ -119,9 +119,10 @@ test.each([
 ] as const)(
   'a run that waits before it requests %s again does not claim that the job is up to date',
   async (_name, fault, outcome, nextAt) => {
-    const faults = [{ route: 'indicator' as const, calls: [1], ...fault }]
+    const faults = [{ route: 'indicator' as const, calls: [3], ...fault }]
     const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000, faults })]
-    const job = ONE.replace('from: 2025-10-01', 'from: 2025-09-30').replace('} }', '}, chunk: 1d }')
+    const window = '{ from: 2025-09-20, to: 2025-10-02 }'
+    const job = `series: [{ indicators: [600], geoIds: [3], window: ${window}, chunk: 1d }]`
     const first = await runJob(store, emulator, job, { now: NOW })
     const gap = `1 range of the job has missing data; the next request is after ${nextAt} (list: indicator-sync gaps).`
     expect([first.outcome, first.gaps]).toEqual([outcome, { within: 'job', ranges: 1, nextAt }])

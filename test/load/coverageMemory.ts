@@ -25,7 +25,7 @@ export interface Memory {
 export const EMPTY: Memory = { values: new Map(), coverage: [] }
 
 /** The values of a geo in a reply. */
-export interface GeoValues {
+interface GeoValues {
   readonly at: readonly number[]
   readonly steps: number | readonly number[]
 }

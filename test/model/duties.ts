@@ -66,7 +66,7 @@ function wantedBy(entry: MeantEntry, zone: string, now: number): { from: number;
 }
 
 /** Whether a regular series lacks a value in a unit. */
-export function isAbsent(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): boolean {
+function isAbsent(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): boolean {
   const geos = geo === null ? [...truth.values.keys()] : [geo]
   if (geos.length === 0) return true
   return geos.some((one) => {
@@ -227,7 +227,7 @@ export function isPromised({ scripts, now: today }: Scene, key: string, trunc: s
 }
 
 /** Whether the periods of a series are months or longer. */
-export function isMonthly({ scripts, now }: Scene, key: string): boolean {
+function isMonthly({ scripts, now }: Scene, key: string): boolean {
   const [kind, id] = JSON.parse(key) as [string, number]
   const script = scripts.find((one) => one.id === id && (one.kind ?? 'indicator') === kind)
   return script !== undefined && ['month', 'year'].includes(String(resolutionAt(script, now, now).every))

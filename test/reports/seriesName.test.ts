@@ -49,7 +49,9 @@ test('a gap distinguishes offer indicators and shows the aggregation of geos', a
     [2, 'offer_indicator', null],
     [3, 'indicator', 'sum'],
   ])
-  const named = (await runChecks(store)).filter(({ check }) => check === 'gap (never requested)').map(({ what }) => what)
+  const named = (await runChecks(store))
+    .filter(({ check }) => check === 'gap (never requested)')
+    .map(({ what }) => what)
   expect(named.map((what) => what.split(', geo')[0])).toEqual([
     'indicator 7',
     'offer indicator 7',

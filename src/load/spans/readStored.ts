@@ -131,7 +131,7 @@ const selectLastPeriod = prepareQuery((db, { seriesId, geo }: SeriesId & { reado
     .limit(1),
 )
 
-/** Reads what jobs want of a series. */
+/** Reads what jobs require of a series. */
 const readWants = async (db: Db, seriesId: number): Promise<Want[]> =>
   (await selectDuties.all(db, { seriesId })).map((duty) => ({
     job: duty.name,
@@ -175,7 +175,7 @@ const toFailedRange = (row: {
         failedAt: floorToSecond(row.finished_at),
       }
 
-/** Reads what jobs want of a series, and what is stored of it, without missing periods. */
+/** Reads what jobs require of a series, and what is stored of it, without missing periods. */
 export async function readStored(
   db: Db,
   seriesId: number,

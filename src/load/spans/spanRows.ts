@@ -53,7 +53,7 @@ const canJoin = (a: SpanRow, b: SpanRow): boolean =>
   a.state === b.state &&
   a.since_at === b.since_at &&
   a.accepted === b.accepted &&
-  // Empty ranges are not told apart while they may still get values.
+  // The kind of an empty reply does not matter while values may still come.
   (a.response === b.response || (a.state === 'provisional' && a.reason === 'stored'))
 
 const join = (a: SpanRow, b: SpanRow): SpanRow => ({

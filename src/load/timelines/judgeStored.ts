@@ -16,7 +16,7 @@ import { recordMissing } from './recordMissing.ts'
 import { decideAgain } from './updateCadences.ts'
 
 /** The ids of series with values that were never judged: an earlier version loaded them. */
-export async function findUnjudged({ kysely }: Pick<Store, 'kysely'>): Promise<number[]> {
+async function findUnjudged({ kysely }: Pick<Store, 'kysely'>): Promise<number[]> {
   const rows = await kysely
     .selectFrom('series_geo as g')
     .select('g.series_id')

@@ -24,7 +24,7 @@ export interface LackingReply {
   readonly fetchedAt: Instant
   /** Values before this instant can no longer be revised. */
   readonly settledBefore: Instant
-  /** Whether the user asked for this range again, and accepts what comes. */
+  /** Whether the user requested this range again, and accepts what comes. */
   readonly isRestate: boolean
 }
 

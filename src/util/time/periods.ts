@@ -39,7 +39,7 @@ const PERIOD_KINDS: readonly PeriodKind[] = [
 ]
 
 /** Whether a local day may start inside a period of this length. */
-export const isLong = (step: number): boolean => step > HOUR
+const isLong = (step: number): boolean => step > HOUR
 
 /** The kind of calendar period that has this length; undefined for a fixed length. */
 const periodKind = (step: number): PeriodKind | undefined =>

@@ -94,7 +94,7 @@ export const COVERAGE_VIEWS = {
       geo_id: integer('Geo (geo.id); 0 = all, while no geo is known, and other geos that may exist'),
       ...INTERVAL_COLUMNS,
       reason: word<GapReason>(
-        'never requested, failed, unverified (see coverage.state), absent (no row), null (a row without value), withdrawn (the service took the value back), late (nothing came after the last value) or no values (there never was one)',
+        'never requested, failed, unverified (see coverage.state), absent (no row), null (a row without value), withdrawn (taken back), late (nothing came after the last value) or no values (never one)',
       ),
       step_s: optional(integer('Length of a missing period, in seconds; NULL if unknown')),
       missing: optional(integer('Number of missing periods; NULL if unknown')),
