@@ -150,23 +150,13 @@ function findRegularStretches(days: readonly DayShape[], zone: string, week: Run
   }
   // Weeks and months before the first whole days, and after the last ones, are another step, too (C1, C5).
   const [first, last] = [weeks[0]!.day, weeks.at(-1)!.last]
-  const early = findCalendarGrids(
-    days.filter(({ day }) => day < first),
-    zone,
-  )
-  const late = findCalendarGrids(
-    days.filter(({ day }) => day > last),
-    zone,
-  )
+  const isEarly = ({ day }: DayShape | DayGrid): boolean => day < first
+  const isLate = ({ day }: DayShape | DayGrid): boolean => day > last
+  const early = findCalendarGrids(days.filter(isEarly), zone)
+  const late = findCalendarGrids(days.filter(isLate), zone)
   const grids = assignGrids(days, zone, findBlocks(days, own.step), own)
-  return [
-    ...joinDays(early ?? [], zone),
-    ...joinDays(
-      grids.filter(({ day }) => (!early || day >= first) && (!late || day <= last)),
-      zone,
-    ),
-    ...joinDays(late ?? [], zone, last + 1),
-  ]
+  const others = grids.filter((grid) => !(early && isEarly(grid)) && !(late && isLate(grid)))
+  return [...joinDays(early ?? [], zone), ...joinDays(others, zone), ...joinDays(late ?? [], zone, last + 1)]
 }
 
 /**
@@ -193,14 +183,11 @@ function findBlocks(days: readonly DayShape[], finestStep: number): Block[] {
     const length = lengthOf(run)
     if (run.step !== finestStep && length < CHANGED_DAYS) continue
     const block = blocks.at(-1)
-    if (block && hasSameGrid(block, run) && (block.whole + length) / (run.last - block.day + 1) >= HELD_SHARE) {
-      const { whole, longest } = block
-      blocks[blocks.length - 1] = {
-        ...block,
-        last: run.last,
-        whole: whole + length,
-        longest: Math.max(longest, length),
-      }
+    const whole = (block?.whole ?? 0) + length
+    const isNear = block && run.day - block.last <= CHANGED_DAYS && whole / (run.last - block.day + 1) >= HELD_SHARE
+    if (block && isNear && hasSameGrid(block, run)) {
+      const longest = Math.max(block.longest, length)
+      blocks[blocks.length - 1] = { ...block, last: run.last, whole, longest }
     } else blocks.push({ ...run, whole: length, longest: length })
   }
   return blocks.filter((block) => block.longest >= REGULAR_DAYS && lengthOf(block) >= CHANGED_DAYS)

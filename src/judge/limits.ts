@@ -15,7 +15,7 @@ export const CHANGED_DAYS = 14
 export const HELD_SHARE = 3 / 4
 /** Successive coarse periods inside a day that show a change of resolution within the day; fewer are lost values. */
 export const CHANGED_PERIODS = 3
-/** A reply may lack this share of the stored final values of a day before it is doubted. */
+/** A reply may lack this share of the stored final values of a day before the day is unverified. */
 export const WITHDRAWN_SHARE = 1 / 8
 /** Seconds between two replies that together prove a withdrawal: the next nightly run, even if it is early. */
 export const SECOND_REPLY_AFTER = 20 * 3600

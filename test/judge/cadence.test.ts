@@ -177,6 +177,18 @@ const HONEST: readonly [string, () => Timeline, readonly (number | string)[]][] 
     [HOUR],
   ],
   [
+    'days at midnight, which clocks skip once, and five minutes soon after',
+    () => ({
+      values: [
+        ...datesBetween(FROM, '2025-04-06', 'Asia/Beirut').map((date) => dayStart(date, 'Asia/Beirut')),
+        ...every(300, '2025-03-16', '2025-03-17', 'Asia/Beirut'),
+        ...every(300, '2025-04-06', '2025-09-01', 'Asia/Beirut'),
+      ],
+      zone: 'Asia/Beirut',
+    }),
+    [DAY, 300, DAY, 300],
+  ],
+  [
     'days that begin at one on a clock change',
     () => ({
       values: onDays(datesBetween(FROM, TO, 'Asia/Beirut'), () => [12 * HOUR], 'Asia/Beirut'),
@@ -570,6 +582,16 @@ describe('every lost value is missing, and nothing else is', () => {
     expect(gaps.every(({ step }) => step === QUARTER)).toBe(true)
     // Two of the seven are full hours.
     expect(countMissing(gaps)).toBe(5)
+  })
+
+  test('a day that was rewritten a month before a finer step changes nothing between them, although hours were lost', () => {
+    const values = [...every(HOUR, FROM, '2025-06-01'), ...every(QUARTER, '2025-06-01', TO)]
+    const lost = (one: Instant): boolean =>
+      [12, 24].includes(Math.floor((one - dayStart('2025-05-01')) / DAY)) && one % (2 * HOUR) !== 0
+    const rewritten = every(QUARTER, '2025-05-01', '2025-05-02')
+    const gaps = findGaps({ values: [...values.filter((one) => !lost(one)), ...rewritten] })
+    expect(gaps.every(({ step }) => step === HOUR)).toBe(true)
+    expect(countMissing(gaps)).toBe(24)
   })
 
   test('values lost in the first two hours of a finer step are missing', () => {

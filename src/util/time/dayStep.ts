@@ -44,7 +44,8 @@ export function findDayStep(zone: string, day: LocalDay, at: readonly Instant[])
     if (at.length < periods * WHOLE_DAY) continue
     const counts = new Map<number, number>()
     for (const instant of at) {
-      const phase = phaseAt(zone, instant, step)
+      // Where clocks skip midnight, the day begins later.
+      const phase = isCalendarStep(step) && instant === day.from ? 0 : phaseAt(zone, instant, step)
       counts.set(phase, (counts.get(phase) ?? 0) + 1)
     }
     const [offset, count] = [...counts].reduce((best, entry) => (entry[1] > best[1] ? entry : best))
