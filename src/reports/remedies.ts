@@ -96,7 +96,7 @@ export async function readRemedies(db: Reader) {
   /** The mistake of a job that causes a gap, if any: an id that the service does not know, or geos without any value. */
   function findMistake({ kind, indicator_id, geo_id, reason }: SeriesGap): 'unknown id' | LackingGeos | null {
     if (unknown.has(`${kind} ${indicator_id}`)) return 'unknown id'
-    if (reason !== 'absent') return null
+    if (reason !== 'no values') return null
     const ofIndicator = lacking.find((geos) => geos.kind === kind && geos.indicatorId === indicator_id)
     const { geoIds = [] } = ofIndicator ?? {}
     return ofIndicator && (geoIds.length === 0 || geoIds.includes(geo_id)) ? ofIndicator : null

@@ -44,7 +44,7 @@ export function addSeries(
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
     [id, kind, indicator, trunc, agg, geoAgg, geoTrunc, geoIds, zone, MOMENT],
   )
-  store.run('insert into series_geo values (?, ?)', [id, geo])
+  store.run('insert into series_geo (series_id, geo_id) values (?, ?)', [id, geo])
   for (const [at, value] of values)
     store.run('insert into observation (series_id, geo_id, at, value, step_s, fetch_id) values (?, ?, ?, ?, 3600, 1)', [
       id,

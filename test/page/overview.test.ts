@@ -7,7 +7,7 @@ import { WORDS } from '../../src/page/words/words.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { findFailedRuns } from '../../src/reports/lastRuns.ts'
 import { StoreError } from '../../src/util/errors.ts'
-import { emulate, ms, runJob, tempStore } from '../kit.ts'
+import { emulate, judgeAgain, ms, runJob, tempStore } from '../kit.ts'
 import { onlyInFile } from '../onServer.ts'
 import { source } from '../source.ts'
 import { openReader, type Store } from '../store.ts'
@@ -278,7 +278,7 @@ test.each([
   const service = await source({ geos, has: (at, geo) => geo !== 3 || at < from || at >= to })
   await service.run(
     store,
-    'series: [{ indicators: [7], window: { from: 2025-06-01, to: 2025-06-11 } }]',
+    'series: [{ indicators: [7], window: { from: 2025-05-25, to: 2025-06-11 } }]',
     '2025-07-01T12:00:00Z',
   )
   const reader = openReader(store.file)
@@ -336,15 +336,14 @@ test('a gap names a job that selects its geo, and the page of the series has eve
 })
 
 test('what no job selects any more has no command, because no job would fetch it', async () => {
-  const [store, market] = [await tempStore(), await source({ geos: [3] })]
+  const lost = ms('2025-10-09T10:00:00Z') / 1000
+  const [store, market] = [await tempStore(), await source({ geos: [3, 9], has: (at) => at !== lost })]
   const run = (geo: number) =>
     runJob(
       store,
       market,
-      `series: [{ indicators: [7], geoIds: [${geo}], window: { from: 2025-10-01, to: 2025-10-03 } }]`,
-      {
-        now: ms('2025-10-05T12:00:00Z'),
-      },
+      `series: [{ indicators: [7], geoIds: [${geo}], window: { from: 2025-10-01, to: 2025-10-11 } }]`,
+      { now: ms('2025-10-20T12:00:00Z') },
     )
   await run(9)
   await run(3)
@@ -363,9 +362,9 @@ test('a gap that left the window of its job is closed by a backfill, because a r
     at >= ms('2025-10-02T00:00:00Z') / 1000 && at < ms('2025-10-03T00:00:00Z') / 1000
   const [store, market] = [await tempStore(), await source({ has: (at) => !missing(at) })]
   const job = (from: string) =>
-    `series: [{ indicators: [7], geoIds: [3], lookback: 1d, window: { from: ${from}, to: 2025-10-08 } }]`
+    `series: [{ indicators: [7], geoIds: [3], lookback: 1d, window: { from: ${from}, to: 2025-10-12 } }]`
   const run = (from: string, now: string) => runJob(store, market, job(from), { now: ms(now) })
-  await run('2025-10-01', '2025-10-10T12:00:00Z')
+  await run('2025-10-01', '2025-10-14T12:00:00Z')
   const reader = openReader(store.file)
   onTestFinished(() => reader.close())
   const commands = async () => {
@@ -374,7 +373,7 @@ test('a gap that left the window of its job is closed by a backfill, because a r
     return [...holes.map(({ command }) => command!.split(' ')[0]), ...listed]
   }
   expect(await commands()).toEqual(['restate', 'restate'])
-  await run('2025-10-05', '2025-10-11T12:00:00Z')
+  await run('2025-10-05', '2025-10-15T12:00:00Z')
   expect(await commands()).toEqual(['backfill', 'backfill'])
 })
 
@@ -435,12 +434,13 @@ test('the coverage of all series is by month for up to two years, else by year',
   expect(months.unit).toBe('month')
   expect(months.series.flatMap(({ periods }) => periods.map(({ name }) => name))).toContain(months.names[0])
   for (const name of months.names) expect(name).toMatch(/^20\d\d-(0[1-9]|1[0-2])$/)
-  const years = await read((store) =>
-    store.run(`update _coverage set from_at = 1577833200 where from_at = (select min(from_at) from _coverage)`, []),
-  )
+  const years = await read(async (store) => {
+    store.run(`update _coverage set from_at = 1577833200 where from_at = (select min(from_at) from _coverage)`, [])
+    await judgeAgain(store)
+  })
   expect(years.unit).toBe('year')
   expect(years.names).toEqual(['2020', '2021', '2022', '2023', '2024', '2025'])
-  const apart = await read((store) => {
+  const apart = await read(async (store) => {
     const series = 'series_id = (select min(series_id) from _coverage)'
     store.run(
       `delete from _coverage where ${series} and from_at > (select min(from_at) from _coverage where ${series})`,
@@ -448,6 +448,7 @@ test('the coverage of all series is by month for up to two years, else by year',
     )
     store.run(`delete from _duty where ${series}`, [])
     store.run(`update _coverage set from_at = 1577833200, to_at = 1577919600 where ${series}`, [])
+    await judgeAgain(store)
   })
   expect(apart.names, 'one mark stands for years that no series has').toEqual(['2020', null, '2025'])
   expect((await readCoverage(requestOf(await tempStore(), '/coverage', {}))).names).toEqual([])

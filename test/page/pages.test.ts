@@ -244,7 +244,7 @@ test('the catalogue lists stored series, and shows how to add any other to a job
   expect(data.pages).toBeGreaterThan(1)
   const held = (await get('/indicators?held=held')).data.indicators
   expect(held.length).toBe(
-    reader.get('select count(distinct kind || indicator_id) from series_geo join series on id = series_id'),
+    reader.get('select count(distinct s.kind || s.indicator_id) from series_geo join series s on s.id = series_id'),
   )
   expect(held.every(({ geos }: { geos: number }) => geos > 0)).toBe(true)
   expect(html).toMatch(/series: \[\{ indicators: \[\d+\], window: \{ last: 30d \} \}\]/)

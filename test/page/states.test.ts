@@ -22,15 +22,15 @@ test('every part of a range has its worst state, and nothing in the future is mi
   const now = '2025-06-12T12:00:00Z'
   const job = (from: string, to: string) =>
     `series: [{ indicators: [7], geoIds: [3], window: { from: ${from}, to: ${to} }, chunk: 1d, lookback: 2d }]`
-  await service.run(store, job('2025-06-02', '2025-06-13'), now)
+  await service.run(store, job('2025-05-25', '2025-06-13'), now)
   const { id } = store.all('select id from series')[0] as { id: number }
-  const range = { from: at('2025-05-30T22:00Z'), to: at('2025-06-20T22:00Z') }
+  const range = { from: at('2025-05-22T22:00Z'), to: at('2025-06-20T22:00Z') }
   const states = await readStates({ store, now: at(now) }, { seriesId: id, geoId: 3 }, range)
   expect(
     states.map(({ from, to, state }) => `${formatUtc(from).slice(0, 13)}..${formatUtc(to).slice(0, 13)} ${state}`),
   ).toEqual([
-    '2025-05-30T22..2025-06-01T22 none',
-    '2025-06-01T22..2025-06-03T10 final',
+    '2025-05-22T22..2025-05-24T22 none',
+    '2025-05-24T22..2025-06-03T10 final',
     '2025-06-03T10..2025-06-03T14 absent',
     '2025-06-03T14..2025-06-06T22 final',
     '2025-06-06T22..2025-06-07T22 failed',

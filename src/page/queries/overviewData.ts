@@ -61,7 +61,7 @@ async function gapsBySeries({ store, now }: PageRequest, { findMistake, gapComma
 
 type SeriesGap = Awaited<ReturnType<typeof gapsBySeries>>[number]
 
-const WORST = ['failed', 'unverified', 'absent', 'never requested']
+const WORST = ['failed', 'unverified', 'withdrawn', 'absent', 'null', 'no values', 'late', 'never requested']
 
 /** The worst gaps with the names of their series. */
 async function worstGaps(request: PageRequest, gaps: readonly SeriesGap[], series: readonly SeriesRow[]) {

@@ -23,7 +23,7 @@ test('check lists each finding and exits with 6 until none is left', async () =>
   const deep = await check('--json', '--deep')
   expect([deep.code, JSON.parse(deep.out)]).toMatchObject([
     6,
-    [{ check: 'daily totals', what: expect.stringContaining('3 days') }],
+    [{ check: 'daily totals', what: expect.stringContaining('10 days') }],
   ])
 })
 

@@ -7,11 +7,11 @@ test('gaps lists missing values with reasons as text or JSON, and fails with --f
   const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--database', store.file, ...args])
   const { code, out } = await gaps('--json')
   expect(code).toBe(0)
-  // Unverified and failed ranges apply to all geos of their request.
+  // Unverified and failed ranges of a request for all geos are gaps of each known geo.
   expect(JSON.parse(out).sort((a: { from: string }, b: { from: string }) => (a.from < b.from ? -1 : 1))).toMatchObject([
     { indicator_id: 5, geo_id: 3, reason: 'absent', missing: 1, step_s: 3600, expected_in_day: 24 },
-    { geo_id: 0, reason: 'unverified', from: '2025-10-02T00:00:00+02:00', missing: null },
-    { geo_id: 0, reason: 'failed', from: '2025-10-03T00:00:00+02:00' },
+    { geo_id: 3, reason: 'unverified', from: '2025-10-02T00:00:00+02:00', missing: null },
+    { geo_id: 3, reason: 'failed', from: '2025-10-03T00:00:00+02:00' },
   ])
   const table = await gaps('--fail')
   expect(table.code).toBe(6)

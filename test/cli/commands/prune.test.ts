@@ -14,15 +14,15 @@ test('prune deletes old bodies except quarantined ones and reports the amount', 
   const before = bodies() as number
   const dry = await prune('1d', '--dry-run')
   expect(dry.out).toMatch(
-    /^Would delete 1 response last .* \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\n/,
+    /^Would delete 8 responses last .* \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\n/,
   )
   expect(bodies()).toBe(before)
   const done = await prune('1d')
   expect(done.code).toBe(0)
   expect(done.out).toMatch(
-    /^Deleted 1 response last received before \d{4}-\S+ \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\nThe database keeps its size and reuses the space\. --vacuum shrinks it and needs twice its size\.\n$/,
+    /^Deleted 8 responses last received before \d{4}-\S+ \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\nThe database keeps its size and reuses the space\. --vacuum shrinks it and needs twice its size\.\n$/,
   )
-  expect(bodies()).toBe(before - 1)
+  expect(bodies()).toBe(before - 8)
   expect(JSON.parse((await prune('1d', '--dry-run', '--json')).out)).toMatchObject({ bodies: 0, bytes: 0, kept: 1 })
 })
 
@@ -46,10 +46,10 @@ test.skipIf(!existsSync('/usr/bin/script'))('prune asks for confirmation on a te
     const line = `'${process.execPath}' src/cli/bin.js prune 1d ${flag} --database '${store.file}'`
     return spawnSync('script', ['-qec', line, '/dev/null'], { input, encoding: 'utf8', timeout: 10_000 }).stdout
   }
-  expect(prune('n\n')).toMatch(/Delete 1 response .*\? \[y\/N\] .*Nothing was deleted\./s)
+  expect(prune('n\n')).toMatch(/Delete 8 responses .*\? \[y\/N\] .*Nothing was deleted\./s)
   expect(store.get('select count(*) from _reply')).toBe(bodies)
-  expect(prune('y\n')).toMatch(/Deleted 1 response/)
-  expect(store.get('select count(*) from _reply')).toBe(bodies - 1)
+  expect(prune('y\n')).toMatch(/Deleted 8 responses/)
+  expect(store.get('select count(*) from _reply')).toBe(bodies - 8)
   expect(prune('', '--yes')).not.toMatch(/\[y\/N\]/)
 })
 
