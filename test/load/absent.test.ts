@@ -73,11 +73,10 @@ describe('absent values', () => {
     const [from, to, hole] = [at('2025-10-02T22:00:00Z'), at('2025-10-09T22:00:00Z'), at('2025-10-05T10:00:00Z')]
     Object.assign(market.state, { geos: [3], has: (i: number) => i >= from && i < to && i !== hole })
     await market.run(store, FIXED.replace('10-11', '10-09'), night(1), { restate: true })
-    expect(await gapsAtLastRun(store)).toEqual([])
+    const absent = async () => (await gapsAtLastRun(store)).filter((gap) => gap.reason === 'absent')
+    expect(await absent()).toEqual([])
     await market.run(store, FIXED, night(2), { restate: true })
-    expect(await gapsAtLastRun(store)).toMatchObject([
-      { reason: 'absent', from: '2025-10-05T12:00:00+02:00', missing: 1 },
-    ])
+    expect(await absent()).toMatchObject([{ from: '2025-10-05T12:00:00+02:00', missing: 1 }])
   })
 
   test('an empty reply about absent values of one geo continues their retry intervals', async () => {

@@ -73,19 +73,19 @@ describe('missing periods', () => {
     const noon = values(0, 30, HOUR, (instant) =>
       (instant - BEGIN) % DAY === 12 * HOUR && instant < at(29) ? {} : null,
     )
-    const sparse = values(0, 29, HOUR, (instant) => ([9, 12].includes(((instant - BEGIN) % DAY) / HOUR) ? {} : null))
+    const sparse = values(0, 89, HOUR, (instant) => ([9, 12].includes(((instant - BEGIN) % DAY) / HOUR) ? {} : null))
     expect(timeline(await loaded(sent(0, 30, { values: noon }))), 'a value at noon is one a day').toMatchObject([
       { kind: 'regular' },
     ])
     const irregular = sparse.map((row, i) => ({ ...row, at: row.at + (i % 7) * 660 }))
     const store = await loaded(
-      sent(0, 29, { values: irregular }),
-      sent(29, 30, { values: [] }),
-      sent(30, 31, { values: values(30, 31, 5 * HOUR) }),
+      sent(0, 89, { values: irregular }),
+      sent(89, 90, { values: [] }),
+      sent(90, 91, { values: values(90, 91, 5 * HOUR) }),
     )
     expect(timeline(store)).toMatchObject([{ kind: 'daily' }])
     expect(store.all('select from_at, to_at, step_s, missing from _absent')).toEqual([
-      { from_at: at(29), to_at: at(30), step_s: null, missing: null },
+      { from_at: at(89), to_at: at(90), step_s: null, missing: null },
     ])
   })
 })

@@ -125,14 +125,13 @@ function missingOf(store: Store, geo: number): { at: number; reason: string }[] 
     geo,
   ]) as { from_at: number; to_at: number; step_s: number | null; missing: number | null; reason: string }[]
   return rows.flatMap(({ from_at, to_at, step_s, missing, reason }) => {
+    const step = step_s ?? DAY
+    // Steps over an hour follow the local clock. Without a step, days of which some value is missing.
+    const phase = step_s === null ? 0 : quarters.find(({ at }) => at === from_at)!.clock
     const begins =
-      step_s === null || step_s === DAY
-        ? quarters.flatMap(({ at, clock }) =>
-            at >= from_at && at < to_at && clock === (step_s === null ? 0 : (from_at - dayStart(dayOf(from_at))) % DAY)
-              ? [at]
-              : [],
-          )
-        : Array.from({ length: (to_at - from_at) / step_s }, (_, i) => from_at + i * step_s)
+      step <= HOUR
+        ? Array.from({ length: (to_at - from_at) / step }, (_, i) => from_at + i * step)
+        : quarters.flatMap(({ at, clock }) => (at >= from_at && at < to_at && (clock - phase) % step === 0 ? [at] : []))
     if (missing !== null) expect(begins).toHaveLength(missing)
     return begins.map((at) => ({ at, reason }))
   })

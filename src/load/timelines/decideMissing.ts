@@ -1,6 +1,6 @@
 import { type Grid, periodStarts } from '../../judge/grid.ts'
 import type { MissingRun } from '../../judge/missing.ts'
-import { DAY, type Instant } from '../../util/time/instant.ts'
+import { DAY, HOUR, type Instant } from '../../util/time/instant.ts'
 import { type Interval, subtract } from '../../util/time/interval.ts'
 import { isCalendarStep } from '../../util/time/periods.ts'
 
@@ -68,17 +68,17 @@ function cutRun<T extends MissingRun>(zone: string, run: T, parts: readonly Inte
 /** The periods of a run. If only some value a day is expected, they are days. */
 const gridOf = ({ from, step }: MissingRun): Grid => ({ step: step ?? DAY, anchor: from })
 
-/** The start of the first period at or after an instant inside a run, in which periods of a fixed length have no gap. */
+/** The start of the first period at or after an instant inside a run. Steps over an hour follow the local clock. */
 function nextStart(zone: string, run: MissingRun, at: Instant): Instant {
   const grid = gridOf(run)
-  if (!isCalendarStep(grid.step)) return run.from + Math.ceil((at - run.from) / grid.step) * grid.step
+  if (grid.step <= HOUR) return run.from + Math.ceil((at - run.from) / grid.step) * grid.step
   const [start] = periodStarts(grid, zone, { from: at, to: Number.POSITIVE_INFINITY })
   return start!
 }
 
 function countPeriods(zone: string, run: MissingRun, from: Instant, to: Instant): number {
   const grid = gridOf(run)
-  return isCalendarStep(grid.step) ? [...periodStarts(grid, zone, { from, to })].length : (to - from) / grid.step
+  return grid.step <= HOUR ? (to - from) / grid.step : [...periodStarts(grid, zone, { from, to })].length
 }
 
 /** Merges neighbours that are requested again at about the same time. */
