@@ -1,31 +1,121 @@
+import { MOMENT_FORM, parseMoment, resolveMoment } from '../../job/moment.ts'
 import { findGaps, findProvisional } from '../../reports/findGaps.ts'
 import { findLackingGeos, readNamedGeos } from '../../reports/lackingGeos.ts'
 import { findFailedRuns, findUnfinishedRuns } from '../../reports/lastRuns.ts'
 import { countPendingValues, pendingText } from '../../reports/pending.ts'
+import { type AcceptedGap, acceptGaps, listAccepted, reopenGaps } from '../../sync/acceptGaps.ts'
+import { InputError } from '../../util/errors.ts'
+import { quantity } from '../../util/text.ts'
+import type { Instant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
-import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
+import { DATABASE_FLAG, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
-import { withReader } from '../settings/databases.ts'
+import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print, printResult } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { lackingGeosTexts } from '../text/summary.ts'
 
+export const positionals = {
+  action: { type: 'string', choices: ['accept', 'reopen'], describe: 'Accept gaps, or undo that; default: list gaps' },
+  ids: { type: 'number', array: true, describe: 'Indicator to accept, or ids to reopen (gaps --accepted)' },
+} as const
 export const flags = {
   ...DATABASE_FLAG,
+  geo: { type: 'number', describe: 'Accept gaps of this geo (default: all with gaps)' },
+  series: { type: 'number', describe: 'Accept gaps of this series, if the indicator has several' },
+  ...RANGE_FLAGS,
+  note: { type: 'string', describe: 'Record why gaps are accepted' },
+  accepted: { type: 'boolean', default: false, describe: 'List accepted gaps' },
   provisional: { type: 'boolean', default: false, describe: 'Also list missing values that may still be published' },
   fail: { type: 'boolean', default: false, describe: 'Exit 6 if data is missing' },
   ...JSON_FLAG,
 } as const
-export const examples = ['gaps --database data/demo.db', 'gaps --fail --json --database data/demo.db']
+export const examples = [
+  'gaps --database data/demo.db',
+  'gaps --fail --json --database data/demo.db',
+  'gaps accept 600 --geo 3 --from 2021-03-28 --to 2021-03-29 --note "never published"',
+  'gaps accept 547 --from 2022-01-01 --note "the series has ended"',
+]
 
 const COLUMNS = [
   ...(['series_id', 'kind', 'indicator_id', 'time_trunc', 'geo_id', 'from', 'to', 'reason', 'missing'] as const),
   ...(['step_s', 'expected_in_day', 'next'] as const),
 ] as const
 
-export const handler = (args: Args<typeof flags>): Promise<number> =>
-  withReader(readSettings(args).database.value, async (reader) => {
+type GapsArgs = Args<typeof flags, typeof positionals>
+
+const ACCEPTED_COLUMNS = [
+  ...(['id', 'series_id', 'kind', 'indicator_id', 'geo_id', 'from', 'to', 'note', 'created_at'] as const),
+] as const
+
+const refuse = (message: string, hint: string): never => {
+  throw new InputError(message, { hint, code: 'bad-acceptance' })
+}
+
+/** Parses the moment of a flag, which is resolved in the zone of a series. */
+function parseFlag(flag: string, text: string): (zone: string) => Instant {
+  const moment = parseMoment(text)
+  if (!moment) refuse(`${flag} is ${JSON.stringify(text)}, which is not a time.`, `Write ${MOMENT_FORM}.`)
+  return (zone) => resolveMoment(moment!, zone, Math.floor(Date.now() / 1000))
+}
+
+function printAccepted(args: GapsArgs, accepted: readonly AcceptedGap[], text: string): void {
+  const rows = accepted.map((row) =>
+    ACCEPTED_COLUMNS.map((column) => (column === 'to' ? (row.to ?? 'open') : row[column])),
+  )
+  const table = rows.length === 0 ? '' : `\n${tableText({ columns: ACCEPTED_COLUMNS, rows })}`
+  printResult(args, accepted, `${text}${table}`)
+}
+
+const USE_ACCEPT =
+  'Example: indicator-sync gaps accept 600 --geo 3 --from 2021-03-28 --to 2021-03-29 --note "never published"'
+
+/** `gaps accept`: accepts the gaps of an indicator in a range. */
+async function accept(file: string, args: GapsArgs): Promise<number> {
+  const { from, to, geo, series } = args
+  const [indicatorId, ...more] = args.ids ?? []
+  const note = args.note?.trim() ?? ''
+  if (indicatorId === undefined || more.length > 0 || !Number.isSafeInteger(indicatorId))
+    refuse('gaps accept needs one indicator.', USE_ACCEPT)
+  if (from === undefined) refuse('gaps accept needs --from.', USE_ACCEPT)
+  if (note === '') refuse('gaps accept needs --note with the reason.', USE_ACCEPT)
+  const request = {
+    indicatorId: indicatorId!,
+    seriesId: series,
+    geoId: geo,
+    from: parseFlag('--from', from!),
+    to: to === undefined ? null : parseFlag('--to', to),
+    note,
+  }
+  return withWriter(file, 'gaps accept', async (store) => {
+    const accepted = await acceptGaps(store, request, Date.now())
+    printAccepted(args, accepted, `Accepted ${quantity(accepted.length, 'gap')}. Undo: indicator-sync gaps reopen ID`)
+    return EXIT.done
+  })
+}
+
+/** `gaps reopen`: undoes acceptances by their ids. */
+async function reopen(file: string, args: GapsArgs): Promise<number> {
+  const ids = args.ids ?? []
+  if (ids.length === 0) refuse('gaps reopen needs at least one id.', '`indicator-sync gaps --accepted` lists the ids.')
+  return withWriter(file, 'gaps reopen', async (store) => {
+    const reopened = await reopenGaps(store, ids, Date.now())
+    printAccepted(args, reopened, `Reopened ${quantity(reopened.length, 'gap')}.`)
+    return EXIT.done
+  })
+}
+
+export function handler(args: GapsArgs): Promise<number> {
+  const file = readSettings(args).database.value
+  if (args.action === 'accept') return accept(file, args)
+  if (args.action === 'reopen') return reopen(file, args)
+  return withReader(file, async (reader) => {
+    if (args.accepted) {
+      const accepted = await listAccepted(reader)
+      printAccepted(args, accepted, accepted.length === 0 ? 'No gaps are accepted.' : 'Accepted gaps:')
+      return EXIT.done
+    }
     const incomplete = [...(await findFailedRuns(reader)), ...(await findUnfinishedRuns(reader))]
     const gaps = [...(await findGaps(reader)), ...(args.provisional ? await findProvisional(reader) : [])]
     const lacking = await findLackingGeos(reader, await readNamedGeos(reader))
@@ -45,3 +135,4 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
     }
     return args.fail && !(isComplete && gaps.length === 0) ? EXIT.check : EXIT.done
   })
+}
