@@ -6,6 +6,7 @@ import yargs from 'yargs'
 import { hideBin } from 'yargs/helpers'
 import { compare } from './against.ts'
 import { type Case, markdown } from './bench.ts'
+import { judge } from './cases/judge.ts'
 import { load } from './cases/load.ts'
 import { night } from './cases/night.ts'
 import { page } from './cases/page.ts'
@@ -18,7 +19,7 @@ import { workers } from './cases/workers.ts'
 
 /** The cases of results.md, in its order. */
 const REPORT: Readonly<Record<string, Case>> = { load, peers, start, views, page }
-const CASES: Readonly<Record<string, Case>> = { ...REPORT, replay, night, postgres, workers }
+const CASES: Readonly<Record<string, Case>> = { ...REPORT, replay, night, judge, postgres, workers }
 const RESULTS = join(import.meta.dirname, 'results.md')
 
 const { _, runs, rows, folder, against } = yargs(hideBin(process.argv))

@@ -63,7 +63,10 @@ export async function replayed({ file }: Pick<TestStore, 'file'>, now: () => num
 
 /** The time of the last run, by the clock of the test. */
 export const lastRunTime = (store: TestStore): number =>
-  Math.floor(Date.parse((store.get('select max(started_at) from _run') as string | null) ?? '2025-11-04') / 1000)
+  Math.floor(
+    Date.parse((store.get('select started_at from _run order by id desc limit 1') as string | null) ?? '2025-11-04') /
+      1000,
+  )
 
 /** The gaps as of the last run: later, what was not requested since is missing, too. */
 export const gapsAtLastRun = (store: TestStore) => findGaps(store, lastRunTime(store))

@@ -38,6 +38,8 @@ export interface Gap extends NamedSeries {
   readonly next_at: string | null
   /** The first job that selects it; null if none does. */
   readonly job: string | null
+  /** Whether it is one of a few lost values of a day, at steps below 15 minutes: it is listed, but is no finding. */
+  readonly tolerated: boolean
   /** The next run that fetches it, for people: the job's schedule, or the command that runs it; null if none will. */
   readonly next: string | null
   /**
@@ -56,6 +58,7 @@ export interface ListedGap extends Omit<Gap, 'reason'> {
 interface GapRow extends Pick<Gap, keyof NamedSeries | 'geo_id' | 'step_s' | 'missing' | 'next_at' | 'job'> {
   readonly job_id: number | null
   readonly time_zone: string
+  readonly tolerated: 0 | 1
   readonly from_at: number
   readonly to_at: number
   readonly reason: ListedGap['reason']
@@ -118,6 +121,7 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
       expected_in_day: step_s === null ? null : Math.max(1, Math.round(length / step_s)),
       next_at: row.next_at,
       job: row.job,
+      tolerated: row.tolerated === 1,
       next: nextRun(row),
       command: command && databaseCommand(db, command),
     }
@@ -236,7 +240,7 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
   for await (const { seriesId, geoId, from, to, step, missing } of findPendingRanges(db)) {
     const { id, ...named } = byId.get(seriesId)!
     const range = { geo_id: geoId, from_at: from, to_at: to, step_s: step, missing }
-    rows.push({ ...named, ...range, series_id: id, reason: 'provisional', next_at: null })
+    rows.push({ ...named, ...range, series_id: id, reason: 'provisional', next_at: null, tolerated: 0 })
   }
   return listGaps(db, rows)
 }

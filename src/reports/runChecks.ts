@@ -3,7 +3,7 @@ import type { Reader } from '../db/store.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
 import { findChangedMeanings } from './changedMeanings.ts'
-import { findGaps, type Gap, gapText } from './findGaps.ts'
+import { findGaps, type Gap, gapsAt, gapText } from './findGaps.ts'
 import { findAlternating, findGoneFiles, findSameNames } from './jobFindings.ts'
 import { findLackingGeos, lackingGeosText, readNamedGeos } from './lackingGeos.ts'
 import { findStaleSeries } from './lag.ts'
@@ -51,7 +51,11 @@ const STATE_CHECKS: Checks = {
   failure: async (db) => (await readOpenFailures(db)).map(({ target, message }) => `${target}: ${message}`),
   geo: async (db) => (await findLackingGeos(db, await readNamedGeos(db))).map(lackingGeosText),
   'id changed meaning': findChangedMeanings,
-  stale: async (db, now) => sentences(await findStaleSeries(db, now)),
+  stale: async (db, now) => {
+    const late = await db.kysely.selectFrom(gapsAt(now)).select('series_id').where('reason', '=', 'late').execute()
+    const listed = new Set(late.map(({ series_id }) => series_id))
+    return sentences((await findStaleSeries(db, now)).filter(({ seriesId }) => !listed.has(seriesId)))
+  },
   quarantine: async ({ kysely }) => {
     const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)
     return (await open.execute()).map(({ path, reason }) => `${path}: ${reason}`)
@@ -93,7 +97,7 @@ export async function runChecks(
   // The check of geos names those that have values.
   const isNamed = ({ kind, indicator_id, reason }: Gap): boolean =>
     reason === 'no values' && lacking.some((geos) => geos.kind === kind && geos.indicatorId === indicator_id)
-  for (const gap of gaps.filter((gap) => !isNamed(gap)))
+  for (const gap of gaps.filter((gap) => !gap.tolerated && !isNamed(gap)))
     findings.push({ check: `gap (${gap.reason})`, what: gapText(gap) })
   const checks =
     depth === 'state' ? STATE_CHECKS : depth === 'values' ? CHECKS : { ...CHECKS, 'daily totals': findDifferingDays }

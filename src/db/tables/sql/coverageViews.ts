@@ -1,5 +1,5 @@
 import { FETCH_OUTCOMES, type FetchOutcome, type GapReason } from '../codes.ts'
-import { instant, integer, optional, pick, text, word } from '../declare.ts'
+import { flag, instant, integer, optional, pick, text, word } from '../declare.ts'
 import { series } from '../series.ts'
 import { GEO_COLUMNS, geoNameSql, INDICATOR_COLUMNS, indicatorNameSql, localTimeSql, utcTime } from './expressions.ts'
 
@@ -46,7 +46,8 @@ export const gapsSql = (
       ${localTimeSql('h', 'h.from_at')} as from_local,
       ${localTimeSql('h', 'h.end_at')} as to_local,
       h.reason, h.step_s, h.missing,
-      case when h.reason not in ('never requested', 'failed') then ${utcTime('h.next_at')} end as next_at, h.job, h.job_id
+      case when h.reason not in ('never requested', 'failed') then ${utcTime('h.next_at')} end as next_at, h.job, h.job_id,
+      h.tolerated
     from (${spansSql(now)}
       where p.state = 'missing' and p.accepted = ${accepted} and (p.due_at is null or p.due_at <= ${now})
         and not (p.reason = 'late' and ${IS_WITHDRAWN})) h
@@ -105,6 +106,7 @@ export const COVERAGE_VIEWS = {
       ),
       job: optional(text('First job that selects it; NULL if none')),
       job_id: optional(integer('Its id (_job.id)')),
+      tolerated: flag('1 if it is one of a few lost values of a day, which are no finding'),
     },
     sql: gapsSql(),
   },
