@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS, GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
+import { ALL_GEOS, GAP_REASONS, type GapReason, isAbsence } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { gapsSql, selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
 import type { ViewRows } from '../db/tables/sql/views.ts'
@@ -94,7 +94,7 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
   const runs = await readNextRuns(db, [...jobs.values()])
   const nextRun = ({ kind, indicator_id, job_id, reason, next_at }: GapRow): string | null => {
     const run = job_id === null ? undefined : runs.get(job_id)
-    const isLeft = next_at === null && (reason === 'absent' || reason === 'unverified')
+    const isLeft = next_at === null && (isAbsence(reason) || reason === 'unverified')
     if (run === undefined || isLeft) return null
     const item = unknown.get(`${kind} ${indicator_id}`)
     const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)

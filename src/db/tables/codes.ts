@@ -24,10 +24,15 @@ export const REPLY_OUTCOMES = [...FETCH_OUTCOMES.good, ...FETCH_OUTCOMES.coarse]
 /** Outcomes that are not failures. */
 export const NOT_FAILED_OUTCOMES = [...REPLY_OUTCOMES, ...FETCH_OUTCOMES.abandoned] as const
 
+/** The reasons of missing periods. */
+const ABSENCE_REASONS = ['absent', 'null', 'withdrawn'] as const
+/** Whether single periods are missing from verified responses. */
+export const isAbsence = (reason: string | null): boolean => ABSENCE_REASONS.some((absence) => absence === reason)
+
 /** The reasons of the view `gaps`. */
 export const GAP_REASONS = [
   ...(['never requested', 'failed', 'unverified'] as const),
-  ...(['absent', 'null', 'withdrawn'] as const),
+  ...ABSENCE_REASONS,
   ...(['late', 'no values'] as const),
 ] as const
 export type GapReason = (typeof GAP_REASONS)[number]

@@ -1,5 +1,5 @@
 import { expressionBuilder } from 'kysely'
-import { ALL_GEOS, type GapReason } from '../../db/tables/codes.ts'
+import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
 import { gapsAt, isMissed } from '../../reports/findGaps.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import type { PageRequest } from '../page.ts'
@@ -69,10 +69,7 @@ export async function readCoverageIntervals(
 
 /** Precedence: a geo before all geos, then missing before stored data, then the worst state. */
 const rank = ({ geoId, reason, state }: CoverageInterval, geo: number): number =>
-  (geoId === geo ? 40 : 0) +
-  (reason === null ? 0 : 20) +
-  2 * COVERAGE_STATES.indexOf(state) -
-  Number(reason === 'absent')
+  (geoId === geo ? 40 : 0) + (reason === null ? 0 : 20) + 2 * COVERAGE_STATES.indexOf(state) - Number(isAbsence(reason))
 
 /** Builds the timeline of a geo: disjoint intervals in order, each instant with the interval of the highest rank. */
 function buildTimeline(intervals: readonly CoverageInterval[], geo: number): CoverageInterval[] {
@@ -133,7 +130,7 @@ export async function readStates(
   const requested = timeline.flatMap(({ from, to, state, reason, missing, nextAt }): ChartState[] =>
     intersect([{ from, to: state === 'provisional' ? Math.min(to, published) : to }], [range]).map((part) => ({
       ...part,
-      state: reason === 'absent' ? reason : state,
+      state: isAbsence(reason) ? 'absent' : state,
       missing,
       nextAt,
     })),

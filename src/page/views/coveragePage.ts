@@ -1,5 +1,5 @@
 import { jobFile } from '../../db/queries/jobRuns.ts'
-import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { ALL_GEOS, isAbsence } from '../../db/tables/codes.ts'
 import { readRemedies } from '../../reports/remedies.ts'
 import { hull, type Interval, overlaps, subtract } from '../../util/time/interval.ts'
 import { ceilTo, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
@@ -273,7 +273,7 @@ function remedy(hole: SeriesCoverage['holes'][number], data: SeriesCoverage, req
       ? coverage.alone
       : nextAt !== null
         ? coverage.again(localText(request, nextAt))
-        : reason === 'absent' && coverage.never
+        : isAbsence(reason) && coverage.never
   return html`${waits && html`<span>${waits}</span> `}${commandLine(request.command(command!))}`
 }
 
