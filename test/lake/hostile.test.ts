@@ -151,7 +151,7 @@ describe('unusual databases', () => {
       db.exec(`insert into geo (id) values (9007199254740991)`)
       const name = db.prepare(`insert into geo_text (id, locale, name) values (?, 'es', ?)`)
       name.run(9007199254740991, 'Ñandú 𝔊 "quoted" \u0000 \ud83d\ude00\n')
-      db.exec('insert into series_geo values (1, 9007199254740991)')
+      db.exec('insert into series_geo (series_id, geo_id) values (1, 9007199254740991)')
       const put = db.prepare('insert into observation values (1, 9007199254740991, ?, ?, ?, 1)')
       for (const [i, value] of values.entries()) put.run(from + i * 3600, value, 3600)
       // Years apart, with no values between.
@@ -205,7 +205,9 @@ describe('unusual databases', () => {
     expect(done.rows).toMatchObject({ observation: 0, observation_revision: 0, day: 0, series: 1 })
     expect(Object.keys(requireManifest(lake()).tables)).toEqual(LAKE_TABLE_NAMES)
     expect(await sync()).toMatchObject({ changed: false })
-    alter('insert into series_geo values (1, 3); insert into observation values (1, 3, 0, 1, 3600, 1)')
+    alter(
+      'insert into series_geo (series_id, geo_id) values (1, 3); insert into observation values (1, 3, 0, 1, 3600, 1)',
+    )
     alter('insert into _day (series_id, geo_id, month, day, count, missing) values (1, 3, 23640, 1, 1, 0)')
     expect(await sync()).toMatchObject({ rows: { observation: 1 } })
     alter('delete from observation; delete from _day')

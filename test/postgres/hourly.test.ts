@@ -7,7 +7,7 @@ import { migratedDatabase, withClient } from './database.ts'
 const FILL = [
   `insert into indicator (kind, id, first_seen_at) values ('indicator', 600, '')`,
   `insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 600, 'Europe/Madrid', '')`,
-  'insert into series_geo values (1, 1), (1, 3)',
+  'insert into series_geo (series_id, geo_id) values (1, 1), (1, 3)',
   `insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
    select 1, g, 1735686000 + 900 * n, n % 97, 900, 1 from generate_series(0, 35039) n, unnest(array[1, 3]) g`,
   'analyze',

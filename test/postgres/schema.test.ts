@@ -59,7 +59,7 @@ test('timestamps and dates in views have native types, and at_local is the local
       insert into indicator (kind, id, first_seen_at) values ('indicator', 600, '');
       insert into series (id, kind, indicator_id, time_zone, created_at) values (1, 'indicator', 600, 'Europe/Madrid', '');
       insert into time_zone_offset values ('Europe/Madrid', 0, 1761440400, 7200, ''), ('Europe/Madrid', 1761440400, 9999999999, 3600, '');
-      insert into series_geo values (1, 0);
+      insert into series_geo (series_id, geo_id) values (1, 0);
       set session_replication_role = replica;
       insert into observation (series_id, geo_id, at, value, step_s, fetch_id) select 1, 0, 1761429600 + 3600 * n, n, 3600, 1 from generate_series(0, 24) n`)
     const { rows: days } = await client.query(

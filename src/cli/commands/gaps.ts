@@ -34,7 +34,7 @@ export const flags = {
 export const examples = [
   'gaps --database data/demo.db',
   'gaps --fail --json --database data/demo.db',
-  'gaps accept 600 --geo 3 --from 2021-03-28 --to 2021-03-29 --note "never published"',
+  'gaps accept 600 --from 2021-03-28 --to 2021-03-29 --note "never published"',
   'gaps accept 547 --from 2022-01-01 --note "the series has ended"',
 ]
 
@@ -68,8 +68,7 @@ function printAccepted(args: GapsArgs, accepted: readonly AcceptedGap[], text: s
   printResult(args, accepted, `${text}${table}`)
 }
 
-const USE_ACCEPT =
-  'Example: indicator-sync gaps accept 600 --geo 3 --from 2021-03-28 --to 2021-03-29 --note "never published"'
+const USE_ACCEPT = 'Example: indicator-sync gaps accept 600 --from 2021-03-28 --to 2021-03-29 --note "never published"'
 
 /** `gaps accept`: accepts the gaps of an indicator in a range. */
 async function accept(file: string, args: GapsArgs): Promise<number> {
