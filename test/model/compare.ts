@@ -246,7 +246,7 @@ async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> 
             (gap.geo_id === (geo ?? 0) || (gap.geo_id === 0 && standing.state !== 'held')) &&
             gap.from < unit.to &&
             gap.to > unit.from &&
-            gap.reason !== 'absent',
+            ['never requested', 'failed', 'unverified'].includes(gap.reason),
         )
         const place = `gaps of ${row.key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
         tally.comparisons++
