@@ -11,7 +11,7 @@ export interface EarlierLookback {
   readonly lookbackS: number
 }
 
-/** What an entry of a job selects of a series now. */
+/** The range of a series that an entry of a job selects now. */
 export interface SelectedRange extends Interval {
   /** The path of the entry in the job file. */
   readonly entryPath: string
@@ -24,7 +24,7 @@ export interface SelectedRange extends Interval {
   readonly timeZone: string
   readonly lookbackS: number
   readonly refreshS: number
-  /** What the entry expects of the periods of the series; null: its values decide. */
+  /** The cadence that the entry states for the series; null if its values decide. */
   readonly expect: Expectation | null
   /** The selection by the catalogue (`selectorText`) to which the series belongs; null if the entry lists its id. */
   readonly selector: string | null

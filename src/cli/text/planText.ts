@@ -13,7 +13,7 @@ import { NOTHING_SELECTED } from './summary.ts'
 export interface PlannedJob {
   readonly job: Job
   readonly requests: () => Iterable<PlannedRequest>
-  /** Whether a request fetches data from before the present windows, which an earlier run selected. */
+  /** Whether a request fetches data that an earlier run selected and that has left the windows of the job. */
   readonly isEarlier: (request: PlannedRequest) => boolean
   /** Complete after the requests were planned. */
   readonly notes: () => readonly string[]

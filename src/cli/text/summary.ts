@@ -47,7 +47,7 @@ function idleText({ command, hasSelection, skipped, isPart, windowHints, gaps }:
   return NOTHING_REQUESTED[command] ?? isUpToDate
 }
 
-/** Whether a run failed in part, data of its job is missing, or the job is not what it was. */
+/** Whether something failed, data is missing, or the job has changed since its last run. */
 export const needsAttention = (summary: Summary): boolean => {
   const { outcome, skipped, gaps, lackingGeos, windowHints, takenOver, unselected } = summary
   const count = gaps.ranges + skipped.length + lackingGeos.length + windowHints.length + unselected

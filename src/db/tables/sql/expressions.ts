@@ -47,7 +47,7 @@ export const indicatorNameSql = (row: string): string =>
 /** The name of a geo, in the preferred language if stored. */
 export const geoNameSql = (row: string): string => `${nameSql(`geo_text t where t.id = ${row}.geo_id`)} as geo_name`
 
-/** Whether the quantity of a series changed, so that it depends on the time of a value. */
+/** Whether the unit of a series has changed over time. */
 export const hasUnitsSql = (row: string): string =>
   `exists (select 1 from indicator_unit u where u.kind = ${row}.kind and u.id = ${row}.indicator_id)`
 
