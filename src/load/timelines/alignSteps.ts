@@ -1,10 +1,8 @@
 import type { Transaction } from 'kysely'
-import { prepareQuery } from '../../db/prepared.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import type { Instant } from '../../util/time/instant.ts'
-import type { Interval } from '../../util/time/interval.ts'
 import type { Cadences } from './cadences.ts'
+import { selectSteps, updateStep } from './stepQueries.ts'
 
 /**
  * Gives stored values the steps that a reply states, as long as their timeline has no cadence that decides them. Guesses change
@@ -32,25 +30,3 @@ export async function alignSteps(
   }
   return isChanged
 }
-
-type Range = Interval & { readonly seriesId: number; readonly geoId: number }
-
-const selectSteps = prepareQuery((db, { seriesId, geoId, from, to }: Range) =>
-  db
-    .selectFrom('observation')
-    .select(['at', 'step_s'])
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
-    .where('at', '>=', from)
-    .where('at', '<', to),
-)
-
-const updateStep = prepareQuery(
-  (db, { seriesId, geoId, at, step }: { seriesId: number; geoId: number; at: Instant; step: number }) =>
-    db
-      .updateTable('observation')
-      .set({ step_s: step })
-      .where('series_id', '=', seriesId)
-      .where('geo_id', '=', geoId)
-      .where('at', '=', at),
-)

@@ -12,6 +12,7 @@ import { dayIntervalAt, dayNumber } from '../../util/time/localDay.ts'
 import { isCalendarStep } from '../../util/time/periods.ts'
 import { recomputeDays } from '../writeDays.ts'
 import { type Cadences, stretchAt, writeCadence } from './cadences.ts'
+import { selectSteps, updateStep } from './stepQueries.ts'
 
 /** A part of a timeline whose cadence changed. */
 export interface CadenceChange extends Interval {
@@ -173,17 +174,6 @@ async function rewriteSteps(
   )
 }
 
-const selectSteps = prepareQuery((db, { seriesId, geoId, from, to }: Range) =>
-  db
-    .selectFrom('observation')
-    .select(['at', 'step_s'])
-    .where('series_id', '=', seriesId)
-    .where('geo_id', '=', geoId)
-    .where('at', '>=', from)
-    .where('at', '<', to)
-    .orderBy('at'),
-)
-
 const updateSteps = prepareQuery((db, { seriesId, geoId, from, to, step }: Range & { readonly step: number }) =>
   db
     .updateTable('observation')
@@ -193,14 +183,4 @@ const updateSteps = prepareQuery((db, { seriesId, geoId, from, to, step }: Range
     .where('at', '>=', from)
     .where('at', '<', to)
     .where('step_s', '<>', step),
-)
-
-const updateStep = prepareQuery(
-  (db, { seriesId, geoId, at, step }: { seriesId: number; geoId: number; at: Instant; step: number }) =>
-    db
-      .updateTable('observation')
-      .set({ step_s: step })
-      .where('series_id', '=', seriesId)
-      .where('geo_id', '=', geoId)
-      .where('at', '=', at),
 )
