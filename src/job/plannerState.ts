@@ -1,5 +1,5 @@
-import type { CoveredState } from '../db/tables/series.ts'
-import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
+import type { CadenceKind, CoveredState, MissingReason } from '../db/tables/series.ts'
+import { DAY, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Period } from '../util/time/periods.ts'
 
@@ -18,8 +18,8 @@ export interface Coverage extends Interval {
 /** What is stored of a series before anything is requested. */
 export interface SeriesState {
   readonly coverage: readonly Coverage[]
-  /** The number of geos with values; 0 when unknown. */
-  readonly geoCount: number
+  /** The ends of its values, by geo; empty when no geo is known. */
+  readonly timelines: readonly Timeline[]
   /** Instants at which its resolution changed. */
   readonly changes: readonly Instant[]
   /** The window size learned, in seconds. */
@@ -28,11 +28,11 @@ export interface SeriesState {
   readonly lookbackS: number | null
   /** One stored period, where it is longer than an hour; the others follow from it. */
   readonly period?: Period | undefined
-  /** Absences that are to be requested again. */
+  /** Its missing periods that are to be requested again. */
   readonly absences: readonly Absence[]
 }
 
-/** A row of `_absent`: an interval of a series in which its step promises values and none came. */
+/** A row of `_absent`: missing periods of a series and geo. */
 export interface Absence extends Interval {
   readonly geo: number
   /** Seconds of a period; null when no value shows it. */
@@ -40,6 +40,16 @@ export interface Absence extends Interval {
   /** The first and the last time at which it was absent and settled. */
   readonly sinceAt: Instant
   readonly checkedAt: Instant
+  readonly reason: MissingReason
+}
+
+/** The ends of the stored values of a series and geo. */
+export interface Timeline {
+  readonly geoId: number
+  /** Start of the first and of the last period with a value; null if there are only nulls. */
+  readonly extent: { readonly firstAt: Instant; readonly lastAt: Instant; readonly stepS: number } | null
+  /** Null if it is not known: then nothing is said about the begin and the end. */
+  readonly kind: CadenceKind | null
 }
 
 /** An indicator or widget that the service does not know: the times of its first and last refusal since a good reply. */
@@ -97,7 +107,7 @@ export interface Neighbours {
 /** The state of a series that was never requested. */
 export const UNKNOWN_SERIES: SeriesState = {
   coverage: [],
-  geoCount: 0,
+  timelines: [],
   changes: [],
   windowS: null,
   lookbackS: null,
@@ -126,10 +136,6 @@ export const EARLY_S = 3_600
 /** Seconds between the last reply and the next request: 1, 2, 4, 8 … days, by the age of the state. */
 const distance = (sinceAt: Instant, lastAt: Instant): number => lastAt - sinceAt + DAY
 
-/** Rule 24: whether a window is requested again that is unverified since `sinceAt` and was fetched at `fetchedAt`. It is never given up. */
-export const isUnverifiedDue = (sinceAt: Instant, fetchedAt: Instant, now: Instant): boolean =>
-  isFuture(fetchedAt, now) || now >= unverifiedNext(sinceAt, fetchedAt)
-
 /** Rule 24: the time from which on an unverified window is requested again. */
 export const unverifiedNext = (sinceAt: Instant, fetchedAt: Instant): Instant =>
   fetchedAt + Math.min(LONGEST_PAUSE_S, distance(sinceAt, fetchedAt)) - EARLY_S
@@ -145,10 +151,6 @@ export function toleratedNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 
   const days = [1, 7].find((count) => checkedAt < sinceAt + count * DAY - EARLY_S)
   return days === undefined ? null : sinceAt + days * DAY
 }
-
-/** The number of requests for an absence since it was first seen, at distances of 1, 2, 4 … days. */
-export const countChecks = ({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): number =>
-  Math.round(Math.log2(Math.max(0, checkedAt - sinceAt) / DAY + 1))
 
 /** The time at which an unknown id is requested again: after 1, 2, 4, 8 … days, then every half year. */
 export const unknownNext = ({ sinceAt, lastAt }: RefusalTimes): Instant =>

@@ -1,11 +1,20 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import { absentNext, type Coverage, EARLY_S, toleratedNext, unknownNext, unverifiedNext } from '../job/plannerState.ts'
+import {
+  type Absence,
+  absentNext,
+  type Coverage,
+  EARLY_S,
+  type Timeline,
+  toleratedNext,
+  unknownNext,
+  unverifiedNext,
+} from '../job/plannerState.ts'
 import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import { hull, type Interval, intersect, overlaps, subtract } from '../util/time/interval.ts'
 import { findPeriods, isCalendarStep } from '../util/time/periods.ts'
-import { floorTo } from '../util/time/zone.ts'
+import { ceilTo, floorTo } from '../util/time/zone.ts'
 import { type Finality, findSettledPart } from './finality.ts'
-import type { Span, StoredAbsence, StoredSeries, Timeline, Want } from './judgeTypes.ts'
+import type { Span, StoredSeries, Want } from './judgeTypes.ts'
 
 /*
  * What is complete, what is missing and what comes next: the only place that decides it. Pure, and reads no values. The rules are
@@ -55,7 +64,14 @@ export function judgeAhead(wants: readonly Want[], stored: StoredSeries, now: In
   const spans: Span[] = []
   for (const geoId of geoIds) spans.push(...judgeGeo(context, geoId, known.get(geoId), shared))
   if (!known.has(ALL_GEOS)) spans.unshift(...judgeOthers(context, spans))
-  return spans
+  return delayUnknown(spans, stored, now)
+}
+
+/** A series whose id the service does not know is requested at growing distances, whatever is due. */
+function delayUnknown(spans: readonly Span[], { unknown }: StoredSeries, now: Instant): readonly Span[] {
+  if (unknown === null || isFuture(unknown.lastAt, now)) return spans
+  const notBefore = unknownNext(unknown) - EARLY_S
+  return spans.map((span) => (span.nextAt === null ? span : { ...span, nextAt: Math.max(span.nextAt, notBefore) }))
 }
 
 interface JudgeContext {
@@ -103,7 +119,8 @@ function judgeGeo(
     spans = judgeRequests(context, { wants, rows, failures, firstAt })
     if (key !== null) shared.set(key, spans)
   }
-  const { covered, uncovered } = spans
+  const { uncovered } = spans
+  const covered = timeline ? repeatOutside(context, timeline, wants, spans.covered) : spans.covered
   const missing = judgeMissing(context, geoId, covered, ofGeo)
   const end = timeline?.extent ? judgeEnd(context, timeline, wants, covered) : judgeNoValues(timeline, covered, missing)
   const listed = [...covered, ...uncovered, ...missing, ...end].map((span) => ({ ...span, geoId }))
@@ -210,7 +227,7 @@ function judgeRequests(context: JudgeContext, requests: Requests): GeoSpans {
   const covered = rows.flatMap((row) =>
     splitByWants(row, wants).flatMap((part) => judgeCovered(context, row, part, requests.firstAt)),
   )
-  return { covered, uncovered: judgeUncovered(context, requests) }
+  return { covered, uncovered: judgeUncovered(requests) }
 }
 
 /** Rules 22–24: a part of a row of coverage, split where it is final for one entry and not for another. */
@@ -233,7 +250,8 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
     if (wants.length > 0 && state === 'unverified')
       dates.push(Math.max(refreshNext(wants), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
     // C6: the service may publish an earlier begin.
-    if (wants.length > 0 && isFinal && state === 'empty' && from < begin) dates.push(emptyNext(wants, fetchedAt))
+    if (wants.length > 0 && isFinal && state === 'empty' && from < begin)
+      dates.push(repeatNext(firstWanted(wants), fetchedAt, now))
     const common = { ...NOTHING, from, to, ...firstJob(wants), reply: { state, fetchedAt }, nextAt: earliest(dates) }
     if (state === 'unverified')
       return { ...common, state: 'missing', reason: 'unverified', sinceAt: sinceAt ?? fetchedAt }
@@ -241,14 +259,36 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
   })
 }
 
-/** C6: the next request of an empty range before the first value, at doubling distances since it was first required. */
-const emptyNext = (wants: readonly Want[], fetchedAt: Instant): Instant =>
-  unknownNext({ sinceAt: Math.min(...wants.map(({ sinceAt }) => sinceAt)), lastAt: fetchedAt }) - EARLY_S
+const firstWanted = (wants: readonly Want[]): Instant => Math.min(...wants.map(({ sinceAt }) => sinceAt))
+
+/** The next request of a final range without values, at doubling distances since values were first expected. */
+const repeatNext = (sinceAt: Instant, fetchedAt: Instant, now: Instant): Instant =>
+  isFuture(fetchedAt, now) ? now : unknownNext({ sinceAt, lastAt: fetchedAt }) - EARLY_S
+
+/**
+ * C7 and C8: final data after the last value, or of a geo without any value, may still be published, so it is requested again. The day of
+ * the last value is not: once a later value is stored, its missing periods are known.
+ */
+function repeatOutside(
+  { finality: { zone, unit }, now }: JudgeContext,
+  { extent, kind }: Timeline,
+  wants: readonly Want[],
+  covered: readonly Span[],
+): readonly Span[] {
+  if (kind === null || wants.length === 0) return covered
+  const from = extent ? ceilTo(zone, extent.lastAt + extent.stepS, unit) : Number.NEGATIVE_INFINITY
+  // Values are expected once the period after the last one has ended.
+  const sinceAt = extent ? extent.lastAt + 2 * extent.stepS : firstWanted(wants)
+  return covered.flatMap((span): Span[] => {
+    if (span.to <= from || span.state !== 'complete' || span.job === null) return [span]
+    const nextAt = repeatNext(sinceAt, span.reply!.fetchedAt, now)
+    return split(span, [from]).map((part) => (part.from < from ? { ...span, ...part } : { ...span, ...part, nextAt }))
+  })
+}
 
 /** What is required or failed, and not covered. */
-function judgeUncovered({ stored }: JudgeContext, { wants, rows, failures }: Requests): Span[] {
+function judgeUncovered({ wants, rows, failures }: Requests): Span[] {
   const wanted = wants.map((want) => ({ from: want.from, to: endAhead(want) }))
-  const unknownAt = stored.unknown && unknownNext(stored.unknown) - EARLY_S
   const spans = subtract([...wanted, ...failures], rows).flatMap((interval) =>
     splitByWants(
       interval,
@@ -270,7 +310,7 @@ function judgeUncovered({ stored }: JudgeContext, { wants, rows, failures }: Req
         state: 'missing',
         reason: failed.length > 0 ? 'failed' : 'never requested',
         sinceAt: earliest(failed.length > 0 ? failed.map(({ failedAt }) => failedAt) : wantedAt),
-        nextAt: part.wants.length === 0 ? null : (unknownAt ?? earliest(wantedAt)),
+        nextAt: earliest(wantedAt),
         dueAt: failed.length > 0 ? null : earliest(dueAt),
       }
     }),
@@ -309,7 +349,7 @@ function judgeMissing(
   covered: readonly Span[],
   ofGeo: readonly Interval[],
 ): Span[] {
-  const absences = stored.absences.flatMap((absence): StoredAbsence[] => {
+  const absences = stored.absences.flatMap((absence): Absence[] => {
     if (absence.geo === geoId) return [absence]
     return absence.geo === ALL_GEOS ? subtract([absence], ofGeo).map((part) => ({ ...absence, ...part })) : []
   })
@@ -373,8 +413,8 @@ function countPeriods(zone: string, { from, to }: Interval, stepS: number): numb
 }
 
 /** Tolerance: whether an absence is of a short step, on a day that lacks little for its geo. */
-function createTolerance(zone: string, absences: readonly StoredAbsence[]): (absence: StoredAbsence) => boolean {
-  const isShort = ({ step }: StoredAbsence): boolean => step !== null && step < TOLERANT_BELOW_S
+function createTolerance(zone: string, absences: readonly Absence[]): (absence: Absence) => boolean {
+  const isShort = ({ step }: Absence): boolean => step !== null && step < TOLERANT_BELOW_S
   const short = absences.filter(isShort)
   if (short.length === 0) return () => false
   const lost = new Map<number, number>()

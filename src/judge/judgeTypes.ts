@@ -1,7 +1,6 @@
 import type { GapReason } from '../db/tables/codes.ts'
-import type { CadenceKind, MissingReason } from '../db/tables/series.ts'
 import type { EarlierLookback } from '../job/duty.ts'
-import type { Absence, Coverage, RefusalTimes } from '../job/plannerState.ts'
+import type { Absence, Coverage, RefusalTimes, Timeline } from '../job/plannerState.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Period } from '../util/time/periods.ts'
@@ -31,15 +30,6 @@ export interface Want extends Interval {
   readonly graceS: number
 }
 
-/** The ends of the stored values of a series and geo. */
-export interface Timeline {
-  readonly geoId: number
-  /** Start of the first and of the last period with a value; null if there are only nulls. */
-  readonly extent: { readonly firstAt: Instant; readonly lastAt: Instant; readonly stepS: number } | null
-  /** Null if it is not known: then nothing is said about the begin and the end. */
-  readonly kind: CadenceKind | null
-}
-
 /** A range of a series that a failed request left without a reply. */
 interface FailedRange extends Interval {
   /** Null for all. */
@@ -65,18 +55,13 @@ export interface StoredSeries {
   readonly lookbackS: number
   readonly timelines: readonly Timeline[]
   readonly coverage: readonly Coverage[]
-  readonly absences: readonly StoredAbsence[]
+  readonly absences: readonly Absence[]
   readonly failures: readonly FailedRange[]
   readonly accepted: readonly Accepted[]
   /** If the service does not know its id. */
   readonly unknown: RefusalTimes | null
   /** Seconds from the end of the last period until a new value is late, from the last fetches; null if too little is known. */
   readonly allowedLagS: number | null
-}
-
-/** A row of `_absent`. */
-export interface StoredAbsence extends Absence {
-  readonly reason: MissingReason
 }
 
 type SpanState = 'complete' | 'provisional' | 'expected' | 'missing'

@@ -6,15 +6,14 @@ import { resolveMoment, spanSeconds, windowText } from '../job/moment.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import type { Recall } from '../job/select.ts'
-import { borderUnit } from '../judge/finality.ts'
+import { borderUnit, type Finality } from '../judge/finality.ts'
+import type { Want } from '../judge/judgeTypes.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { memoize } from '../util/memoize.ts'
 import type { Instant } from '../util/time/instant.ts'
-import type { Interval } from '../util/time/interval.ts'
 import { findPeriods } from '../util/time/periods.ts'
 import { ceilTo } from '../util/time/zone.ts'
 import { type Duties, includesGeos, scopeKey, sharesGeo } from './duties.ts'
-import { type Freshness, toFreshness } from './freshness.ts'
 import { findSelectedRange, type PlanContext } from './planning.ts'
 
 /** The series of an entry for one of its indicators. */
@@ -121,38 +120,50 @@ export interface SelectedSeries {
   readonly state: SeriesState
   /** The geos under which its coverage is recorded. */
   readonly geoIds: readonly number[]
-  readonly selectedRange: Interval
-  readonly freshness: Freshness
+  /** What the entry requires of it now, for the judgement. */
+  readonly want: Want
+  /** The borders at which its data becomes final. */
+  readonly finality: Finality
   /** The longest lookback of its requests so far and of the job, in seconds. */
   readonly lookbackS: number
 }
 
 /** Lists the series of an entry with a window. A series whose geos were edited has a part for each range of some geos. */
 export function* listSelectedSeries(planning: PlanContext, entry: SeriesEntry): Generator<SelectedSeries> {
-  const { job, service, plannerState } = planning
+  const { job, service, plannerState, now } = planning
   const { window } = entry
   if (!window) return
   const unit = borderUnit(entry.timeTrunc)
   const rangeFrom = memoize((earliest: Instant | undefined) => findSelectedRange(planning, window, unit, earliest))
-  const freshness = toFreshness(planning, entry, unit)
+  const lookbackS = spanSeconds(entry.lookback)
+  const refreshS = spanSeconds(entry.refresh)
   for (const id of entry.indicators) {
     const identity = toIdentity(entry, id)
     const key = seriesKey(identity)
     const state = plannerState.series(key)
     const periods = state.period && findPeriods(service.timeZone, state.period)
-    for (const { geoIds, from, earlierLookbacks } of listParts(planning, entry, identity))
+    const finality = { zone: service.timeZone, unit, lookbackS, periods: periods?.isCalendar ? periods : undefined }
+    for (const { geoIds, from, sinceAt = now, earlierLookbacks = [] } of listParts(planning, entry, identity))
       yield {
         entry,
         series: identity,
         key,
         geoIds,
         state,
-        selectedRange: rangeFrom(from),
-        freshness: {
-          ...freshness,
-          ...(periods?.isCalendar && { periods }),
-          ...(earlierLookbacks && { earlierLookbacks }),
+        want: {
+          ...rangeFrom(from),
+          job: job.name,
+          jobId: null,
+          geoIds: geoIds.includes(ALL_GEOS) ? null : geoIds,
+          lagS: null,
+          lookbackS,
+          earlierLookbacks,
+          refreshS,
+          // After the clock was set back, an entry may be from the future.
+          sinceAt: Math.min(sinceAt, now),
+          graceS: 0,
         },
+        finality: { ...finality, earlierLookbacks },
         lookbackS: Math.max(state.lookbackS ?? 0, findLongestLookbacks(job).get(key)!),
       }
   }
@@ -162,6 +173,7 @@ export function* listSelectedSeries(planning: PlanContext, entry: SeriesEntry): 
 interface Part {
   readonly geoIds: readonly number[]
   readonly from?: Instant
+  readonly sinceAt?: Instant
   readonly earlierLookbacks?: readonly EarlierLookback[]
 }
 

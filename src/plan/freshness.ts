@@ -1,20 +1,20 @@
 import type { Span } from '../job/job.ts'
 import { spanSeconds } from '../job/moment.ts'
-import { type Coverage, EARLY_S, isUnverifiedDue, unknownNext } from '../job/plannerState.ts'
-import { type Finality, findSettledBorder, findSettledPart, isFresh } from '../judge/finality.ts'
+import { EARLY_S, unknownNext } from '../job/plannerState.ts'
+import { type Finality, findSettledBorder, isFresh } from '../judge/finality.ts'
 import { type Instant, isFuture } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Unit } from '../util/time/zone.ts'
 import type { PlanContext } from './planning.ts'
 
-/** Rules 22–24 (docs/decisions/001-coverage.md): the times that decide whether stored coverage is still good. */
+/** Rules 22 and 23 (docs/decisions/001-coverage.md): the times that decide whether a stored listing is still good. */
 export interface Freshness extends Finality {
   readonly now: Instant
   /** Seconds. */
   readonly refreshS: number
 }
 
-/** The times of an entry. Listings without a lookback are never revised. */
+/** The times of a list. Those without a lookback are never revised. */
 export const toFreshness = (
   { service, now }: Pick<PlanContext, 'service' | 'now'>,
   { lookback, refresh }: { readonly lookback?: Span | undefined; readonly refresh: Span },
@@ -26,18 +26,6 @@ export const toFreshness = (
   lookbackS: lookback ? spanSeconds(lookback) : 0,
   refreshS: spanSeconds(refresh),
 })
-
-/** The part of a stored interval that need not be requested. */
-export function findFreshPart(stored: Coverage, freshness: Freshness): Interval {
-  if (isFresh(stored.fetchedAt, freshness.refreshS, freshness.now)) return stored
-  // Rule 24: unverified data is requested at growing distances.
-  if (
-    stored.state === 'unverified' &&
-    isUnverifiedDue(stored.sinceAt ?? stored.fetchedAt, stored.fetchedAt, freshness.now)
-  )
-    return { from: stored.from, to: stored.from }
-  return findSettledPart(stored, freshness, freshness.now)
-}
 
 /** Whether a listing is due: it has no reply, or an old one from a time at which its window could still be revised. */
 export function isDue(last: Instant | undefined, window: Interval | null, freshness: Freshness): boolean {

@@ -1,27 +1,25 @@
-import { ALL_GEOS } from '../db/tables/codes.ts'
+import { ALL_GEOS, isAbsence } from '../db/tables/codes.ts'
 import type { SeriesEntry } from '../job/job.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { type Absence, absentNext, countChecks, EARLY_S, toleratedNext } from '../job/plannerState.ts'
+import { EARLY_S } from '../job/plannerState.ts'
+import type { Span } from '../judge/judgeTypes.ts'
 import type { Service } from '../service/service.ts'
 import type { Size } from '../service/windowSizes.ts'
-import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
-import { type Interval, intersect, merge, overlaps, subtract } from '../util/time/interval.ts'
+import { DAY, type Instant } from '../util/time/instant.ts'
+import { type Interval, merge, overlaps } from '../util/time/interval.ts'
 import type { Periods } from '../util/time/periods.ts'
 import { addUnits, floorTo, type Unit } from '../util/time/zone.ts'
+import { dueIntervals, findDueSpans } from './due.ts'
 import { listSelectedSeries, type SelectedSeries } from './entries.ts'
 import { isSkipped } from './freshness.ts'
-import { groupHoles } from './missing.ts'
+import { type GeoGroup, groupHoles } from './geoGroups.ts'
 import type { PlanContext } from './planning.ts'
 import { createWindows } from './planSeries.ts'
 import { chooseSize, smaller } from './sizes.ts'
 import { widen } from './windows.ts'
 
-/* Rules 25 and 26 (docs/decisions/001-coverage.md): requests for absent data, as a small share of a run. */
+/* Rules 25, 26 and 28 (docs/decisions/001-coverage.md): requests for what the service did not have, as a small share of a run. */
 
-interface DueAbsence extends Interval {
-  readonly dueAt: Instant
-  readonly checks: number
-}
 interface Candidate {
   readonly checks: number
   readonly dueAt: Instant
@@ -84,81 +82,90 @@ const firstUnits = (zone: string, window: Interval, unit: Unit, count: number): 
   to: Math.min(window.to, addUnits(zone, floorTo(zone, window.from, unit), unit, count)),
 })
 
-/** Lists windows of an entry in which absences are due, for the geos that have them. */
+/** Lists windows of an entry in which values are requested again, for the geos that lack them. */
 function* listCandidates(planning: PlanContext, entry: SeriesEntry): Generator<Candidate> {
-  const { service, now, requested } = planning
-  const zone = service.timeZone
+  const { service, requested } = planning
   for (const selected of listSelectedSeries(planning, entry)) {
-    const { series, key, state } = selected
-    const { unit, periods } = selected.freshness
-    if (state.absences.length === 0) continue
-    const isTolerated = createTolerance(zone, state.absences)
-    const due = new Map(selected.geoIds.map((geoId) => [geoId, findDue(selected, geoId, now, isTolerated)]))
-    const geoIds = [...due].flatMap(([geoId, absences]) => (absences.length > 0 ? [geoId] : []))
-    if (geoIds.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
-    const groups = groupHoles(
-      geoIds.map((geoId) => {
-        const days = merge(due.get(geoId)!.map((absence) => widen(zone, absence, unit)))
-        return { geoId, holes: requested.findUnrequested(key, geoId, days) }
-      }),
-    )
+    const { series, key, geoIds } = selected
+    const due = findDueSpans(planning, selected)
+    const absences = due.filter(isAbsent)
+    const silences = due.filter(isSilent)
+    if (absences.length + silences.length === 0) continue
+    if (isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
     const { cut, request } = createWindows(planning, selected)
     const size = candidateSize(service, selected, geoIds)
-    for (const group of groups)
-      for (const window of cut(group.holes, size)) {
-        // Rule 17: a reply contains a period only if it begins in the window.
-        const findInside = (geoId: number): DueAbsence[] =>
-          due
-            .get(geoId)!
-            .filter((absence) => overlaps(absence, window) && (!periods || periodBeginsIn(periods, absence, window)))
-        const dueGeoIds = group.geoIds.filter((geoId) => findInside(geoId).length > 0)
-        if (dueGeoIds.length === 0) continue
-        const inside = dueGeoIds.flatMap(findInside)
-        requested.add(key, dueGeoIds, [window])
-        yield {
-          checks: Math.min(...inside.map(({ checks }) => checks)),
-          dueAt: Math.min(...inside.map(({ dueAt }) => dueAt)),
-          window,
-          unit,
-          plan: (part) => request(part, { geoIds: dueGeoIds, reason: 'absent' }),
+    for (const { spans, groups } of [
+      { spans: absences, groups: groupGeos(planning, selected, absences, geoIds) },
+      { spans: silences, groups: groupSilences(planning, selected, silences) },
+    ])
+      for (const { geoIds, holes } of groups)
+        for (const window of cut(holes, size)) {
+          const parts = geoIds.map((geoId) => ({ geoId, inside: findInside(selected, spans, geoId, window) }))
+          const dueGeoIds = parts.flatMap(({ geoId, inside }) => (inside.length > 0 ? [geoId] : []))
+          if (dueGeoIds.length === 0) continue
+          const inside = parts.flatMap((part) => part.inside)
+          requested.add(key, dueGeoIds, [window])
+          yield {
+            checks: Math.min(...inside.map(countChecks)),
+            dueAt: Math.min(...inside.map(({ nextAt }) => nextAt!)),
+            window,
+            unit: selected.finality.unit,
+            plan: (part) => request(part, { geoIds: dueGeoIds, reason: 'absent' }),
+          }
         }
-      }
   }
 }
 
-/** Rule 25: the absences of a geo that are due. Absences of all geos do not count in the geo's own coverage. */
-function findDue(
-  { state: { coverage, absences }, selectedRange }: SelectedSeries,
-  geoId: number,
-  now: Instant,
-  isTolerated: (absence: Absence) => boolean,
-): DueAbsence[] {
-  const ofGeo = coverage.filter((row) => row.geo === geoId)
-  return absences.flatMap((absence): DueAbsence[] => {
-    const nextAt = isTolerated(absence) ? toleratedNext(absence) : absentNext(absence)
-    const dueAt = isFuture(absence.checkedAt, now) ? now : nextAt
-    if (dueAt === null || dueAt - EARLY_S > now) return []
-    if (geoId !== ALL_GEOS && absence.geo !== ALL_GEOS && absence.geo !== geoId) return []
-    const parts = geoId === ALL_GEOS || absence.geo === geoId ? [absence] : subtract([absence], ofGeo)
-    const checks = countChecks(absence)
-    return intersect(parts, [selectedRange]).map((part) => ({ ...part, dueAt, checks }))
+/** Rule 25: missing periods. */
+const isAbsent = ({ state, reason }: Span): boolean => state === 'missing' && reason !== null && isAbsence(reason)
+
+/** Rule 28: final data before the first or after the last value. */
+const isSilent = ({ state, reason }: Span): boolean => state === 'complete' && reason === null
+
+/** Groups geos by the days of their spans that are not requested yet. */
+const groupGeos = (
+  { service, requested }: PlanContext,
+  { key, finality: { unit } }: SelectedSeries,
+  spans: readonly Span[],
+  geoIds: readonly number[],
+): GeoGroup[] =>
+  groupHoles(
+    geoIds.map((geoId) => {
+      const days = merge(dueIntervals(spans, geoId).map((interval) => widen(service.timeZone, interval, unit)))
+      return { geoId, holes: requested.findUnrequested(key, geoId, days) }
+    }),
+  )
+
+/** The same for geos without values. If an entry requires all geos, those are requested by name, unless no known one has values. */
+function groupSilences(planning: PlanContext, selected: SelectedSeries, silences: readonly Span[]): GeoGroup[] {
+  const { geoIds, entry, state } = selected
+  if (!geoIds.includes(ALL_GEOS)) return groupGeos(planning, selected, silences, geoIds)
+  const silent = [...new Set(silences.map(({ geoId }) => geoId))]
+  return groupGeos(planning, selected, silences, silent).map((group) => {
+    const isWhole = entry.geoAgg !== null || group.geoIds.length >= state.timelines.length
+    return isWhole ? { ...group, geoIds: [ALL_GEOS] } : group
   })
 }
 
-/** Steps below this, in seconds, lose a few values every day for ever. */
-const TOLERANT_BELOW_S = 900
-/** The share of a day that may be absent without being requested as often as other absences. */
-const TOLERATED_SHARE = 0.02
+/** The spans of a geo in a window. Rule 17: a reply contains a period only if it begins in the window. */
+const findInside = (
+  { finality: { periods } }: SelectedSeries,
+  spans: readonly Span[],
+  geoId: number,
+  window: Interval,
+): Span[] =>
+  spans.filter(
+    (span) =>
+      (geoId === ALL_GEOS || span.geoId === geoId) &&
+      overlaps(span, window) &&
+      (!periods || periodBeginsIn(periods, span, window)),
+  )
 
-/** Rule 25: returns whether an absence is of a short step, on a day that lacks little for its geo. */
-function createTolerance(zone: string, absences: readonly Absence[]): (absence: Absence) => boolean {
-  const isShort = ({ step }: Absence): boolean => step !== null && step < TOLERANT_BELOW_S
-  const short = absences.filter(isShort)
-  if (short.length === 0) return () => false
-  const dayKey = (absence: Absence): string => `${absence.geo} ${floorTo(zone, absence.from, 'day')}`
-  const lost = new Map<string, number>()
-  for (const absence of short) lost.set(dayKey(absence), (lost.get(dayKey(absence)) ?? 0) + absence.to - absence.from)
-  return (absence) => isShort(absence) && lost.get(dayKey(absence))! <= TOLERATED_SHARE * DAY
+/** The number of requests in vain, at distances of 1, 2, 4 … days. */
+function countChecks({ nextAt, sinceAt, reply }: Span): number {
+  const at = nextAt! + EARLY_S
+  const waited = reply ? at - reply.fetchedAt : (at - sinceAt! + DAY) / 2
+  return Math.round(Math.log2(Math.max(DAY, waited) / DAY))
 }
 
 /** The window size for absences. A `chunk` of the job does not exceed the learned size, because a candidate counts as one request. */

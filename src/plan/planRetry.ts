@@ -5,7 +5,7 @@ import { borderUnit } from '../judge/finality.ts'
 import type { AnyParams } from '../service/routes.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { floorTo } from '../util/time/zone.ts'
-import { groupHoles } from './missing.ts'
+import { groupHoles } from './geoGroups.ts'
 import { type PlanContext, planRequest } from './planning.ts'
 import { createRegister, type RequestRegister } from './requestRegister.ts'
 

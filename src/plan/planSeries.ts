@@ -6,11 +6,12 @@ import { announcedChanges } from '../service/resolutions.ts'
 import type { Service } from '../service/service.ts'
 import type { Size } from '../service/windowSizes.ts'
 import { HOUR, type Instant } from '../util/time/instant.ts'
-import { type Interval, overlaps } from '../util/time/interval.ts'
+import { type Interval, merge, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
+import { dueIntervals, findDueSpans, isOrdinary } from './due.ts'
 import { type SelectedSeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped } from './freshness.ts'
-import { groupMissing } from './missing.ts'
+import { type GeoGroup, groupHoles } from './geoGroups.ts'
 import { type PlanContext, planRequest } from './planning.ts'
 import { chooseSize } from './sizes.ts'
 import { cutCached } from './windows.ts'
@@ -28,7 +29,7 @@ export interface SeriesRequests {
 export function planSeries(planning: PlanContext, selected: SelectedSeries): SeriesRequests | null {
   const { job, service, options, requested } = planning
   const { entry, series, key, state } = selected
-  const groups = groupMissing(planning, selected)
+  const groups = groupDue(planning, selected)
   if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) return null
   const { settledBefore, cut, request } = createWindows(planning, selected)
   const windowGroups = groups.map(({ geoIds, holes }) => {
@@ -55,6 +56,19 @@ export function planSeries(planning: PlanContext, selected: SelectedSeries): Ser
   }
 }
 
+/** The intervals that an entry has to request of a series, each once, for the geos for which they are due. */
+function groupDue(planning: PlanContext, selected: SelectedSeries): GeoGroup[] {
+  const { key, geoIds, want } = selected
+  const { options, requested } = planning
+  const due = options.restate ? null : findDueSpans(planning, selected).filter(isOrdinary)
+  return groupHoles(
+    geoIds.map((geoId) => {
+      const intervals = due ? dueIntervals(due, geoId) : merge([want])
+      return { geoId, holes: requested.findRemaining(key, geoId, intervals) }
+    }),
+  )
+}
+
 /** Why a window of a series with coverage is requested. `refresh` takes precedence over `unverified`. */
 function findReason(window: Interval, { coverage }: SeriesState, settledBefore: Instant): PlannedRequest['reason'] {
   const covering = coverage.filter((row) => overlaps(row, window))
@@ -66,13 +80,13 @@ function findReason(window: Interval, { coverage }: SeriesState, settledBefore: 
 /** Returns the functions that cut holes of a series on local borders, and plan the request for a window. */
 export function createWindows(planning: PlanContext, selected: SelectedSeries) {
   const { service, now } = planning
-  const { entry, series, state, lookbackS, freshness } = selected
+  const { entry, series, state, lookbackS, finality } = selected
   const changes = listChanges(service, selected)
-  const settledBefore = findSettledBorder(now, freshness)
+  const settledBefore = findSettledBorder(now, finality)
   return {
     settledBefore,
     cut: (holes: readonly Interval[], size: Size): Interval[] =>
-      holes.flatMap((hole) => cutCached(service.timeZone, hole, size, changes, freshness.unit)),
+      holes.flatMap((hole) => cutCached(service.timeZone, hole, size, changes, finality.unit)),
     request(window: Interval, details: Pick<PlannedRequest, 'geoIds' | 'reason'>): PlannedRequest {
       const params = toParams(entry, series.indicatorId, sentGeos(entry, details.geoIds))
       const periods = countPeriods(window, details.geoIds, state)
@@ -83,8 +97,8 @@ export function createWindows(planning: PlanContext, selected: SelectedSeries) {
 }
 
 /** The expected number of periods in the reply to a request. A series is considered hourly until a value shows its step. */
-function countPeriods({ from, to }: Interval, geoIds: readonly number[], { period, geoCount }: SeriesState): number {
-  const geos = geoIds.includes(ALL_GEOS) ? Math.max(1, geoCount) : geoIds.length
+function countPeriods({ from, to }: Interval, geoIds: readonly number[], { period, timelines }: SeriesState): number {
+  const geos = geoIds.includes(ALL_GEOS) ? Math.max(1, timelines.length) : geoIds.length
   return (geos * (to - from)) / (period?.step ?? HOUR)
 }
 

@@ -32,10 +32,15 @@ function firstSize(
 export function chooseSize(
   service: Service,
   entry: SeriesEntry,
-  { windowS, geoCount }: SeriesState,
+  { windowS, timelines }: SeriesState,
   geoIds: readonly number[],
 ): Size {
   if (entry.chunk) return toSize(entry.chunk)
-  const first = firstSize(service, entry.route, entry.timeTrunc, sentGeos(entry, geoIds).length || geoCount || null)
+  const first = firstSize(
+    service,
+    entry.route,
+    entry.timeTrunc,
+    sentGeos(entry, geoIds).length || timelines.length || null,
+  )
   return windowS === null ? first : { unit: 'day', count: Math.max(1, Math.floor(windowS / DAY)) }
 }

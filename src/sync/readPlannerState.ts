@@ -3,7 +3,15 @@ import type { Reader } from '../db/store.ts'
 import type { Job } from '../job/job.ts'
 import { hasBudget } from '../job/pace.ts'
 import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
-import { GIVEN_UP, NO_ATTEMPTS, type PlannerState, type SeriesState, UNKNOWN_SERIES } from '../job/plannerState.ts'
+import {
+  GIVEN_UP,
+  NO_ATTEMPTS,
+  type PlannerState,
+  type SeriesState,
+  type Timeline,
+  UNKNOWN_SERIES,
+} from '../job/plannerState.ts'
+import { toTimeline } from '../load/spans/readStored.ts'
 import { readUnknown } from '../reports/unknownItems.ts'
 import { CLOCK_ERROR, floorToSecond, type Instant } from '../util/time/instant.ts'
 import { readAttempts } from './readAttempts.ts'
@@ -12,19 +20,15 @@ import { readCatalogue } from './readCatalogue.ts'
 const groupBySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)
 
-/** Every series with its number of geos, and the last period of its first geo. */
-const seriesWithGeos = ({ kysely }: Reader) =>
+/** Every series with the last period of its first geo. */
+const seriesWithPeriods = ({ kysely }: Reader) =>
   kysely
     .selectFrom('series as s')
     .leftJoin(
       (eb) =>
         eb
           .selectFrom('series_geo as g')
-          .select([
-            'g.series_id',
-            ({ fn }) => fn.min('g.geo_id').as('geo_id'),
-            ({ fn }) => fn.countAll<number>().as('geos'),
-          ])
+          .select(['g.series_id', ({ fn }) => fn.min('g.geo_id').as('geo_id')])
           .groupBy('g.series_id')
           .as('f'),
       (join) => join.onRef('f.series_id', '=', 's.id'),
@@ -42,8 +46,19 @@ const seriesWithGeos = ({ kysely }: Reader) =>
         ),
     )
     .selectAll('s')
-    .select(['f.geos', 'p.at as period_at', 'p.step_s as period_s'])
+    .select(['p.at as period_at', 'p.step_s as period_s'])
     .execute()
+
+/** The ends of the values of every series and geo. */
+async function readTimelines({ kysely }: Reader): Promise<ReadonlyMap<number, Timeline[]>> {
+  const rows = await kysely
+    .selectFrom('series_geo')
+    .select(['series_id', 'geo_id', 'first_at', 'last_at', 'step_s', 'kind'])
+    .orderBy('series_id')
+    .orderBy('geo_id')
+    .execute()
+  return new Map([...groupBySeries(rows)].map(([seriesId, ofSeries]) => [seriesId, ofSeries.map(toTimeline)]))
+}
 
 /**
  * The times of the last replies to requests without a window, by path and query. The last one has the highest id, not the latest
@@ -97,7 +112,7 @@ export async function readPlannerState(
     .execute()
   const absences = await db.kysely
     .selectFrom('_absent')
-    .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step'])
+    .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step', 'reason'])
     .select(['since_at as sinceAt', 'checked_at as checkedAt'])
     .where((eb) =>
       eb.or([eb(eb('checked_at', '-', eb.ref('since_at')), '<=', GIVEN_UP), eb('checked_at', '>', now + CLOCK_ERROR)]),
@@ -106,14 +121,15 @@ export async function readPlannerState(
     .orderBy('from_at')
     .execute()
   const coverageBySeries = groupBySeries(coverage)
+  const timelinesBySeries = await readTimelines(db)
   const changesBySeries = groupBySeries(changes)
   const absencesBySeries = groupBySeries(absences)
   const series = new Map(
-    (await seriesWithGeos(db)).map((row): [string, SeriesState] => [
+    (await seriesWithPeriods(db)).map((row): [string, SeriesState] => [
       seriesKey(fromIdentityRow(row)),
       {
         coverage: coverageBySeries.get(row.id) ?? [],
-        geoCount: row.geos ?? 0,
+        timelines: timelinesBySeries.get(row.id) ?? [],
         changes: (changesBySeries.get(row.id) ?? []).map(({ from_at }) => from_at),
         windowS: row.window_s,
         lookbackS: row.lookback_s,

@@ -144,6 +144,8 @@ describe('the command line', () => {
     }
     const all = [...(await commandGroups()).values()].flat()
     const ranged = all.filter(({ flags }) => 'from' in flags && 'to' in flags).map(({ name }) => name)
+    // `gaps accept` takes exact ranges of existing gaps; its own tests have them.
+    ranged.splice(ranged.indexOf('gaps'), 1)
     expect(ranged.sort()).toEqual(Object.keys(of).sort())
     for (const name of ranged) {
       const { code, err } = await runCommand(dir, [name, ...of[name]!, ...range], env)

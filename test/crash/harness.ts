@@ -102,6 +102,7 @@ function recorded(file: string): Set<string> {
 const UNLIKE = {
   _run: ['id', 'started_at', 'finished_at', 'outcome', 'message', 'requests', 'failed', 'bytes', 'rows_new'],
   _fetch: ['run_id', 'ms', 'started_at', 'attempts'],
+  _judged: ['judged_at'],
 } as const
 
 /** Returns the rows of a database that do not depend on the course of runs, and its health. */

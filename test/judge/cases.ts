@@ -1,5 +1,5 @@
-import type { Coverage } from '../../src/job/plannerState.ts'
-import type { Span, StoredAbsence, StoredSeries, Timeline, Want } from '../../src/judge/judgeTypes.ts'
+import type { Absence, Coverage, Timeline } from '../../src/job/plannerState.ts'
+import type { Span, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 
 /* Small inputs of the judgement. Instants are days since the first day, in UTC: 1.5 is noon of the second day. */
@@ -39,7 +39,7 @@ export const covered = (from: number, to: number, over: Partial<Coverage> = {}):
   ...over,
 })
 
-export const absence = (from: number, to: number, over: Partial<StoredAbsence> = {}): StoredAbsence => ({
+export const absence = (from: number, to: number, over: Partial<Absence> = {}): Absence => ({
   geo: 1,
   from: at(from),
   to: at(to),
@@ -72,6 +72,18 @@ export const store = (over: Partial<StoredSeries> = {}): StoredSeries => ({
   allowedLagS: null,
   ...over,
 })
+
+/** Joins adjacent complete spans, which may differ in their next request. */
+export function joinComplete(spans: readonly Span[]): Span[] {
+  const joined: Span[] = []
+  for (const span of spans) {
+    const last = joined.at(-1)
+    const isSame = last?.geoId === span.geoId && last.to === span.from && last.state === span.state
+    if (isSame && span.state === 'complete') joined[joined.length - 1] = { ...last, to: span.to }
+    else joined.push(span)
+  }
+  return joined
+}
 
 /** A span in a few words: `geo 1, 2–5: missing (absent)`. */
 export function describeSpan({ geoId, from, to, state, reason, isAccepted, isTolerated }: Span): string {

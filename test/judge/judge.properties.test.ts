@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Coverage } from '../../src/job/plannerState.ts'
+import type { Absence, Coverage } from '../../src/job/plannerState.ts'
 import { judge, judgeAhead, showAt } from '../../src/judge/judge.ts'
-import type { Span, StoredAbsence, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
+import type { Span, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 import { type Interval, intersect, merge, overlaps, subtract } from '../../src/util/time/interval.ts'
 import { absence, at, covered, store, timeline, want } from './cases.ts'
@@ -59,7 +59,7 @@ const absences = fc
     fc
       .record({ days: interval(1), geo: fc.constantFrom(1, 2), checked: fc.integer({ min: 0, max: 40 }) })
       .map(
-        ({ days: [from, to], geo, checked }): StoredAbsence =>
+        ({ days: [from, to], geo, checked }): Absence =>
           absence(from, to, { geo, sinceAt: at(from), checkedAt: at(from + checked) }),
       ),
     { maxLength: 4 },

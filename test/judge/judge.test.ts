@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { judge, judgeAhead } from '../../src/judge/judge.ts'
 import type { Span, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
-import { absence, at, covered, describeSpan, growing, store, timeline, toDay, want } from './cases.ts'
+import { absence, at, covered, describeSpan, growing, joinComplete, store, timeline, toDay, want } from './cases.ts'
 
 interface Case {
   readonly title: string
@@ -14,7 +14,7 @@ interface Case {
 }
 
 const check = ({ wants = [want()], stored = {}, now = 40, spans }: Omit<Case, 'title'>): void =>
-  expect(judge(wants, store(stored), at(now)).map(describeSpan)).toEqual(spans)
+  expect(joinComplete(judge(wants, store(stored), at(now))).map(describeSpan)).toEqual(spans)
 
 const WHOLE = { coverage: [covered(0, 30, { fetchedAt: at(39) })] }
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
+import { judge } from '../../src/judge/judge.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
-import { findFreshPart } from '../../src/plan/freshness.ts'
-import { type Interval, intersect } from '../../src/util/time/interval.ts'
+import type { Interval } from '../../src/util/time/interval.ts'
+import { store, want } from '../judge/cases.ts'
 import {
   apply,
   currentCoverage,
@@ -146,13 +147,9 @@ describe('coverage after any history of replies', () => {
     check((all, before) => {
       const { at } = all.at(-1)!
       const { coverage } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
-      const freshness = { zone: ZONE, now: at + 60, lookbackS: 2 * DAY, refreshS: HOUR, unit: 'day' } as const
-      expect(
-        intersect(
-          coverage.map((row) => findFreshPart(row, freshness)),
-          [{ from: 0, to: at * 2 }],
-        ),
-      ).toEqual([{ from: day(FIRST), to: day(LAST) }])
+      const wants = [want({ from: day(FIRST), to: day(LAST), lookbackS: 2 * DAY, refreshS: HOUR })]
+      const spans = judge(wants, store({ zone: ZONE, timelines: [], coverage }), at + 60)
+      expect(spans.filter(({ nextAt }) => nextAt !== null && nextAt <= at + 60)).toEqual([])
       expect(coverage.every(({ geo, state }) => geo === 0 && state === 'values')).toBe(true)
     }))
 

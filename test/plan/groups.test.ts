@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type GeoHoles, groupHoles } from '../../src/plan/missing.ts'
+import { type GeoHoles, groupHoles } from '../../src/plan/geoGroups.ts'
 import { intersect, merge } from '../../src/util/time/interval.ts'
 
 const holes = fc

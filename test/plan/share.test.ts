@@ -16,10 +16,10 @@ const others = (ids: readonly number[]) =>
   `  - { indicators: [${ids}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, lookback: 12h, refresh: 5m }\n`
 const ids = (n: number, first = 1) => Array.from({ length: n }, (_, i) => first + i)
 const lacking = () => source({ has: (at) => at % 86_400 !== 0 })
-/** The days of each request for absent values. */
+/** The days of each request for absent values, the longest first: requests end in any order. */
 const absentDays = (store: Store) =>
   store
-    .all(`select (to_at - from_at) / 86400 as days from _fetch where reason = 'absent' order by id`)
+    .all(`select (to_at - from_at) / 86400 as days from _fetch where reason = 'absent' order by days desc`)
     .map((row) => (row as { days: number }).days)
 const absent = (store: Store) => store.get(`select count(*) from _fetch where reason = 'absent'`)
 

@@ -15,6 +15,8 @@ const FIRST_NIGHT = Date.parse('2026-03-10T05:00:00Z') / 1000
 /** Scheduled runs do not start at exactly the same time. */
 const NIGHT = 86_460
 const SERVICE = SERVICES.esios
+/** A series with one geo, of whose values nothing is known. */
+const ONE_GEO = { geoId: ALL_GEOS, extent: null, kind: null }
 
 const turn = ({ series, window, settledBefore, route, params }: PlannedRequest): string => {
   const backlog = isBacklog(window, settledBefore)
@@ -48,7 +50,7 @@ function simulate(
   const last = (matches: (attempt: Attempt) => boolean): number => log.findLast(matches)?.id ?? 0
   const plannerState: PlannerState = {
     ...EMPTY_STATE,
-    series: (key) => ({ ...UNKNOWN_SERIES, coverage: coverage.get(key) ?? [], geoCount: 1 }),
+    series: (key) => ({ ...UNKNOWN_SERIES, coverage: coverage.get(key) ?? [], timelines: [ONE_GEO] }),
     lastReplyAt: (target) => replies.get(target),
     attempts: {
       turn: (key) => last(({ planned }) => turn(planned) === key),

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
 import { GOOD_OUTCOMES, NO_FAILURE, UNKNOWN_STATUSES } from '../../db/queries/fetchOutcomes.ts'
 import { FETCH_OUTCOMES } from '../../db/tables/codes.ts'
@@ -6,10 +6,10 @@ import type { Database } from '../../db/tables/schema.ts'
 import { epochSeconds } from '../../db/tables/sql/expressions.ts'
 import type { EarlierLookback } from '../../job/duty.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
-import type { RefusalTimes } from '../../job/plannerState.ts'
+import type { RefusalTimes, Timeline } from '../../job/plannerState.ts'
 import { borderUnit } from '../../judge/finality.ts'
 import { findLag, graceSeconds } from '../../judge/growth.ts'
-import type { StoredSeries, Timeline, Want } from '../../judge/judgeTypes.ts'
+import type { StoredSeries, Want } from '../../judge/judgeTypes.ts'
 import { findAllowedLag } from '../../judge/usualLag.ts'
 import { parseNumbers } from '../../util/json.ts'
 import { floorToSecond, HOUR } from '../../util/time/instant.ts'
@@ -131,6 +131,18 @@ const selectLastPeriod = prepareQuery((db, { seriesId, geo }: SeriesId & { reado
     .limit(1),
 )
 
+/** A row of `series_geo`. */
+type TimelineRow = Pick<Selectable<Database['series_geo']>, 'geo_id' | 'first_at' | 'last_at' | 'step_s' | 'kind'>
+
+export const toTimeline = ({ geo_id, first_at, last_at, step_s, kind }: TimelineRow): Timeline => ({
+  geoId: geo_id,
+  kind,
+  extent:
+    first_at === null || last_at === null || step_s === null
+      ? null
+      : { firstAt: first_at, lastAt: last_at, stepS: step_s },
+})
+
 /** Reads what jobs require of a series. */
 const readWants = async (db: Db, seriesId: number): Promise<Want[]> =>
   (await selectDuties.all(db, { seriesId })).map((duty) => ({
@@ -183,16 +195,7 @@ export async function readStored(
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
   const lookbackS = lookback_s ?? DEFAULT_LOOKBACK
   const geos = await selectTimelines.all(db, { seriesId })
-  const timelines = geos.map(
-    ({ geo_id, first_at, last_at, step_s, kind }): Timeline => ({
-      geoId: geo_id,
-      kind,
-      extent:
-        first_at === null || last_at === null || step_s === null
-          ? null
-          : { firstAt: first_at, lastAt: last_at, stepS: step_s },
-    }),
-  )
+  const timelines = geos.map(toTimeline)
   const [first] = timelines
   const ends = timelines.some(({ kind }) => kind !== null && kind !== 'irregular')
   const failures = await selectFailures.all(db, { seriesId })
