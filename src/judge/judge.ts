@@ -105,7 +105,7 @@ function judgeGeo(
   geoId: number,
   timeline: Timeline | undefined,
   shared: Map<string, GeoSpans>,
-): Span[] {
+): readonly Span[] {
   const { stored } = context
   const wants = context.wants.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
   const ofGeo = stored.coverage.filter(({ geo }) => geo === geoId)
@@ -131,13 +131,14 @@ function judgeGeo(
  * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series; later it has the
  * ranges for which no request for all geos had a reply, although the known geos are covered.
  */
-function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): Span[] {
+function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): readonly Span[] {
   const { stored } = context
   const wants = context.wants.filter(({ geoIds }) => geoIds === null)
   const rows = stored.coverage.filter(({ geo }) => geo === ALL_GEOS)
   const failures = stored.failures.filter(({ geoIds }) => geoIds === null)
-  const { covered, uncovered } = judgeRequests(context, { wants, rows, failures, firstAt: ALWAYS })
+  const requests = { wants, rows, failures, firstAt: ALWAYS }
   if (ofGeos.length === 0) {
+    const { covered, uncovered } = judgeRequests(context, requests)
     const missing = judgeMissing(context, ALL_GEOS, covered, rows)
     return accept(
       [...covered, ...uncovered, ...missing, ...judgeNoValues(undefined, covered, missing)],
@@ -146,7 +147,9 @@ function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): Span[] {
     )
   }
   const listed = ofGeos.filter(({ reason }) => reason === 'never requested' || reason === 'failed')
-  const others = uncovered.flatMap((span) => subtract([span], listed).map((part) => ({ ...span, ...part })))
+  const others = judgeUncovered(requests).flatMap((span) =>
+    subtract([span], listed).map((part) => ({ ...span, ...part })),
+  )
   return accept(others, stored, ALL_GEOS)
 }
 
@@ -182,30 +185,32 @@ interface WantedPart extends Interval {
 }
 
 /** Splits an interval where other intervals begin or end. */
-function split({ from, to }: Interval, borders: readonly Instant[]): Interval[] {
-  const inside = [...new Set(borders.filter((at) => at > from && at < to))].sort((a, b) => a - b)
+function split(interval: Interval, borders: readonly Instant[]): Interval[] {
+  const { from, to } = interval
+  const isInside = (at: Instant): boolean => at > from && at < to
+  // Most rows have no border inside, and there are many rows.
+  if (!borders.some(isInside)) return [interval]
+  const inside = [...new Set(borders.filter(isInside))].sort((a, b) => a - b)
   return [from, ...inside].map((at, i) => ({ from: at, to: inside[i] ?? to }))
 }
 
-/** Splits an interval where required ranges begin or end, and lists the entries that require each part. */
-function splitByWants(interval: Interval, wants: readonly Want[], borders: readonly Instant[] = []): WantedPart[] {
-  const ends = wants.flatMap((want) => [want.from, endAhead(want)])
-  return split(interval, [...ends, ...borders]).map((part) => ({
-    ...part,
-    wants: wants.filter((want) => want.from < part.to && endAhead(want) > part.from),
+/** The instants at which required ranges begin or end. */
+const listEnds = (wants: readonly Want[]): Instant[] => wants.flatMap((want) => [want.from, endAhead(want)])
+
+/** Splits an interval at borders, among them the ends of required ranges, and lists the entries that require each part. */
+const splitByWants = (interval: Interval, wants: readonly Want[], borders: readonly Instant[]): WantedPart[] =>
+  split(interval, borders).map(({ from, to }) => ({
+    from,
+    to,
+    wants: wants.filter((want) => want.from < to && endAhead(want) > from),
   }))
-}
 
 /** The first job, by name. */
-function firstJob(wants: readonly Want[]): Pick<Span, 'job' | 'jobId'> {
-  const first = wants.reduce<Want | null>(
-    (first, want) =>
-      first === null || want.job < first.job || (want.job === first.job && (want.jobId ?? 0) < (first.jobId ?? 0))
-        ? want
-        : first,
-    null,
-  )
-  return { job: first?.job ?? null, jobId: first?.jobId ?? null }
+function firstJob([first, ...others]: readonly Want[]): Pick<Span, 'job' | 'jobId'> {
+  if (!first) return { job: null, jobId: null }
+  const isBefore = (a: Want, b: Want): boolean => a.job < b.job || (a.job === b.job && (a.jobId ?? 0) < (b.jobId ?? 0))
+  const { job, jobId } = others.reduce((least, want) => (isBefore(want, least) ? want : least), first)
+  return { job, jobId }
 }
 
 const earliest = (instants: readonly (Instant | null)[]): Instant | null => {
@@ -224,9 +229,11 @@ interface Requests {
 
 function judgeRequests(context: JudgeContext, requests: Requests): GeoSpans {
   const { wants, rows } = requests
-  const covered = rows.flatMap((row) =>
-    splitByWants(row, wants).flatMap((part) => judgeCovered(context, row, part, requests.firstAt)),
-  )
+  const ends = listEnds(wants)
+  const covered: Span[] = []
+  for (const row of rows)
+    for (const part of splitByWants(row, wants, ends))
+      covered.push(...judgeCovered(context, row, part, requests.firstAt))
   return { covered, uncovered: judgeUncovered(requests) }
 }
 
@@ -239,6 +246,8 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
     findSettledPart(row, { ...finality, lookbackS, earlierLookbacks }, now).to
   const borders = wants.length === 0 ? [settledTo(finality)] : wants.map(settledTo)
   const { fetchedAt, state, sinceAt } = row
+  const reply = { state, fetchedAt }
+  const { job, jobId } = firstJob(wants)
   const isAhead = isFuture(fetchedAt, now)
   const refreshNext = (refreshing: readonly Want[]): Instant =>
     isAhead ? now : fetchedAt + Math.min(...refreshing.map(({ refreshS }) => refreshS))
@@ -252,10 +261,25 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
     // C6: the service may publish an earlier begin.
     if (wants.length > 0 && isFinal && state === 'empty' && from < begin)
       dates.push(repeatNext(firstWanted(wants), fetchedAt, now))
-    const common = { ...NOTHING, from, to, ...firstJob(wants), reply: { state, fetchedAt }, nextAt: earliest(dates) }
-    if (state === 'unverified')
-      return { ...common, state: 'missing', reason: 'unverified', sinceAt: sinceAt ?? fetchedAt }
-    return { ...common, state: isFinal ? 'complete' : 'provisional' }
+    const isVerified = state !== 'unverified'
+    return {
+      geoId: ALL_GEOS,
+      from,
+      to,
+      job,
+      jobId,
+      lagS: null,
+      state: isVerified ? (isFinal ? 'complete' : 'provisional') : 'missing',
+      reason: isVerified ? null : 'unverified',
+      reply,
+      periods: null,
+      stepS: null,
+      sinceAt: isVerified ? null : (sinceAt ?? fetchedAt),
+      nextAt: earliest(dates),
+      dueAt: null,
+      isAccepted: false,
+      isTolerated: false,
+    }
   })
 }
 
@@ -276,7 +300,9 @@ function repeatOutside(
   covered: readonly Span[],
 ): readonly Span[] {
   if (kind === null || wants.length === 0) return covered
-  const from = extent ? ceilTo(zone, extent.lastAt + extent.stepS, unit) : Number.NEGATIVE_INFINITY
+  const end = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY
+  if ((covered.at(-1)?.to ?? end) <= end) return covered
+  const from = extent ? ceilTo(zone, end, unit) : end
   // Values are expected once the period after the last one has ended.
   const sinceAt = extent ? extent.lastAt + 2 * extent.stepS : firstWanted(wants)
   return covered.flatMap((span): Span[] => {
@@ -289,12 +315,9 @@ function repeatOutside(
 /** What is required or failed, and not covered. */
 function judgeUncovered({ wants, rows, failures }: Requests): Span[] {
   const wanted = wants.map((want) => ({ from: want.from, to: endAhead(want) }))
+  const borders = [...listEnds(wants), ...failures.flatMap(({ from, to }) => [from, to])]
   const spans = subtract([...wanted, ...failures], rows).flatMap((interval) =>
-    splitByWants(
-      interval,
-      wants,
-      failures.flatMap(({ from, to }) => [from, to]),
-    ).map((part): Span => {
+    splitByWants(interval, wants, borders).map((part): Span => {
       const failed = failures.filter((failure) => overlaps(failure, part))
       const isGrowing = part.wants.length > 0 && part.wants.every(({ lagS }) => lagS !== null)
       const wantedAt = part.wants.map(({ sinceAt, lagS }) =>
@@ -480,9 +503,9 @@ function judgeNoValues(timeline: Timeline | undefined, covered: readonly Span[],
 }
 
 /** Marks what somebody accepted, and splits spans at its borders. An accepted range without an end is about the end of a timeline. */
-function accept(spans: readonly Span[], { accepted, zone }: StoredSeries, geoId: number): Span[] {
+function accept(spans: readonly Span[], { accepted, zone }: StoredSeries, geoId: number): readonly Span[] {
   const ofGeo = accepted.filter((range) => range.geoId === geoId)
-  if (ofGeo.length === 0) return [...spans]
+  if (ofGeo.length === 0) return spans
   return spans.flatMap((span) => {
     if (span.reason === null) return span
     const ranges = ofGeo.flatMap(({ from, to }): Interval[] => {

@@ -1,4 +1,4 @@
-import { ALL_GEOS } from '../db/tables/codes.ts'
+import { ALL_GEOS, isAbsence } from '../db/tables/codes.ts'
 import { borderUnit } from '../judge/finality.ts'
 import { judgeAhead } from '../judge/judge.ts'
 import type { Span } from '../judge/judgeTypes.ts'
@@ -29,9 +29,19 @@ export function findDueSpans({ service, now }: PlanContext, { entry, state, want
   return judgeAhead([want], stored, now).filter((span) => span.nextAt !== null && span.nextAt <= now && isInWant(span))
 }
 
-/** Whether a due span is requested as such. Others, which lack values that the service did not have, are requested as a small share. */
+/** Whether a due span is requested in full. */
 export const isOrdinary = ({ state, reason }: Span): boolean =>
   reason === 'never requested' || reason === 'unverified' || (reason === null && state === 'provisional')
+
+/** Rule 25: missing periods. */
+export const isAbsent = ({ state, reason }: Span): boolean =>
+  state === 'missing' && reason !== null && isAbsence(reason)
+
+/** Rule 28: final data before the first or after the last value. */
+export const isSilent = ({ state, reason }: Span): boolean => state === 'complete' && reason === null
+
+/** Whether the service did not have the values of a due span: it is requested as a small share of a run. */
+export const isRepeated = (span: Span): boolean => isAbsent(span) || isSilent(span)
 
 /** The due intervals for a geo that is requested. A request for all geos is due if that for any geo is. */
 export const dueIntervals = (spans: readonly Span[], geoId: number): Interval[] =>

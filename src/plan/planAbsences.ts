@@ -1,5 +1,4 @@
-import { ALL_GEOS, isAbsence } from '../db/tables/codes.ts'
-import type { SeriesEntry } from '../job/job.ts'
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { EARLY_S } from '../job/plannerState.ts'
 import type { Span } from '../judge/judgeTypes.ts'
@@ -9,8 +8,8 @@ import { DAY, type Instant } from '../util/time/instant.ts'
 import { type Interval, merge, overlaps } from '../util/time/interval.ts'
 import type { Periods } from '../util/time/periods.ts'
 import { addUnits, floorTo, type Unit } from '../util/time/zone.ts'
-import { dueIntervals, findDueSpans } from './due.ts'
-import { listSelectedSeries, type SelectedSeries } from './entries.ts'
+import { dueIntervals, isAbsent, isSilent } from './due.ts'
+import type { SelectedSeries } from './entries.ts'
 import { isSkipped } from './freshness.ts'
 import { type GeoGroup, groupHoles } from './geoGroups.ts'
 import type { PlanContext } from './planning.ts'
@@ -19,6 +18,12 @@ import { chooseSize, smaller } from './sizes.ts'
 import { widen } from './windows.ts'
 
 /* Rules 25, 26 and 28 (docs/decisions/001-coverage.md): requests for what the service did not have, as a small share of a run. */
+
+/** A series with the due spans that the service did not have. */
+export interface SeriesRepeats {
+  readonly selected: SelectedSeries
+  readonly spans: readonly Span[]
+}
 
 interface Candidate {
   readonly checks: number
@@ -33,12 +38,15 @@ interface Candidate {
  * Plans requests for absences that are due: those with the fewest checks first, then those due longest. `share`: the number of periods
  * that they may have by now. The first request of a day may have more, but then it is small.
  */
-export function* planAbsences(planning: PlanContext, share: () => number): Generator<PlannedRequest> {
-  if (planning.options.restate) return
+export function* planAbsences(
+  planning: PlanContext,
+  repeats: readonly SeriesRepeats[],
+  share: () => number,
+): Generator<PlannedRequest> {
   const zone = planning.service.timeZone
   // Other jobs may request the candidates beyond the share, so all are noted in a copy.
   const tentative = { ...planning, requested: planning.requested.copy() }
-  const candidates = planning.job.series.flatMap((entry) => [...listCandidates(tentative, entry)])
+  const candidates = repeats.flatMap((series) => [...listCandidates(tentative, series)])
   candidates.sort((a, b) => a.checks - b.checks || a.dueAt - b.dueAt)
   let used = 0
   for (const candidate of candidates) {
@@ -82,45 +90,35 @@ const firstUnits = (zone: string, window: Interval, unit: Unit, count: number): 
   to: Math.min(window.to, addUnits(zone, floorTo(zone, window.from, unit), unit, count)),
 })
 
-/** Lists windows of an entry in which values are requested again, for the geos that lack them. */
-function* listCandidates(planning: PlanContext, entry: SeriesEntry): Generator<Candidate> {
+/** Lists windows in which values of a series are requested again, for the geos that lack them. */
+function* listCandidates(planning: PlanContext, { selected, spans }: SeriesRepeats): Generator<Candidate> {
   const { service, requested } = planning
-  for (const selected of listSelectedSeries(planning, entry)) {
-    const { series, key, geoIds } = selected
-    const due = findDueSpans(planning, selected)
-    const absences = due.filter(isAbsent)
-    const silences = due.filter(isSilent)
-    if (absences.length + silences.length === 0) continue
-    if (isSkipped(planning, entry.path, entry.route, series.indicatorId)) continue
-    const { cut, request } = createWindows(planning, selected)
-    const size = candidateSize(service, selected, geoIds)
-    for (const { spans, groups } of [
-      { spans: absences, groups: groupGeos(planning, selected, absences, geoIds) },
-      { spans: silences, groups: groupSilences(planning, selected, silences) },
-    ])
-      for (const { geoIds, holes } of groups)
-        for (const window of cut(holes, size)) {
-          const parts = geoIds.map((geoId) => ({ geoId, inside: findInside(selected, spans, geoId, window) }))
-          const dueGeoIds = parts.flatMap(({ geoId, inside }) => (inside.length > 0 ? [geoId] : []))
-          if (dueGeoIds.length === 0) continue
-          const inside = parts.flatMap((part) => part.inside)
-          requested.add(key, dueGeoIds, [window])
-          yield {
-            checks: Math.min(...inside.map(countChecks)),
-            dueAt: Math.min(...inside.map(({ nextAt }) => nextAt!)),
-            window,
-            unit: selected.finality.unit,
-            plan: (part) => request(part, { geoIds: dueGeoIds, reason: 'absent' }),
-          }
+  const { entry, series, key, geoIds, finality } = selected
+  if (isSkipped(planning, entry.path, entry.route, series.indicatorId)) return
+  const { cut, request } = createWindows(planning, selected)
+  const size = candidateSize(service, selected, geoIds)
+  const absences = spans.filter(isAbsent)
+  const silences = spans.filter(isSilent)
+  for (const { lacking, groups } of [
+    { lacking: absences, groups: groupGeos(planning, selected, absences, geoIds) },
+    { lacking: silences, groups: groupSilences(planning, selected, silences) },
+  ])
+    for (const group of groups)
+      for (const window of cut(group.holes, size)) {
+        const parts = group.geoIds.map((geoId) => ({ geoId, inside: findInside(selected, lacking, geoId, window) }))
+        const dueGeoIds = parts.flatMap(({ geoId, inside }) => (inside.length > 0 ? [geoId] : []))
+        if (dueGeoIds.length === 0) continue
+        const inside = parts.flatMap((part) => part.inside)
+        requested.add(key, dueGeoIds, [window])
+        yield {
+          checks: Math.min(...inside.map(countChecks)),
+          dueAt: Math.min(...inside.map(({ nextAt }) => nextAt!)),
+          window,
+          unit: finality.unit,
+          plan: (part) => request(part, { geoIds: dueGeoIds, reason: 'absent' }),
         }
-  }
+      }
 }
-
-/** Rule 25: missing periods. */
-const isAbsent = ({ state, reason }: Span): boolean => state === 'missing' && reason !== null && isAbsence(reason)
-
-/** Rule 28: final data before the first or after the last value. */
-const isSilent = ({ state, reason }: Span): boolean => state === 'complete' && reason === null
 
 /** Groups geos by the days of their spans that are not requested yet. */
 const groupGeos = (

@@ -3,9 +3,10 @@ import { resolveMoment } from '../job/moment.ts'
 import { hasBudget } from '../job/pace.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveStored } from '../job/select.ts'
+import { findDueSpans, isOrdinary, isRepeated } from './due.ts'
 import { coversAllGeos, createRecall, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { isDue, isSkipped, toFreshness } from './freshness.ts'
-import { calculateAbsentShare, isAbsenceDue, planAbsences } from './planAbsences.ts'
+import { calculateAbsentShare, isAbsenceDue, planAbsences, type SeriesRepeats } from './planAbsences.ts'
 import { planCatalogue, planListings, planSelection } from './planListings.ts'
 import { isInRange, type PlanContext, planRequest } from './planning.ts'
 import { planSeries, type SeriesRequests } from './planSeries.ts'
@@ -25,6 +26,8 @@ import {
 type JobContext = PlanContext & {
   /** The job with selectors whose catalogue is refreshed in turn. */
   readonly selecting?: Job | undefined
+  /** What of the series planned so far is requested again as a small share. */
+  readonly repeats: SeriesRepeats[]
 }
 
 /**
@@ -32,11 +35,11 @@ type JobContext = PlanContext & {
  * catalogue and instants, then series, then the other lists. Absences that are due come last.
  */
 export function* planJob(
-  input: Omit<JobContext, 'requested'> & Partial<Pick<JobContext, 'requested'>>,
+  input: Omit<JobContext, 'requested' | 'repeats'> & Partial<Pick<JobContext, 'requested'>>,
 ): Generator<PlannedRequest> {
   const planning = prepare(input)
   let otherPeriods = 0
-  const absences = planAbsences(planning, () => calculateAbsentShare(otherPeriods))
+  const absences = planAbsences(planning, planning.repeats, () => calculateAbsentShare(otherPeriods))
   const requests = hasBudget(planning.job.pace)
     ? takeTurns([...listTurns(planning), createAbsenceTurn(planning, absences)])
     : planInOrder(planning)
@@ -80,6 +83,7 @@ const prepare = (input: Parameters<typeof planJob>[0]): JobContext => ({
   ...input,
   job: { ...input.job, series: sortEntries(input.job.series) },
   requested: input.requested ?? createRegister(),
+  repeats: [],
 })
 
 /** Plans everything but absences in the order of the job. */
@@ -166,11 +170,15 @@ function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<Pla
   }
 }
 
-/** Plans the series in the order of the job. */
-function* planAllSeries(planning: PlanContext): Generator<SeriesRequests> {
-  for (const entry of planning.job.series)
+/** Plans the series in the order of the job, and notes what is requested again. */
+function* planAllSeries(planning: JobContext): Generator<SeriesRequests> {
+  const { job, options, repeats } = planning
+  for (const entry of job.series)
     for (const selected of listSelectedSeries(planning, entry)) {
-      const planned = planSeries(planning, selected)
+      const due = options.restate ? [] : findDueSpans(planning, selected)
+      const planned = planSeries(planning, selected, due.filter(isOrdinary))
+      const spans = due.filter(isRepeated)
+      if (spans.length > 0) repeats.push({ selected, spans })
       if (planned) yield planned
     }
 }

@@ -2,13 +2,14 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import { findSettledBorder } from '../judge/finality.ts'
+import type { Span } from '../judge/judgeTypes.ts'
 import { announcedChanges } from '../service/resolutions.ts'
 import type { Service } from '../service/service.ts'
 import type { Size } from '../service/windowSizes.ts'
 import { HOUR, type Instant } from '../util/time/instant.ts'
 import { type Interval, merge, overlaps } from '../util/time/interval.ts'
 import { startOfDate } from '../util/time/zone.ts'
-import { dueIntervals, findDueSpans, isOrdinary } from './due.ts'
+import { dueIntervals } from './due.ts'
 import { type SelectedSeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped } from './freshness.ts'
 import { type GeoGroup, groupHoles } from './geoGroups.ts'
@@ -25,11 +26,15 @@ export interface SeriesRequests {
   readonly plan: (window: Interval) => PlannedRequest
 }
 
-/** Plans a series: cuts its missing data into windows. Null if nothing is missing. */
-export function planSeries(planning: PlanContext, selected: SelectedSeries): SeriesRequests | null {
+/** Plans a series: cuts what is due into windows. Null if nothing is. With `restate`, all that is selected is due. */
+export function planSeries(
+  planning: PlanContext,
+  selected: SelectedSeries,
+  due: readonly Span[],
+): SeriesRequests | null {
   const { job, service, options, requested } = planning
   const { entry, series, key, state } = selected
-  const groups = groupDue(planning, selected)
+  const groups = groupDue(planning, selected, due)
   if (groups.length === 0 || isSkipped(planning, entry.path, entry.route, series.indicatorId)) return null
   const { settledBefore, cut, request } = createWindows(planning, selected)
   const windowGroups = groups.map(({ geoIds, holes }) => {
@@ -57,17 +62,17 @@ export function planSeries(planning: PlanContext, selected: SelectedSeries): Ser
 }
 
 /** The intervals that an entry has to request of a series, each once, for the geos for which they are due. */
-function groupDue(planning: PlanContext, selected: SelectedSeries): GeoGroup[] {
-  const { key, geoIds, want } = selected
-  const { options, requested } = planning
-  const due = options.restate ? null : findDueSpans(planning, selected).filter(isOrdinary)
-  return groupHoles(
+const groupDue = (
+  { options, requested }: PlanContext,
+  { key, geoIds, want }: SelectedSeries,
+  due: readonly Span[],
+): GeoGroup[] =>
+  groupHoles(
     geoIds.map((geoId) => {
-      const intervals = due ? dueIntervals(due, geoId) : merge([want])
+      const intervals = options.restate ? merge([want]) : dueIntervals(due, geoId)
       return { geoId, holes: requested.findRemaining(key, geoId, intervals) }
     }),
   )
-}
 
 /** Why a window of a series with coverage is requested. `refresh` takes precedence over `unverified`. */
 function findReason(window: Interval, { coverage }: SeriesState, settledBefore: Instant): PlannedRequest['reason'] {
