@@ -96,7 +96,7 @@ test('a run waits for calls of the day before that are about to be free', async 
     tx
       .insertInto('_budget')
       .values(
-        [400, 500, 3_600_000].map((later) => ({ host: new URL(emulator.url).host, called_at: yesterday + later })),
+        [2_000, 2_100, 3_600_000].map((later) => ({ host: new URL(emulator.url).host, called_at: yesterday + later })),
       )
       .execute(),
   )
