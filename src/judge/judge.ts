@@ -122,7 +122,9 @@ function judgeGeo(
   const { uncovered } = spans
   const covered = timeline ? repeatOutside(context, timeline, wants, spans.covered) : spans.covered
   const missing = judgeMissing(context, geoId, covered, ofGeo)
-  const end = timeline?.extent ? judgeEnd(context, timeline, wants, covered) : judgeNoValues(timeline, covered, missing)
+  const end = timeline?.extent
+    ? judgeEnd(context, timeline, wants, covered)
+    : judgeNoValues(timeline, wants, covered, missing)
   const listed = [...covered, ...uncovered, ...missing, ...end].map((span) => ({ ...span, geoId }))
   return accept(listed, stored, geoId)
 }
@@ -141,7 +143,7 @@ function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): readonly S
     const { covered, uncovered } = judgeRequests(context, requests)
     const missing = judgeMissing(context, ALL_GEOS, covered, rows)
     return accept(
-      [...covered, ...uncovered, ...missing, ...judgeNoValues(undefined, covered, missing)],
+      [...covered, ...uncovered, ...missing, ...judgeNoValues(undefined, wants, covered, missing)],
       stored,
       ALL_GEOS,
     )
@@ -481,19 +483,23 @@ function judgeEnd(
   ]
 }
 
-/** C8: a series or geo that is required, was requested, is final, and never had a value. */
-function judgeNoValues(timeline: Timeline | undefined, covered: readonly Span[], missing: readonly Span[]): Span[] {
+/** C8: a series or geo that is required, was requested in any range, is final there, and never had a value. */
+function judgeNoValues(
+  timeline: Timeline | undefined,
+  wants: readonly Want[],
+  covered: readonly Span[],
+  missing: readonly Span[],
+): Span[] {
   // Values of a timeline whose ends are not known yet may be stored.
   if (timeline && (timeline.extent !== null || timeline.kind === null)) return []
-  if (missing.length > 0) return []
-  const final = covered.filter(({ state, job }) => state === 'complete' && job !== null)
+  if (missing.length > 0 || wants.length === 0) return []
+  const final = covered.filter(({ state }) => state === 'complete')
   if (final.length === 0) return []
   return [
     {
       ...NOTHING,
       ...hull(final),
-      job: final[0]!.job,
-      jobId: final[0]!.jobId,
+      ...firstJob(wants),
       state: 'missing',
       reason: 'no values',
       sinceAt: earliest(final.map(({ reply }) => reply!.fetchedAt)),

@@ -255,6 +255,13 @@ describe('the end of a timeline', () => {
       spans: ['geo 1, 0–30: complete', 'geo 3, 0–30: complete', 'geo 3, 0–30: missing (no values)'],
     },
     {
+      title: 'a range that was requested before the window of the job had no values either',
+      wants: [want({ from: at(28) })],
+      stored: { timelines: [], coverage: [covered(0, 30, { state: 'empty', fetchedAt: at(30) })] },
+      now: 30,
+      spans: ['geo 0, 0–28: complete', 'geo 0, 28–30: provisional', 'geo 0, 0–28: missing (no values)'],
+    },
+    {
       title: 'a range that may still be published does not show that there are no values',
       stored: { timelines: [], coverage: [covered(28, 30, { state: 'empty' })] },
       wants: [want({ from: at(28) })],
