@@ -65,6 +65,23 @@ function wantedBy(entry: MeantEntry, zone: string, now: number): { from: number;
   return { from: startOf(zone, from), to: to === null ? border(zone, now, 'day', 2) : startOf(zone, to) }
 }
 
+/** Whether a job that was run requires a part of a unit for a geo, or for all. */
+export const isRequired = (
+  { ran, world, now }: Scene,
+  key: string,
+  unit: { readonly from: number; readonly to: number },
+  geo: number | null,
+): boolean =>
+  [...ran].some((job) => {
+    const spec = world.jobs[job]
+    return entriesOf(spec).some((entry) => {
+      if (entry.key !== key || entry.mode === 'instant') return false
+      if (entry.geoIds.length > 0 && (geo === null || !entry.geoIds.includes(geo))) return false
+      const { from, to } = wantedBy(entry, spec.zone, now)
+      return from < unit.to && to > unit.from
+    })
+  })
+
 /** Whether a regular series lacks a value in a unit. */
 function isAbsent(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): boolean {
   const geos = geo === null ? [...truth.values.keys()] : [geo]

@@ -59,6 +59,8 @@ export interface Scene {
   readonly shortest: Map<string, number>
   /** When a run of each job last requested absent data. */
   readonly absentAt: Map<0 | 1, number>
+  /** The jobs of which a run ended, so that what they require is stored. */
+  readonly ran: Set<0 | 1>
   /** Instants after commands, for queries as of the past. */
   readonly past: number[]
   /** Known days of resolution changes by series. */
@@ -127,6 +129,7 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
     lookbacks: new Map(),
     shortest: new Map(),
     absentAt: new Map(),
+    ran: new Set(),
     changes: new Map(),
     past: [],
     singles: new Map(),
@@ -285,6 +288,7 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
     summary = null
     await program.restart()
   }
+  if (summary !== null && plan.do !== 'retry') scene.ran.add(plan.job)
   const tried = again ? triedAt(scene, now) : null
   const taken = takeIn(scene, summary)
   if (SCOPE.has('again'))
