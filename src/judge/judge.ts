@@ -111,8 +111,8 @@ function judgeGeo(
 }
 
 /**
- * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series; later it has the
- * ranges for which no request for all geos had a reply, although the known geos are covered.
+ * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series. Later it has the
+ * ranges without a verified reply for all geos, although those of the known geos are verified.
  */
 function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): Span[] {
   const { stored } = context
@@ -128,8 +128,13 @@ function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): Span[] {
       ALL_GEOS,
     )
   }
-  const listed = ofGeos.filter(({ reason }) => reason === 'never requested' || reason === 'failed')
-  const others = uncovered.flatMap((span) => subtract([span], listed).map((part) => ({ ...span, ...part })))
+  const listed = ofGeos.filter(
+    ({ reason }) => reason === 'never requested' || reason === 'failed' || reason === 'unverified',
+  )
+  const unverified = covered.filter(({ reason }) => reason === 'unverified')
+  const others = [...unverified, ...uncovered].flatMap((span) =>
+    subtract([span], listed).map((part) => ({ ...span, ...part })),
+  )
   return accept(others, stored, ALL_GEOS)
 }
 

@@ -75,6 +75,16 @@ describe('requested ranges', () => {
       spans: ['geo 0, 0–30: missing (never requested)', 'geo 1, 0–30: complete'],
     },
     {
+      title: 'an unverified reply for all geos is listed if all known geos are verified by replies of their own',
+      stored: {
+        coverage: [
+          covered(0, 30, { fetchedAt: at(38), state: 'unverified', sinceAt: at(38) }),
+          covered(0, 20, { geo: 1, fetchedAt: at(39) }),
+        ],
+      },
+      spans: ['geo 0, 0–20: missing (unverified)', 'geo 1, 0–20: complete', 'geo 1, 20–30: missing (unverified)'],
+    },
+    {
       title: 'a recent range is final for the shorter of two lookbacks, and provisional as a whole',
       wants: [want(), want({ job: 'monthly', lookbackS: 20 * DAY })],
       stored: { coverage: [covered(0, 30)] },
