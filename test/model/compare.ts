@@ -8,7 +8,7 @@ import { dayOf, periodsOf } from './missing.ts'
 import { concerns, type SeriesTruth, standingOf, type Version } from './oracle.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
-import { BEGINNING } from './world.ts'
+import { BEGINNING, entriesOf } from './world.ts'
 
 interface Row {
   readonly id: number
@@ -290,7 +290,21 @@ function compareRanges(
     }
 }
 
-/** Expects no stored value to be missing, and exactly the missing periods of verified days to be recorded. */
+/** The reasons of gaps in verified replies. */
+const MISSING_PERIODS: readonly string[] = ['absent', 'null', 'withdrawn']
+
+/** Seconds after the end of a day at which a reply about it is final. Never, if several lookbacks make that depend on the jobs. */
+function finalAfter({ world }: Scene, key: string): number {
+  const lookbacks = world.jobs.flatMap((spec) =>
+    entriesOf(spec).flatMap((entry) => (entry.key === key ? [entry.lookback] : [])),
+  )
+  return new Set(lookbacks).size === 1 ? lookbacks[0]! * DAY + HOUR : Number.POSITIVE_INFINITY
+}
+
+/**
+ * Expects no stored value to be missing, exactly the missing periods of verified days to be recorded, and those of final days to be
+ * gaps.
+ */
 function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
   const recorded = scene.program
     .store()
@@ -309,6 +323,7 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
     if (reason !== 'late' && step_s !== null && step_s <= HOUR && missing !== (to - from) / step_s)
       differ(`gaps of ${row.key}, geo ${geo_id}: how many periods are missing`, (to - from) / step_s, missing)
   if (!isPromised(scene, row.key, row.trunc)) return
+  const lookback = finalAfter(scene, row.key)
   for (const geo of truth.values.keys()) {
     const periods = periodsOf(truth, geo)
     if (!periods) continue
@@ -319,12 +334,16 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
     const expected = new Set(periods.isRegular ? periods.missing : [])
     const days = new Map([...expected, ...found].map((at) => [dayOf(at).from, dayOf(at)]))
     for (const day of days.values()) {
-      const { state, marred } = standingOf(truth, day, geo)
+      const { state, marred, at } = standingOf(truth, day, geo)
       // A day that is not verified keeps what was known of it, and a dismissed row may stand for a value.
       if (state !== 'held' || marred) continue
       scene.tally.comparisons++
       const [a, b] = [expected, found].map((all) => [...all].filter((at) => at >= day.from && at < day.to).sort())
       if (String(a) !== String(b)) differ(`${place}, ${new Date(day.from * 1000).toISOString()}`, a, b)
+      if (at < day.to + lookback) continue
+      const listed = gaps.filter(({ geo_id, reason }) => geo_id === geo && MISSING_PERIODS.includes(reason))
+      const lost = a!.filter((period) => !listed.some(({ from, to }) => from <= period && to > period))
+      if (lost.length > 0) differ(`${place}, ${new Date(day.from * 1000).toISOString()}: not in gaps`, lost, listed)
     }
   }
 }
