@@ -130,8 +130,8 @@ function judgeGeo(
 }
 
 /**
- * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series; later it has the
- * ranges for which no request for all geos had a reply, although the known geos are covered.
+ * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series. Later it has the
+ * ranges without a verified reply for all geos, although those of the known geos are verified.
  */
 function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): readonly Span[] {
   const { stored } = context
@@ -148,8 +148,11 @@ function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): readonly S
       ALL_GEOS,
     )
   }
-  const listed = ofGeos.filter(({ reason }) => reason === 'never requested' || reason === 'failed')
-  const others = judgeUncovered(requests).flatMap((span) =>
+  const listed = ofGeos.filter(
+    ({ reason }) => reason === 'never requested' || reason === 'failed' || reason === 'unverified',
+  )
+  const unverified = judgeRows(context, { ...requests, rows: rows.filter(({ state }) => state === 'unverified') })
+  const others = [...unverified, ...judgeUncovered(requests)].flatMap((span) =>
     subtract([span], listed).map((part) => ({ ...span, ...part })),
   )
   return accept(others, stored, ALL_GEOS)
@@ -229,14 +232,18 @@ interface Requests {
   readonly firstAt: Instant
 }
 
-function judgeRequests(context: JudgeContext, requests: Requests): GeoSpans {
-  const { wants, rows } = requests
+const judgeRequests = (context: JudgeContext, requests: Requests): GeoSpans => ({
+  covered: judgeRows(context, requests),
+  uncovered: judgeUncovered(requests),
+})
+
+/** Judges the coverage. */
+function judgeRows(context: JudgeContext, { wants, rows, firstAt }: Requests): Span[] {
   const ends = listEnds(wants)
   const covered: Span[] = []
   for (const row of rows)
-    for (const part of splitByWants(row, wants, ends))
-      covered.push(...judgeCovered(context, row, part, requests.firstAt))
-  return { covered, uncovered: judgeUncovered(requests) }
+    for (const part of splitByWants(row, wants, ends)) covered.push(...judgeCovered(context, row, part, firstAt))
+  return covered
 }
 
 /** Rules 22–24: a part of a row of coverage, split where it is final for one entry and not for another. */

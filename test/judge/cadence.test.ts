@@ -564,6 +564,12 @@ describe('every lost value is missing, and nothing else is', () => {
     expect(countMissing(gaps)).toBe(72)
   })
 
+  test('quarter-hours of a day that is thinned in the middle of a finer stretch are missing', () => {
+    const isThinned = (one: Instant): boolean => one >= dayStart('2025-05-10') && one < dayStart('2025-05-11')
+    const fine = every(QUARTER, '2025-05-01', '2025-05-20').filter((one) => !isThinned(one))
+    expect(countMissing(findGaps({ values: [...every(HOUR, FROM, TO), ...fine] }))).toBe(72)
+  })
+
   test('hours that are lost shortly before the step becomes finer are missing as hours', () => {
     const values = [...every(HOUR, FROM, '2025-10-01'), ...every(QUARTER, '2025-10-01', TO)]
     const gaps = findGaps({ values: without(values, '2025-09-20', '2025-09-21', (one) => one % (3 * HOUR) === 0) })
@@ -608,6 +614,15 @@ describe('every lost value is missing, and nothing else is', () => {
   test('a day stamped at another hour is missing', () => {
     const values = onDays(YEAR, (date) => [date === '2025-05-05' ? 7 * HOUR : 0])
     expect(findGaps({ values })).toMatchObject([{ from: dayStart('2025-05-05'), periods: 1 }])
+  })
+
+  test.each([
+    ['month', firsts(ALL_MONTHS, DECADE), '2020-02-01', '2020-03-01'],
+    ['short day', YEAR, '2025-03-30', '2025-03-31'],
+  ])('a lost %s lasts until the next one begins', (_, dates, from, to) => {
+    const days = dates.filter((date) => date !== from)
+    const gaps = findGaps({ values: onDays(days, () => [0]) })
+    expect(gaps).toMatchObject([{ from: dayStart(from), to: dayStart(to), periods: 1 }])
   })
 
   test('rows without value are missing, and so are absent ones beside them', () => {

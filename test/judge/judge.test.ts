@@ -44,6 +44,22 @@ describe('requested ranges', () => {
       spans: ['geo 3, 0–30: missing (never requested)'],
     },
     {
+      title: 'a job that names a geo does not require the others',
+      wants: [want({ geoIds: [3] })],
+      stored: { timelines: [timeline(1, 0, 20), timeline(3, 0, 20)] },
+      spans: ['geo 3, 0–30: missing (never requested)'],
+    },
+    {
+      title: 'a failed request is missing at once, however new its range is',
+      wants: [growing()],
+      stored: {
+        coverage: [covered(0, 30, { fetchedAt: at(30) })],
+        failures: [{ from: at(30), to: at(31), geoIds: null, failedAt: at(30.1) }],
+      },
+      now: 30.2,
+      spans: ['geo 1, 0–28: complete', 'geo 1, 28–30: provisional', 'geo 1, 30–31: missing (failed)'],
+    },
+    {
       title: 'a failed request explains the range without reply',
       stored: { failures: [{ from: at(5), to: at(10), geoIds: null, failedAt: at(31) }] },
       spans: [
@@ -73,6 +89,16 @@ describe('requested ranges', () => {
       title: 'requests for each known geo do not answer for geos that may exist beside them',
       stored: { coverage: [covered(0, 30, { geo: 1, fetchedAt: at(39) })] },
       spans: ['geo 0, 0–30: missing (never requested)', 'geo 1, 0–30: complete'],
+    },
+    {
+      title: 'an unverified reply for all geos is listed if all known geos are verified by replies of their own',
+      stored: {
+        coverage: [
+          covered(0, 30, { fetchedAt: at(38), state: 'unverified', sinceAt: at(38) }),
+          covered(0, 20, { geo: 1, fetchedAt: at(39) }),
+        ],
+      },
+      spans: ['geo 0, 0–20: missing (unverified)', 'geo 1, 0–20: complete', 'geo 1, 20–30: missing (unverified)'],
     },
     {
       title: 'a recent range is final for the shorter of two lookbacks, and provisional as a whole',
@@ -173,9 +199,9 @@ describe('missing periods', () => {
       spans: ['geo 1, 0–30: complete', 'geo 1, 3–3.003: missing (absent, tolerated)', 'geo 1, 4–4.5: missing (absent)'],
     },
     {
-      title: 'an hour of a day is never tolerated',
-      stored: { ...WHOLE, absences: [absence(3, 3 + 1 / 24)] },
-      spans: ['geo 1, 0–30: complete', 'geo 1, 3–3.042: missing (absent)'],
+      title: 'an hour or a quarter-hour of a day is never tolerated',
+      stored: { ...WHOLE, absences: [absence(3, 3 + 1 / 24), absence(4, 4 + 1 / 96, { step: 900 })] },
+      spans: ['geo 1, 0–30: complete', 'geo 1, 3–3.042: missing (absent)', 'geo 1, 4–4.01: missing (absent)'],
     },
   ])('$title', check)
 
@@ -232,6 +258,16 @@ describe('the end of a timeline', () => {
       title: 'nothing is late that was not requested',
       stored: { ...ended, coverage: [covered(0, 20, { fetchedAt: at(39) })] },
       spans: ['geo 1, 0–20: complete', 'geo 1, 20–30: missing (never requested)'],
+    },
+    {
+      title: 'values are late as far as they were requested without a break',
+      stored: { ...ended, coverage: [covered(0, 22, { fetchedAt: at(39) }), covered(25, 30, { fetchedAt: at(39) })] },
+      spans: [
+        'geo 1, 0–22: complete',
+        'geo 1, 25–30: complete',
+        'geo 1, 22–25: missing (never requested)',
+        'geo 1, 20–22: missing (late)',
+      ],
     },
     {
       title: 'one geo may end while others go on',
@@ -358,6 +394,10 @@ describe('the next request', () => {
     expect(nextOf('absent', missing(190), { now })).toBe(371)
     expect(nextOf('absent', missing(200), { now })).toBe(null)
     expect(nextOf('absent', missing(13), { now, wants: [] })).toBe(null)
+  })
+
+  test('a missing period that a clock ahead of time checked is due now', () => {
+    expect(nextOf('absent', { ...WHOLE, absences: [absence(3, 4, { sinceAt: at(10), checkedAt: at(50) })] })).toBe(40)
   })
 
   test('a tolerated period is requested after one and seven days only', () => {

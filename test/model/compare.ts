@@ -1,12 +1,14 @@
 /* Compares the whole database with the model. */
 
+import { gapsAt } from '../../src/reports/findGaps.ts'
 import { oracleDays } from '../load/dayOracle.ts'
 import { DAY, HOUR, SERVICE_ZONE, type Unit, unitsOf } from './calendar.ts'
-import { isPromised } from './duties.ts'
+import { isPromised, isRequired } from './duties.ts'
 import { dayOf, periodsOf } from './missing.ts'
 import { concerns, type SeriesTruth, standingOf, type Version } from './oracle.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
+import { BEGINNING, entriesOf } from './world.ts'
 
 interface Row {
   readonly id: number
@@ -205,60 +207,104 @@ const GAP_COLUMNS = [
   ...['step_s', 'missing', 'next_at', 'job'],
 ]
 
-/** Compares the gaps of the command and the view with the model. */
+/** Seconds. After them, everything that is expected now is missing: longer than any job waits. */
+const LONG_AFTER = 400 * DAY
+
+/** Reads the gaps of the view at an instant. */
+async function readGaps({ program }: Scene, now: number): Promise<Gap[]> {
+  const rows = await program.store().kysely.selectFrom(gapsAt(now)).selectAll().execute()
+  return rows.map(({ from_at, to_at, ...gap }) => ({ ...gap, from: from_at, to: to_at }))
+}
+
+/** Compares the gaps of the command and the view with the model, at the time of the run and long after it. */
 async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> {
-  const { program, tally, oracle } = scene
-  const text = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort()
-  const listed = (await program.gaps()) as { from: string; to: string }[]
-  const command = listed.map(({ from, to, ...gap }) => {
-    const row: Record<string, unknown> = { ...gap, from_local: from, to_local: to }
-    return Object.fromEntries(GAP_COLUMNS.map((column) => [column, row[column]]))
-  })
-  const view = program.store().all(`select ${GAP_COLUMNS} from gaps`) as (Omit<Gap, 'from' | 'to'> & {
-    from_local: string
-    to_local: string
-    job: string | null
-  })[]
-  // The command omits ranges that were never requested and that no job selects.
-  const missed = view.filter(({ reason, job }) => reason !== 'never requested' || job !== null)
+  const { program, tally, oracle, now } = scene
+  const pick = (row: object): string => JSON.stringify(GAP_COLUMNS.map((column) => row[column as keyof typeof row]))
+  const command = (await program.gaps(now)) as { from: string; to: string }[]
+  const view = await readGaps(scene, now)
   tally.comparisons++
-  const [a, b] = [text(command), text(missed)]
+  const a = command.map(({ from, to, ...gap }) => pick({ ...gap, from_local: from, to_local: to })).sort()
+  const b = view.map(pick).sort()
   if (String(a) !== String(b))
     differ(
       'the command gaps and the view gaps',
       a.filter((row) => !b.includes(row)),
       b.filter((row) => !a.includes(row)),
     )
-  const gaps: Gap[] = view.map(({ from_local, to_local, ...gap }) => ({
-    ...gap,
-    from: Date.parse(from_local) / 1000,
-    to: Date.parse(to_local) / 1000,
-  }))
+  const later = await readGaps(scene, now + LONG_AFTER)
   for (const row of series) {
     const truth = oracle.get(row.key)
     if (!truth) continue
-    const own = gaps.filter((gap) => gap.series_id === row.id)
-    for (const geo of askedOf(truth, row.trunc).geos)
-      for (const unit of rangeOf(truth, row.trunc, geo)) {
-        const standing = standingOf(truth, unit, geo)
-        const over = own.filter(
-          (gap) =>
-            (gap.geo_id === (geo ?? 0) || (gap.geo_id === 0 && standing.state !== 'held')) &&
-            gap.from < unit.to &&
-            gap.to > unit.from &&
-            ['never requested', 'failed', 'unverified'].includes(gap.reason),
-        )
-        const place = `gaps of ${row.key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
-        tally.comparisons++
-        if ((standing.state === 'never' || standing.state === 'unverified') && over.length === 0)
-          differ(`${place}: none, though it is not held`, standing, own)
-        if (standing.state === 'held' && over.length > 0) differ(`${place}: one, though it is held`, standing, over)
-      }
-    compareAbsent(scene, row, truth, own)
+    const [current, future] = [view, later].map((all) => all.filter((gap) => gap.series_id === row.id))
+    compareRanges(scene, row, truth, current!, future!)
+    compareAbsent(scene, row, truth, current!)
   }
 }
 
-/** Expects no stored value to be missing, and exactly the missing periods of verified days to be recorded. */
+/** The reasons of gaps without a valid reply. */
+const WITHOUT_REPLY: readonly string[] = ['never requested', 'failed', 'unverified']
+/** Seconds. A job that runs daily may leave new time unrequested for this long (rule J3). */
+const GRACE = 30 * HOUR
+/** Seconds that the windows of the model reach ahead of the clock at least. */
+const AHEAD = DAY
+
+/**
+ * Compares ranges without a valid reply. One is a gap if its last reply is not valid, if a request for it failed, or if a job that was
+ * run requires it. Between a backfill and the window of a job, nothing is missing. A failed request and an unverified reply are gaps at
+ * once; a range that was never requested is one only after the grace of the job.
+ */
+function compareRanges(
+  scene: Scene,
+  { key, trunc }: Row,
+  truth: SeriesTruth,
+  current: readonly Gap[],
+  later: readonly Gap[],
+): void {
+  const { now, tally } = scene
+  for (const gap of current) {
+    tally.comparisons++
+    if (gap.reason === 'never requested' && gap.from > now + AHEAD - GRACE)
+      differ(`gaps of ${key}, geo ${gap.geo_id}: never requested, though it is new`, now, gap)
+  }
+  // The usual interval of a job is not longer than the time since its first run.
+  const grace = Math.max(GRACE, 1.25 * (now - BEGINNING))
+  for (const geo of askedOf(truth, trunc).geos)
+    for (const unit of rangeOf(truth, trunc, geo)) {
+      const standing = standingOf(truth, unit, geo)
+      const { state, lastOutcome } = standing
+      const isFailed = state === 'unverified' || (state === 'never' && lastOutcome !== null)
+      const isMissing = isFailed || (state === 'never' && isRequired(scene, key, unit, geo))
+      const isOver = (gap: Gap): boolean =>
+        WITHOUT_REPLY.includes(gap.reason) && gap.from < unit.to && gap.to > unit.from
+      // What is missing for all geos is listed for those that are known, and for geo 0 only if these have it.
+      const isAbout = (gap: Gap): boolean => gap.geo_id === (geo ?? 0) || gap.geo_id === 0 || geo === null
+      const place = `gaps of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
+      tally.comparisons += 2
+      const lists = (gaps: readonly Gap[]): boolean => gaps.some((gap) => isOver(gap) && isAbout(gap))
+      if (isMissing && !lists(later)) differ(`${place}: none, though it is missing`, standing, later)
+      if ((isFailed || (isMissing && unit.from + grace <= now)) && !lists(current))
+        differ(`${place}: none yet, though it is missing`, standing, current)
+      if (state !== 'held') continue
+      const wrong = later.filter((gap) => isOver(gap) && gap.geo_id === (geo ?? 0))
+      if (wrong.length > 0) differ(`${place}: one, though it is held`, standing, wrong)
+    }
+}
+
+/** The reasons of gaps in verified replies. */
+const MISSING_PERIODS: readonly string[] = ['absent', 'null', 'withdrawn']
+
+/** Seconds after the end of a day at which a reply about it is final. Never, if several lookbacks make that depend on the jobs. */
+function finalAfter({ world }: Scene, key: string): number {
+  const lookbacks = world.jobs.flatMap((spec) =>
+    entriesOf(spec).flatMap((entry) => (entry.key === key ? [entry.lookback] : [])),
+  )
+  return new Set(lookbacks).size === 1 ? lookbacks[0]! * DAY + HOUR : Number.POSITIVE_INFINITY
+}
+
+/**
+ * Expects no stored value to be missing, exactly the missing periods of verified days to be recorded, and those of final days to be
+ * gaps.
+ */
 function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonly Gap[]): void {
   const recorded = scene.program
     .store()
@@ -277,6 +323,7 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
     if (reason !== 'late' && step_s !== null && step_s <= HOUR && missing !== (to - from) / step_s)
       differ(`gaps of ${row.key}, geo ${geo_id}: how many periods are missing`, (to - from) / step_s, missing)
   if (!isPromised(scene, row.key, row.trunc)) return
+  const lookback = finalAfter(scene, row.key)
   for (const geo of truth.values.keys()) {
     const periods = periodsOf(truth, geo)
     if (!periods) continue
@@ -287,12 +334,16 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
     const expected = new Set(periods.isRegular ? periods.missing : [])
     const days = new Map([...expected, ...found].map((at) => [dayOf(at).from, dayOf(at)]))
     for (const day of days.values()) {
-      const { state, marred } = standingOf(truth, day, geo)
+      const { state, marred, at } = standingOf(truth, day, geo)
       // A day that is not verified keeps what was known of it, and a dismissed row may stand for a value.
       if (state !== 'held' || marred) continue
       scene.tally.comparisons++
       const [a, b] = [expected, found].map((all) => [...all].filter((at) => at >= day.from && at < day.to).sort())
       if (String(a) !== String(b)) differ(`${place}, ${new Date(day.from * 1000).toISOString()}`, a, b)
+      if (at < day.to + lookback) continue
+      const listed = gaps.filter(({ geo_id, reason }) => geo_id === geo && MISSING_PERIODS.includes(reason))
+      const lost = a!.filter((period) => !listed.some(({ from, to }) => from <= period && to > period))
+      if (lost.length > 0) differ(`${place}, ${new Date(day.from * 1000).toISOString()}: not in gaps`, lost, listed)
     }
   }
 }

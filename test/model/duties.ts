@@ -65,6 +65,23 @@ function wantedBy(entry: MeantEntry, zone: string, now: number): { from: number;
   return { from: startOf(zone, from), to: to === null ? border(zone, now, 'day', 2) : startOf(zone, to) }
 }
 
+/** Whether a job that was run requires a part of a unit for a geo, or for all. */
+export const isRequired = (
+  { ran, world, now }: Scene,
+  key: string,
+  unit: { readonly from: number; readonly to: number },
+  geo: number | null,
+): boolean =>
+  [...ran].some((job) => {
+    const spec = world.jobs[job]
+    return entriesOf(spec).some((entry) => {
+      if (entry.key !== key || entry.mode === 'instant') return false
+      if (entry.geoIds.length > 0 && (geo === null || !entry.geoIds.includes(geo))) return false
+      const { from, to } = wantedBy(entry, spec.zone, now)
+      return from < unit.to && to > unit.from
+    })
+  })
+
 /** Whether a regular series lacks a value in a unit. */
 function isAbsent(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): boolean {
   const geos = geo === null ? [...truth.values.keys()] : [geo]
@@ -118,6 +135,8 @@ function isAbsentDue(
   // An unreadable row may have been the missing one.
   const since = attempts.find(({ at, rejects }) => at >= unit.to + lookback && rejects.length === 0) ?? last
   if (!last || !since) return true
+  // Periods that are missing by a cadence found later have the time of their coverage, which is that of its oldest part (rule 15).
+  if ((scene.learnedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= last.at) return true
   // A withdrawn value is absent since its withdrawal, whatever was missing before.
   const begun = Math.max(since.at, withdrawnAt(values, unit, geo))
   // Events may look regular in places, so that earlier absences are requested again.
@@ -166,10 +185,13 @@ function emptySince(
   if (some || last?.question.geos !== null || last.present.size > 0) return null
   const isClean = ({ outcome, rejects, lost }: (typeof events)[number]): boolean =>
     outcome === 'answered' && rejects.length === 0 && lost.size === 0
-  const first = attempts
+  const clean = attempts
     .slice(attempts.findLastIndex((one) => !isClean(one)) + 1)
-    .find(({ at }) => at >= unit.to + lookback)
-  return first?.at ?? null
+    .filter(({ at }) => at >= unit.to + lookback)
+  // What is missing for a geo is due by the requests that included it; the newest geo is due first.
+  const begun = [...values.keys()].map((geo) => clean.find(({ question }) => concerns(question, geo))?.at ?? null)
+  if (begun.some((at) => at === null)) return null
+  return begun.length === 0 ? (clean[0]?.at ?? null) : Math.max(...begun.map((at) => at!))
 }
 
 /** Whether a series with values in a unit lacks others since one old reply. */
@@ -298,7 +320,11 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         ? own
         : plan.do === 'backfill'
           ? { from: plan.from, to: plan.to }
-          : { from: Math.max(own.from, plan.from), to: Math.min(own.to, plan.to) }
+          : {
+              // The first bucket is required as a whole.
+              from: Math.max(border(SERVICE_ZONE, own.from, unitOf(entry.trunc)), plan.from),
+              to: Math.min(own.to, plan.to),
+            }
     if (wanted.from >= wanted.to) continue
     const truth = truthOf(oracle, entry.key)
     for (const unit of unitsOf(wanted.from, wanted.to, unitOf(entry.trunc)))

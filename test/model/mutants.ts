@@ -1,6 +1,6 @@
 /*
  * Undoes repairs one by one in copies of the program: `npm run test:model -- --mutants`. The model must find every
- * fault.
+ * fault, or the tests that the fault names.
  */
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -8,50 +8,45 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { MUTANTS, type Mutant } from './repairs.ts'
 
-/** The result for a mutant: the first sequence that found it, or none; `stale`: its text no longer exists. */
+/** The result for a mutant; `stale`: its text no longer exists. */
 export interface Fate {
   readonly mutant: Mutant
-  readonly seed: number | null
+  readonly isKilled: boolean
   readonly stale: boolean
+  /** The sequence or the test that found it, and its message. */
   readonly said: string
 }
 
-/** Runs the sequences in a directory and returns the first that fails. */
-function firstFailure(
-  folder: string,
-  seeds: number,
-  without: string,
-  but: readonly number[],
-): Promise<{ seed: number | null; said: string }> {
-  const args = [
-    'test/model/nightly.ts',
-    '--from',
-    '1',
-    '--seeds',
-    String(seeds),
-    '--without',
-    without,
-    '--but',
-    but.join(),
-  ]
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+type Result = Pick<Fate, 'isKilled' | 'said'>
+
+/** Runs a script in a directory, and returns its exit code and output. */
+function runNode(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
-  child.stdout.on('data', (data) => {
-    out += data
-  })
-  child.stderr.on('data', (data) => {
-    out += data
-  })
-  return new Promise((done) =>
-    child.on('close', (code) => {
-      const found = /^seed (\d+): (.*)$/m.exec(out)
-      if (found) done({ seed: Number(found[1]), said: found[2]! })
-      else done({ seed: code === 0 ? null : 0, said: code === 0 ? '' : (out.split('\n')[0] ?? '') })
-    }),
-  )
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data) => {
+      out += data
+    })
+  return new Promise<{ code: number | null; out: string }>((done) => child.on('close', (code) => done({ code, out })))
 }
 
-/** Undoes every repair (or those whose name contains a word) and prints which sequence reveals it. */
+/** Runs tests in a directory until one fails. */
+async function runTests(folder: string, tests: readonly string[]): Promise<Result> {
+  const args = ['run', '--bail', '1', '--config', 'test/mutate/vitest.config.ts']
+  const env = { ...process.env, MUTATE_TESTS: tests.join(','), NO_COLOR: '1' }
+  const { code, out } = await runNode(folder, ['node_modules/vitest/vitest.mjs', ...args], env)
+  return { isKilled: code !== 0, said: code === 0 ? '' : (/^ *FAIL +(.*)$/m.exec(out)?.[1] ?? out.slice(-300)) }
+}
+
+/** Runs the sequences in a directory until one fails. */
+async function runSequences(folder: string, seeds: number, without: string, but: readonly number[]): Promise<Result> {
+  const args = ['--from', '1', '--seeds', String(seeds), '--without', without, '--but', but.join()]
+  const { code, out } = await runNode(folder, ['test/model/nightly.ts', ...args])
+  if (code === 0) return { isKilled: false, said: '' }
+  return { isKilled: true, said: /^seed \d+: .*$/m.exec(out)?.[0] ?? out.split('\n')[0] ?? '' }
+}
+
+/** Undoes every repair, or those with a word in their name or file, and prints which sequence reveals it. */
 export async function runMutants(
   seeds: number,
   word: string,
@@ -65,7 +60,9 @@ export async function runMutants(
     for (const part of ['src', 'migrations', 'test', 'package.json'])
       cpSync(part, join(folder, part), { recursive: true })
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-    for (const mutant of MUTANTS.filter(({ name }) => name.includes(word))) {
+    const isSelected = ({ name, edits }: Mutant): boolean =>
+      name.includes(word) || edits.some(({ file }) => file.includes(word))
+    for (const mutant of MUTANTS.filter(isSelected)) {
       const isThere = mutant.edits.every(({ file }) => existsSync(join(folder, file)))
       const stale =
         !isThere || mutant.edits.some(({ file, find }) => !readFileSync(join(folder, file), 'utf8').includes(find))
@@ -77,7 +74,11 @@ export async function runMutants(
           const path = join(folder, file)
           writeFileSync(path, readFileSync(path, 'utf8').replace(find, put))
         }
-      const found = stale ? { seed: null, said: '' } : await firstFailure(folder, seeds, without, but)
+      const found = stale
+        ? { isKilled: false, said: '' }
+        : mutant.tests
+          ? await runTests(folder, mutant.tests)
+          : await runSequences(folder, seeds, without, but)
       for (const [file, text] of before) writeFileSync(join(folder, file), text)
       const fate = { mutant, stale, ...found }
       fates.push(fate)

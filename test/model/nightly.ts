@@ -32,12 +32,10 @@ KILLS.real = values.kills
 const but = values.but.split(',').filter(Boolean).map(Number)
 if (values.mutants) {
   const seeds = Number(values.seeds)
-  const fates = await runMutants(seeds, values.only, values.without, but, ({ mutant, stale, seed, said }) =>
-    say(
-      `${stale ? 'STALE   ' : seed === null ? 'SURVIVED' : 'killed  '} ${mutant.name}${seed === null ? '' : ` · seed ${seed}: ${said.slice(0, 120)}`}`,
-    ),
+  const fates = await runMutants(seeds, values.only, values.without, but, ({ mutant, stale, isKilled, said }) =>
+    say(`${stale ? 'STALE   ' : isKilled ? 'killed  ' : 'SURVIVED'} ${mutant.name} · ${said.slice(0, 120)}`),
   )
-  const killed = fates.filter(({ seed }) => seed !== null).length
+  const killed = fates.filter(({ isKilled }) => isKilled).length
   say(`${killed} of ${fates.length} mutants are killed`)
   process.exit(killed === fates.length ? 0 : 1)
 }

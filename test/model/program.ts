@@ -39,7 +39,7 @@ export interface Program {
   retry(now: number): Promise<Summary>
   /** Rebuilds the database from its stored replies, replaces it, and returns the differences. */
   replay(now: number): Promise<string[]>
-  gaps(): Promise<readonly object[]>
+  gaps(now: number): Promise<readonly object[]>
   /** Dismisses all quarantine entries. */
   dismiss(now: number): Promise<void>
   /** Runs a command in a separate process and kills it a number of milliseconds after it is ready. */
@@ -169,7 +169,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       if (code !== null && code !== 0) throw new Error(err)
       store = await open(file)
     },
-    gaps: () => findGaps(store),
+    gaps: (now) => findGaps(store, now),
     async dismiss(now) {
       const open = store.all('select id from _quarantine where resolved_at is null') as { id: number }[]
       const ids = open.map(({ id }) => id)

@@ -1,4 +1,5 @@
 /* Former faults of the program, as text changes that restore each. */
+import { RULES } from './rules.ts'
 
 /** A change in one place. */
 interface Edit {
@@ -10,6 +11,8 @@ interface Edit {
 /** A former fault, as the repair to undo. */
 export interface Mutant {
   readonly name: string
+  /** The tests that must notice it; the model if there are none. */
+  readonly tests?: readonly string[]
   readonly edits: readonly Edit[]
 }
 
@@ -18,7 +21,7 @@ const mutant = (name: string, file: string, find: string, put: string): Mutant =
   edits: [{ file: `src/${file}`, find, put }],
 })
 
-export const MUTANTS: readonly Mutant[] = [
+const REPAIRS: readonly Mutant[] = [
   mutant(
     'sums over a change of resolution are loaded',
     'sync/resolution.ts',
@@ -149,8 +152,8 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(
     'a timeline that grows over a hole does not miss it',
     'load/timelines/recordMissing.ts',
-    "for (const end of ['first', 'last'] as const)",
-    "for (const end of ['first'] as const)",
+    'add(geoId, { from: Math.min(before.last, after.last) + 1, to: Math.max(before.last, after.last) })',
+    '',
   ),
   mutant(
     'stored values keep the step of the reply that brought them',
@@ -254,26 +257,18 @@ export const MUTANTS: readonly Mutant[] = [
     'merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))',
     'merge(later.filter(({ geos }) => geos === null || geos.length > 0 || geos.includes(geoId)))',
   ),
-  {
-    name: 'the view gaps lists nothing unverified',
-    edits: [
-      {
-        file: 'src/db/tables/sql/coverageViews.ts',
-        find: "join _coverage c on c.series_id = s.id where c.state = 'unverified'",
-        put: "join _coverage c on c.series_id = s.id where c.state = 'unverified' and 0",
-      },
-    ],
-  },
-  {
-    name: 'the view gaps knows nothing absent',
-    edits: [
-      {
-        file: 'src/db/tables/sql/coverageViews.ts',
-        find: 'join _absent a on a.series_id = s.id',
-        put: 'join _absent a on a.series_id = s.id and 0',
-      },
-    ],
-  },
+  mutant(
+    'the view gaps lists nothing unverified',
+    'db/tables/sql/coverageViews.ts',
+    "where p.state = 'missing' and",
+    "where p.state = 'missing' and p.reason <> 'unverified' and",
+  ),
+  mutant(
+    'the view gaps knows nothing absent',
+    'db/tables/sql/coverageViews.ts',
+    "where p.state = 'missing' and",
+    "where p.state = 'missing' and p.reason <> 'absent' and",
+  ),
   {
     name: 'a geo is as fresh as its series',
     edits: [
@@ -350,3 +345,5 @@ export const MUTANTS: readonly Mutant[] = [
   mutant('gaps says of nothing when it is requested', 'reports/findGaps.ts', 'next_at: row.next_at,', 'next_at: null,'),
   mutant('gaps counts no missing periods', 'reports/findGaps.ts', 'missing: row.missing,', 'missing: step_s,'),
 ]
+
+export const MUTANTS: readonly Mutant[] = [...REPAIRS, ...RULES]

@@ -59,6 +59,10 @@ export interface Scene {
   readonly shortest: Map<string, number>
   /** When a run of each job last requested absent data. */
   readonly absentAt: Map<0 | 1, number>
+  /** When a reply last changed the cadence of a series. */
+  readonly learnedAt: Map<string, number>
+  /** The jobs of which a run ended, so that what they require is stored. */
+  readonly ran: Set<0 | 1>
   /** Instants after commands, for queries as of the past. */
   readonly past: number[]
   /** Known days of resolution changes by series. */
@@ -123,10 +127,12 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
     yaml: [yamlOf(world.jobs[0], 'first'), yamlOf(world.jobs[1], 'second')],
     seen: one.requests.length,
     fetches: 0,
+    learnedAt: new Map(),
     command: 0,
     lookbacks: new Map(),
     shortest: new Map(),
     absentAt: new Map(),
+    ran: new Set(),
     changes: new Map(),
     past: [],
     singles: new Map(),
@@ -262,6 +268,16 @@ function optionsOf(plan: Plan): { readonly name: string; readonly options: UserO
 const inOrder = (yaml: string, plan: Plan): string =>
   plan.do === 'backfill' && plan.newestFirst && !yaml.includes('newestFirst') ? `newestFirst: true\n${yaml}` : yaml
 
+/** Notes the series whose cadence a fetch changed, from a fetch on. */
+function takeCadences({ program, learnedAt, now }: Scene, firstFetch: number): void {
+  const rows = program.store().all(
+    `select distinct s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
+     from _cadence c join series s on s.id = c.series_id where c.fetch_id >= ?`,
+    [firstFetch],
+  ) as Record<string, unknown>[]
+  for (const row of rows) learnedAt.set(JSON.stringify(Object.values(row)), now)
+}
+
 /** Runs one command and compares everything. Returns whether it completed. */
 async function command(scene: Scene, plan: Plan, healthy: boolean, again = false): Promise<boolean> {
   const { program, now } = scene
@@ -285,12 +301,19 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
     summary = null
     await program.restart()
   }
+  if (summary !== null && plan.do !== 'retry') scene.ran.add(plan.job)
+  const firstFetch = scene.fetches + 1
   const tried = again ? triedAt(scene, now) : null
   const taken = takeIn(scene, summary)
   if (SCOPE.has('again'))
-    for (const { question, entry } of tried ? taken.sent : [])
-      if (!question.window || tried!(question)) differ('a second sync with nothing new asks', [], entry.url)
+    for (const { question, entry } of tried ? taken.sent : []) {
+      const { reason } = taken.fetches.findLast(({ fetch }) => fetch.target === entry.url)?.fetch ?? {}
+      const isNewlyMissing = reason === 'absent' && scene.learnedAt.get(question.key) === now
+      if ((!question.window || tried!(question)) && !isNewlyMissing)
+        differ('a second sync with nothing new asks', [], entry.url)
+    }
   judgeAsked(scene, plan, duties, taken, summary)
+  takeCadences(scene, firstFetch)
   judgeChanges(
     scene,
     plan.do,

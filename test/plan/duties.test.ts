@@ -137,6 +137,47 @@ test('duties of an older version, which have no window, pass to the entry that h
   expect(decideDuties([former], [range!], options)).toEqual([{ ...former, window: range!.window }])
 })
 
+describe('an edit', () => {
+  const now = night(0) / 1000
+  const options = { now, keepsEnds: false, keepsSelected: false }
+  const select = (...entries: readonly Partial<Entry>[]) => {
+    const job = jobOf(entries.map((entry) => ({ id: 1, geos: [], window: WINDOWS[2], lookback: '5d', ...entry })))
+    return listSelectedRanges({ job, service: SERVICES.generic, now }, job)
+  }
+  const stored = (lookback: Entry['lookback'], over: Partial<Duty> = {}): Duty[] => [
+    { ...select({ lookback })[0]!, sinceAt: 0, earlierLookbacks: [], ...over },
+  ]
+
+  test('to a longer lookback applies to data that is younger than it now', () => {
+    const [duty] = decideDuties(stored('5d'), select({ lookback: '30d' }), options)
+    expect(duty).toMatchObject({
+      lookbackS: 30 * DAY,
+      earlierLookbacks: [{ before: now - 30 * DAY, lookbackS: 5 * DAY }],
+    })
+  })
+
+  test('to a shorter lookback keeps only those that are shorter still', () => {
+    const earlierLookbacks = [
+      { before: 1000, lookbackS: DAY },
+      { before: 2000, lookbackS: 6 * DAY },
+    ]
+    const [duty] = decideDuties(stored('30d', { earlierLookbacks }), select({ lookback: '5d' }), options)
+    expect(duty).toMatchObject({ lookbackS: 5 * DAY, earlierLookbacks: [{ before: 1000, lookbackS: DAY }] })
+  })
+
+  test('that adds an entry for the same window applies the longest lookback', () => {
+    const [duty] = decideDuties([], select({ lookback: '1d' }, { lookback: '30d' }), options)
+    expect(duty).toMatchObject({ lookbackS: 30 * DAY })
+  })
+
+  test('keeps the stored end if a range of the user was run, and else has the end now', () => {
+    const former = stored('5d', { to: now - 9 * DAY })
+    const ranges = select({})
+    expect(decideDuties(former, ranges, { ...options, keepsEnds: true })).toMatchObject([{ to: now - 9 * DAY }])
+    expect(decideDuties(former, ranges, options)).toMatchObject([{ to: ranges[0]!.to }])
+  })
+})
+
 describe('a rolling window', () => {
   const job = (window: string, more = '') => `series: [{ indicators: [5], window: ${window}, lookback: 2d${more} }]`
 

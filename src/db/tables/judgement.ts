@@ -12,7 +12,7 @@ export const _span = table(
   {
     series_id: integer('Series (series.id)'),
     reason: word<StoredSpanReason>('stored (a range with a response), or the reason of missing data (gaps.reason)'),
-    geo_id: integer('Geo (geo.id); 0 = all, while no geo is known'),
+    geo_id: integer('Geo (geo.id); 0 = all, while no geo is known, and other geos that may exist'),
     from_at: instant('Start'),
     to_at: optional(instant('End, exclusive; NULL = it grows with time')),
     lag_s: optional(

@@ -77,7 +77,7 @@ export const COVERAGE_VIEWS = {
       'Stored ranges of each series and geo. A range is final if it was fetched when its end was already older than the lookback of the series (the longest of all jobs).',
     columns: {
       ...INDICATOR_COLUMNS,
-      geo_id: integer('Geo (geo.id); 0 = all, while no geo is known'),
+      geo_id: integer('Geo (geo.id); 0 = all, while no geo is known, and other geos that may exist'),
       ...INTERVAL_COLUMNS,
       state: text(
         'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows or lacked stored values; the range is fetched again)',

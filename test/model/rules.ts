@@ -1,0 +1,322 @@
+/* Faults in the rules of the judgement, of cadences and of duties, each with the fast tests that must notice it. */
+import type { Mutant } from './repairs.ts'
+
+const rule =
+  (file: string, ...tests: readonly string[]) =>
+  (name: string, find: string, put: string): Mutant => ({ name, tests, edits: [{ file: `src/${file}`, find, put }] })
+
+const judge = rule('judge/judge.ts', 'test/judge/judge.test.ts', 'test/judge/judge.properties.test.ts')
+const cadence = rule('judge/cadence.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
+const grid = rule('judge/grid.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
+const missing = rule('judge/missing.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
+const limits = rule('judge/limits.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
+const duties = rule('plan/duties.ts', 'test/plan/duties.test.ts')
+const turns = rule('plan/turns.ts', 'test/plan/turns.test.ts')
+
+const JUDGE: readonly Mutant[] = [
+  judge(
+    'J1: the row of a geo does not take precedence',
+    'if (ofGeo.length === 0 || ofGeo === ofAll) return ofAll',
+    'if (ofGeo.length >= 0) return ofAll',
+  ),
+  judge(
+    'J1: an unverified reply for all geos is lost beside known geos',
+    'const others = [...unverified, ...uncovered].flatMap(',
+    'const others = [...unverified.slice(0, 0), ...uncovered].flatMap(',
+  ),
+  judge(
+    'J1: geos that may exist beside the known ones are not judged',
+    'if (!known.has(ALL_GEOS)) spans.unshift(',
+    'if (geoIds.length === 0) spans.unshift(',
+  ),
+  judge(
+    'J1: a geo that a job names is judged only with values',
+    '...wants.flatMap(({ geoIds }) => geoIds ?? []),',
+    '...wants.flatMap(() => []),',
+  ),
+  judge(
+    'J1: an entry for some geos requires all of them',
+    'const wants = context.wants.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)',
+    'const wants = context.wants.filter(({ geoIds }) => geoIds !== undefined)',
+  ),
+  judge(
+    'J2: the shortest lookback decides',
+    'borders.every((border) => border >= to)',
+    'borders.some((border) => border >= to)',
+  ),
+  judge(
+    'J2: the latest entry decides the next request',
+    'fetchedAt + Math.min(...refreshing.map(({ refreshS }) => refreshS))',
+    'fetchedAt + Math.max(...refreshing.map(({ refreshS }) => refreshS))',
+  ),
+  judge('J3: new time is missing at once', 'dueAt: failed.length > 0 ? null : earliest(dueAt),', 'dueAt: null,'),
+  judge(
+    'J3: a failed request is only expected',
+    'dueAt: failed.length > 0 ? null : earliest(dueAt),',
+    'dueAt: earliest(dueAt),',
+  ),
+  judge(
+    'J3: what grows with time ends when it is judged',
+    'lagS: isGrowing && failed.length === 0 ?',
+    'lagS: isGrowing && failed.length > 0 ?',
+  ),
+  judge(
+    'J4: an empty range after the first value is requested again',
+    "state === 'empty' && from < begin)",
+    "state === 'empty')",
+  ),
+  judge(
+    'J4: an empty range before the first value is never requested again',
+    "state === 'empty' && from < begin)",
+    "state === 'empty' && from > begin)",
+  ),
+  judge('J5: a timeline is late at once', 'dueAt: from + allowedS,', 'dueAt: from,'),
+  judge(
+    'J5: a timeline is never late',
+    'wanting.length === 0 || asked.length === 0',
+    'wanting.length >= 0 || asked.length === 0',
+  ),
+  judge(
+    'J5: an irregular timeline is late',
+    "kind === null || kind === 'irregular') return []",
+    'kind === null) return []',
+  ),
+  judge(
+    'J5: a timeline is late beyond the first range that was not requested',
+    'const asked = end === -1 ? after : after.slice(0, end)',
+    'const asked = after',
+  ),
+  judge(
+    'J6: a series that nobody requires lacks values',
+    "covered.filter(({ state, job }) => state === 'complete' && job !== null)",
+    "covered.filter(({ state }) => state === 'complete')",
+  ),
+  judge(
+    'J6: a series without values is no finding before it is final for ever',
+    "covered.filter(({ state, job }) => state === 'complete' && job !== null)",
+    "covered.filter(({ state, job }) => state === 'missing' && job !== null)",
+  ),
+  judge('J7: no loss is tolerated', '<= TOLERATED_SHARE * DAY', '< 0 * TOLERATED_SHARE * DAY'),
+  judge('J7: a day may lose all short periods', '<= TOLERATED_SHARE * DAY', '<= DAY / TOLERATED_SHARE'),
+  judge(
+    'J7: losses of longer steps are tolerated',
+    'step !== null && step < TOLERANT_BELOW_S',
+    'step !== null && step < 4 * TOLERANT_BELOW_S',
+  ),
+  judge(
+    'J8: an acceptance without an end hides holes',
+    "return span.reason === 'late' || span.reason === 'no values' ? [{ from, to: ALWAYS }] : []",
+    'return [{ from, to: ALWAYS }]',
+  ),
+  judge(
+    'J8: an acceptance hides all of a span',
+    '...inside.map((part) => ({ ...span, ...part, isAccepted: true })),',
+    '...inside.map(() => ({ ...span, isAccepted: true })),',
+  ),
+  judge(
+    'rule 24: an unverified reply is requested again in every run',
+    'isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)',
+    'isAhead ? now : fetchedAt',
+  ),
+  judge(
+    'rule 25: what an unverified reply lacks is missing',
+    "const verified = covered.filter(({ reply }) => reply!.state !== 'unverified')",
+    'const verified = covered',
+  ),
+  judge(
+    'rule 25: what may still be published is missing',
+    "state: state === 'complete' ? 'missing' : 'provisional',",
+    "state: 'missing',",
+  ),
+  judge(
+    'rule 25: missing periods outside of all jobs are requested',
+    "span.state === 'missing' && (span.job === null || next === null)",
+    "span.state === 'missing' && next === null",
+  ),
+  judge(
+    'a clock that was ahead delays requests',
+    'const next = isFuture(absence.checkedAt, now) ? now :',
+    'const next = isFuture(absence.checkedAt, now + 1e9) ? now :',
+  ),
+]
+
+const CADENCE: readonly Mutant[] = [
+  cadence(
+    'C1: the coarsest run of whole days decides',
+    '!best || run.step < best.step || (run.step',
+    '!best || run.step > best.step || (run.step',
+  ),
+  cadence(
+    'C1: the offset of periods does not matter',
+    'a.step === b.step && a.offset === b.offset',
+    'a.step === b.step',
+  ),
+  limits('C1: two months show a monthly timeline', 'REGULAR_PERIODS = 3', 'REGULAR_PERIODS = 2'),
+  cadence(
+    'C2: whole days elsewhere in a timeline show nothing about a part',
+    'findCalendarGrids(days, zone) ?? (week &&',
+    'findCalendarGrids(days, zone) ?? (week && week.step < 0 &&',
+  ),
+  cadence(
+    'C3: some values every day show nothing',
+    "irregular(isDaily(part) ? 'daily' : 'irregular', from)",
+    "irregular(isDaily(part) ? 'irregular' : 'irregular', from)",
+  ),
+  cadence(
+    'C4: one day of finer values is not native',
+    'hasStep(shape) && (shape.step < base.step ||',
+    'hasStep(shape) && (shape.step < 0 ||',
+  ),
+  cadence(
+    'C5: a coarser day is native',
+    'hasStep(shape) && (shape.step < base.step ||',
+    'hasStep(shape) && (shape.step !== base.step ||',
+  ),
+  limits('C5: ten coarser days show a change', 'CHANGED_DAYS = 14', 'CHANGED_DAYS = 10'),
+  cadence(
+    'C5: coarser days may hold finer values',
+    'days.filter(({ step, strays }) => step === finestStep || strays === 0)',
+    'days',
+  ),
+  cadence(
+    'C5: an announcement changes nothing',
+    'const borders = [Number.NEGATIVE_INFINITY, ...announced, Number.POSITIVE_INFINITY]',
+    'const borders = [Number.NEGATIVE_INFINITY, ...announced.slice(0, 0), Number.POSITIVE_INFINITY]',
+  ),
+  limits('C5: a stretch of the finest step may lack no day', 'HELD_SHARE = 3 / 4', 'HELD_SHARE = 1'),
+  limits('a coarse period at midnight moves a change of step', 'CHANGED_PERIODS = 3', 'CHANGED_PERIODS = 0'),
+  cadence(
+    'a step changes only with the day',
+    'return { ...stretch, from: findChange(before.grid, after, from, zone, own) }',
+    'return { ...stretch, from: own.length < 0 ? findChange(before.grid, after, from, zone, own) : from }',
+  ),
+  cadence(
+    'C9: irregular is not expected',
+    "if (expect === 'irregular') return [irregular('irregular')]",
+    "if (expect === 'irregular') return [irregular('daily')]",
+  ),
+  cadence(
+    'C9: an expected step is judged by the values',
+    'if (expect !== null) return [regular(',
+    'if (expect !== null && days.length === 0) return [regular(',
+  ),
+  cadence(
+    'the step of a group is whatever the values show',
+    'const shapes = grouped === null ? days : days.map((day) => ofStep(day, grouped))',
+    'const shapes = grouped === null ? days : days.map((day) => ofStep(day, day.step ?? grouped))',
+  ),
+]
+
+const PERIODS: readonly Mutant[] = [
+  grid(
+    'months have thirty days',
+    "{ unit: 'month', count: 1, days: [28, 31] }",
+    "{ unit: 'day', count: 30, days: [28, 31] }",
+  ),
+  grid(
+    'a local time that clocks repeat begins two periods',
+    'Math.max(0, (rows[i - 1] ?? rows[i]!).offset - rows[i]!.offset)',
+    'Math.max(0, 0 * i)',
+  ),
+  grid(
+    'a long period ends a step after its start',
+    'if (grid.step <= HOUR) return at + grid.step',
+    'if (grid.step > 0) return at + grid.step',
+  ),
+  grid(
+    'an interval has the period that contains its start',
+    'if (at < from) at = begin(++n)',
+    'if (at < from - step) at = begin(++n)',
+  ),
+  missing(
+    'C6: periods are missing before the first value',
+    'from: Math.max(stretch.from, first),',
+    'from: Math.max(stretch.from, first - 86_400),',
+  ),
+  missing(
+    'rule 18: a value off the periods fills one',
+    'if (present[next] === at) return',
+    'if (present[next]! < at + grid.step) return',
+  ),
+  missing(
+    'rule 18: one value at the start and one at the end fill a window',
+    'if (present[i]! - present[i - 1]! !== step) return false',
+    'if (present[i]! < present[i - 1]!) return false',
+  ),
+  missing(
+    'rule 19: a row without value is like none',
+    "nulls[nextNull] === at ? 'null' :",
+    "nulls[nextNull] === -at ? 'null' :",
+  ),
+  missing(
+    'C3: a day with one value is missing',
+    'if (next !== undefined && next < to) continue',
+    'if (next !== undefined && next === from) continue',
+  ),
+  missing(
+    'C3: a part of a day may be missing',
+    "let from = ceilTo(zone, interval.from, 'day')",
+    'let { from } = interval',
+  ),
+]
+
+const DUTIES: readonly Mutant[] = [
+  duties(
+    'a period that left the window is not required',
+    'remember({ ...described, geoIds, from, to:',
+    'remember({ ...described, geoIds, from: range.from, to:',
+  ),
+  duties(
+    'a geo that an edit removed stays required',
+    'const both = a.filter((geoId) => b.includes(geoId))',
+    'const both = [...a]',
+  ),
+  duties(
+    'a longer lookback fetches older data again',
+    '? [...earlierLookbacks, { before: now - lookbackS, lookbackS: former }]',
+    '? [...earlierLookbacks]',
+  ),
+  duties(
+    'a shorter lookback keeps the longer one for older data',
+    ': earlierLookbacks.filter((earlier) => earlier.lookbackS < lookbackS)',
+    ': earlierLookbacks',
+  ),
+  duties(
+    'the shortest lookback of several entries applies',
+    'lookbackS: Math.max(...entries.map(({ lookbackS }) => lookbackS)),',
+    'lookbackS: Math.min(...entries.map(({ lookbackS }) => lookbackS)),',
+  ),
+  duties(
+    'half a catalogue drops what it lacks',
+    'if (!options.keepsSelected) return decided',
+    'if (!options.keepsSelected || stored.length >= 0) return decided',
+  ),
+  duties('a range of the user ends duties', 'to: keepsEnds ? duty.to : to, sinceAt', 'to, sinceAt'),
+  duties(
+    'duties of an older version are dropped',
+    "({ window, entryPath }) => window === '' && ranges",
+    "({ window, entryPath }) => window === '?' && ranges",
+  ),
+  duties(
+    'an edit makes what is required new',
+    'to: keepsEnds ? duty.to : to, sinceAt,',
+    'to: keepsEnds ? duty.to : to, sinceAt: now,',
+  ),
+  turns(
+    'what failed keeps its place in a turn',
+    '.sort((a, b) => a.lastAttempt - b.lastAttempt || end(b) - end(a))',
+    '.sort((a, b) => end(b) - end(a))',
+  ),
+  turns(
+    'the oldest window of a turn comes first',
+    '.sort((a, b) => a.lastAttempt - b.lastAttempt || end(b) - end(a))',
+    '.sort((a, b) => a.lastAttempt - b.lastAttempt || end(a) - end(b))',
+  ),
+  turns(
+    'the backlog of a series takes turns with its current data',
+    "backlog ? 'backlog' : 'current'} $",
+    "backlog ? 'current' : 'current'} $",
+  ),
+]
+
+export const RULES: readonly Mutant[] = [...JUDGE, ...CADENCE, ...PERIODS, ...DUTIES]
