@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Timeline } from '../../src/job/plannerState.ts'
 import { judge, judgeAhead } from '../../src/judge/judge.ts'
 import type { Span, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
@@ -382,6 +383,53 @@ describe('the next request', () => {
     expect(nextOf('unverified', { coverage })).toBe(40)
     expect(nextOf('unverified', { coverage }, { wants: [want({ refreshS: 9 * DAY })] })).toBe(toDay(at(45) + HOUR))
     expect(nextOf('unverified', { coverage }, { wants: [] })).toBe(null)
+  })
+
+  /** The complete spans with their next requests, in days; whole days are an hour early. */
+  const repeats = (stored: Partial<StoredSeries>, now = 40, wants = [want()]): (number | null)[][] =>
+    judge(wants, store(stored), at(now))
+      .filter(({ state }) => state === 'complete')
+      .map(({ from, to, nextAt }) => [toDay(from), toDay(to), nextAt === null ? null : toDay(nextAt + HOUR)])
+
+  test('days after the last value are requested at doubling distances since a value was expected, but not its own day', () => {
+    const ended = (fetched: number, kind: Timeline['kind'] = 'regular') => ({
+      coverage: [covered(0, 30, { fetchedAt: at(fetched) + HOUR })],
+      timelines: [timeline(1, 0, 20.5, { kind })],
+    })
+    expect(repeats(ended(32))).toEqual([
+      [0, 21, null],
+      [21, 30, toDay(at(32 + 12.5) + HOUR)],
+    ])
+    expect(repeats(ended(39), 60).at(-1)).toEqual([21, 30, toDay(at(39 + 19.5) + HOUR)])
+    expect(repeats(ended(32, 'irregular'))).toHaveLength(2)
+    expect(repeats(ended(32, null))).toEqual([[0, 30, null]])
+    expect(repeats(ended(900), 1000).at(-1)).toEqual([21, 30, toDay(at(900 + 182) + HOUR)])
+    expect(repeats(ended(32), 40, [])).toEqual([[0, 30, null]])
+    expect(repeats(ended(50), 40).at(-1)).toEqual([21, 30, toDay(at(40) + HOUR)])
+  })
+
+  test('a geo without any value is requested at doubling distances since it was required', () => {
+    const nulls = timeline(1, 0, 0, { extent: null, kind: 'irregular' })
+    const coverage = [covered(0, 30, { fetchedAt: at(36) })]
+    expect(repeats({ timelines: [nulls], coverage })).toEqual([[0, 30, 73]])
+    expect(repeats({ timelines: [nulls], coverage }, 40, [want({ sinceAt: at(34) })])).toEqual([[0, 30, 39]])
+    const empty = [covered(0, 30, { state: 'empty', fetchedAt: at(36) })]
+    expect(repeats({ timelines: [], coverage: empty })).toEqual([[0, 30, 73]])
+  })
+
+  test('an empty range before the first value is requested again, and one after it is not', () => {
+    const coverage = [
+      covered(0, 10, { state: 'empty', fetchedAt: at(36) }),
+      covered(10, 20, { fetchedAt: at(36) }),
+      covered(20, 25, { state: 'empty', fetchedAt: at(36) }),
+      covered(25, 30, { fetchedAt: at(36) }),
+    ]
+    expect(repeats({ timelines: [timeline(1, 10, 30)], coverage }).map(([, , next]) => next)).toEqual([
+      73,
+      null,
+      null,
+      null,
+    ])
   })
 
   test('a missing period is requested at doubling distances for half a year', () => {

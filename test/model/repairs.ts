@@ -193,9 +193,9 @@ const REPAIRS: readonly Mutant[] = [
   ),
   mutant(
     'what is unverified is left alone',
-    'plan/freshness.ts',
-    "stored.state === 'unverified' &&",
-    "stored.state === 'unverified' && stored.to < 0 &&",
+    'judge/judge.ts',
+    "if (wants.length > 0 && state === 'unverified')",
+    "if (wants.length > 0 && state === 'unverified' && row.to < 0)",
   ),
   mutant(
     'what is absent is never asked again',
@@ -318,8 +318,8 @@ const REPAIRS: readonly Mutant[] = [
   mutant(
     'a window for absent values begins a day early',
     'plan/planAbsences.ts',
-    'map((absence) => widen(zone, absence, unit))',
-    'map((absence) => widen(zone, { ...absence, from: absence.from - DAY }, unit))',
+    'map((interval) => widen(service.timeZone, interval, unit))',
+    'map((interval) => widen(service.timeZone, { ...interval, from: interval.from - DAY }, unit))',
   ),
   mutant(
     'what was requested last is requested first',

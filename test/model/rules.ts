@@ -21,8 +21,8 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J1: an unverified reply for all geos is lost beside known geos',
-    'const others = [...unverified, ...uncovered].flatMap(',
-    'const others = [...unverified.slice(0, 0), ...uncovered].flatMap(',
+    'const others = [...unverified, ...judgeUncovered(requests)].flatMap(',
+    'const others = [...unverified.slice(0, 0), ...judgeUncovered(requests)].flatMap(',
   ),
   judge(
     'J1: geos that may exist beside the known ones are not judged',
@@ -88,14 +88,25 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J6: a series that nobody requires lacks values',
-    "covered.filter(({ state, job }) => state === 'complete' && job !== null)",
-    "covered.filter(({ state }) => state === 'complete')",
+    'if (missing.length > 0 || wants.length === 0) return []',
+    'if (missing.length > 0) return []',
   ),
   judge(
     'J6: a series without values is no finding before it is final for ever',
-    "covered.filter(({ state, job }) => state === 'complete' && job !== null)",
-    "covered.filter(({ state, job }) => state === 'missing' && job !== null)",
+    "const final = covered.filter(({ state }) => state === 'complete')",
+    "const final = covered.filter(({ state }) => state === 'missing')",
   ),
+  judge(
+    'J6: a geo with nothing but nulls is never requested again',
+    'const end = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY',
+    'const end = extent ? extent.lastAt + extent.stepS : Number.POSITIVE_INFINITY',
+  ),
+  judge(
+    'J5: what follows the last value is requested every night',
+    'const sinceAt = extent ? extent.lastAt + 2 * extent.stepS : firstWanted(wants)',
+    'const sinceAt = extent ? now : firstWanted(wants)',
+  ),
+  judge('J5: the day of the last value is requested again', 'ceilTo(zone, end, unit)', 'floorTo(zone, end, unit)'),
   judge('J7: no loss is tolerated', '<= TOLERATED_SHARE * DAY', '< 0 * TOLERATED_SHARE * DAY'),
   judge('J7: a day may lose all short periods', '<= TOLERATED_SHARE * DAY', '<= DAY / TOLERATED_SHARE'),
   judge(
