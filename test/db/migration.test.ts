@@ -6,9 +6,10 @@ import { ensureJudged } from '../../src/load/spans/recordSpans.ts'
 import { judgeStored } from '../../src/load/timelines/judgeStored.ts'
 import { findGaps } from '../../src/reports/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import { replay } from '../../src/sync/replay.ts'
 import { writeSchemaOne } from '../fixtures/schemaOne.ts'
 import { fileFolder, ms, tempFolder, tempStore } from '../kit.ts'
-import { openReader, openWriter } from '../store.ts'
+import { openReader, openStore, openWriter } from '../store.ts'
 import * as rows from './schemaOneRows.ts'
 
 /** Just after the last run of the fixture. */
@@ -110,6 +111,19 @@ describe('a database of schema 1', () => {
     for (const table of ['_cadence', '_absent', '_span', '_duty', 'series_geo'])
       expect(rowsOf(again, `select * from ${table}`), table).toEqual(rowsOf(file, `select * from ${table}`))
   })
+})
+
+test('a replay of a migrated database judges it alike', async () => {
+  const folder = fileFolder()
+  const [migrated, replayed] = [join(folder, 'migrated.db'), join(folder, 'replayed.db')]
+  writeSchemaOne(migrated)
+  await migrate(migrated)
+  const source = openReader(migrated)
+  const store = await openStore(replayed, { durability: 'none' })
+  await replay(source, store, { nowMs: () => NOW })
+  await source.close()
+  await store.close()
+  for (const query of rows.JUDGED) expect(listsOf(replayed, query), query).toEqual(listsOf(migrated, query))
 })
 
 test('a migration keeps the views of other programs', async () => {

@@ -97,3 +97,14 @@ export const EXPECTED_GAPS = [
   [9005, 8742, 'unverified'],
   [9006, 3, 'unverified'],
 ]
+
+/** What follows from the values and replies. The reasons of missing periods are left out: withdrawals of the past are known to a replay only. */
+export const JUDGED: readonly string[] = [
+  'select series_id, geo_id, at, value, step_s from observation order by 1, 2, 3',
+  'select series_id, geo_id, from_at, kind, step_s from _cadence order by 1, 2, 3',
+  'select * from series_geo order by 1, 2',
+  'select series_id, geo_id, from_at, to_at, step_s, missing from _absent order by 1, 2, 3',
+  'select series_id, geo_id, from_at, to_at, state, fetched_at, settled_s, since_at from _coverage order by 1, 2, 3',
+  `select series_id, geo_id, from_at, to_at, state, next_at, due_at from _span
+   where reason not in ('absent', 'null', 'withdrawn') order by 1, 2, 3, 4, 5`,
+]

@@ -2,9 +2,9 @@ import type { Transaction } from 'kysely'
 import { StoreError } from '../../util/errors.ts'
 import { tableBlocks } from '../copying.ts'
 import type { Reader, Store } from '../store.ts'
-import { type Database, type TableName, tableOf } from '../tables/schema.ts'
+import { columnList, type Database, type TableName, tableOf } from '../tables/schema.ts'
 import { changedBy, runSql } from './connection/statements.ts'
-import { advanceSequences, columnList, insertStatement, toArrays } from './rowArrays.ts'
+import { advanceSequences, insertStatement, toArrays } from './rowArrays.ts'
 
 /** Triggers on the texts number its rows. */
 const SEARCH_ITEM: TableName = 'search_item'

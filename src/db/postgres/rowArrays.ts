@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Row } from '../copying.ts'
-import { type Database, type TableName, tableOf } from '../tables/schema.ts'
+import { columnList, type Database, type TableName, tableOf } from '../tables/schema.ts'
 import { doubles, wholeNumbers } from './connection/binary.ts'
 import { queryRows } from './connection/statements.ts'
 
@@ -27,12 +27,6 @@ const arraySources = (table: TableName): string =>
   `unnest(${Object.values(tableOf(table).columns)
     .map(({ store }, i) => `$${i + 1}::${ARRAYS[store]}[]`)
     .join(', ')})`
-
-/** The names of the columns of a table, optionally with an alias. */
-export const columnList = (table: TableName, row?: string): string =>
-  Object.keys(tableOf(table).columns)
-    .map((name) => (row ? `${row}.${name}` : name))
-    .join(', ')
 
 /** The statement that inserts rows of a table, by default into itself. */
 export const insertStatement = (table: TableName, target: string = table): string =>

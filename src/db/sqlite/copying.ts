@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { type Copying, type TakeOverSource, tableBlocks } from '../copying.ts'
-import type { Database, TableName } from '../tables/schema.ts'
+import { columnList, type Database, type TableName } from '../tables/schema.ts'
 import { backUp } from './busy.ts'
 import type { Connection } from './connection.ts'
 import { finishCopy } from './operations/finishCopy.ts'
@@ -67,7 +67,11 @@ export function createCopying({ kysely, raw, prepare }: Connection): Copying {
     takeTables: (source, tables) =>
       source.copying
         ? withAttached(source.file, () => {
-            for (const table of tables) raw.exec(`insert into ${table} select * from source.${table}`)
+            // The columns of a migrated table are in another order.
+            for (const table of tables) {
+              const columns = columnList(table)
+              raw.exec(`insert into ${table} (${columns}) select ${columns} from source.${table}`)
+            }
           })
         : kysely.transaction().execute((tx) => takeTables(tx, source, tables)),
     takeFirstSeen: (source, tables) =>

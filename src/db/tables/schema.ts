@@ -20,6 +20,12 @@ export const TABLE_NAMES = Object.keys(TABLES) as TableName[]
 /** A declaration without its literal types, for code that treats all tables alike. */
 export const tableOf = (name: TableName): Table => TABLES[name] as unknown as Table
 
+/** The names of the columns of a table, optionally with an alias. */
+export const columnList = (table: TableName, row?: string): string =>
+  Object.keys(tableOf(table).columns)
+    .map((name) => (row ? `${row}.${name}` : name))
+    .join(', ')
+
 /** The database as Kysely sees it: every table and every view. */
 export type Database = { [T in TableName]: RowOf<(typeof TABLES)[T]> } & ViewRows
 
