@@ -102,6 +102,12 @@ describe('requested ranges', () => {
       spans: ['geo 0, 0–20: missing (unverified)', 'geo 1, 0–20: complete', 'geo 1, 20–30: missing (unverified)'],
     },
     {
+      title: 'a longer lookback does not apply to data that was older than it when the job changed',
+      wants: [want({ lookbackS: 20 * DAY, earlierLookbacks: [{ before: at(15), lookbackS: 2 * DAY }] })],
+      stored: { coverage: [covered(0, 30)] },
+      spans: ['geo 1, 0–15: complete', 'geo 1, 15–30: provisional'],
+    },
+    {
       title: 'a recent range is final for the shorter of two lookbacks, and provisional as a whole',
       wants: [want(), want({ job: 'monthly', lookbackS: 20 * DAY })],
       stored: { coverage: [covered(0, 30)] },

@@ -276,7 +276,7 @@ function compareRanges(
       const isMissing = isFailed || (state === 'never' && isRequired(scene, key, unit, geo))
       const isOver = (gap: Gap): boolean =>
         WITHOUT_REPLY.includes(gap.reason) && gap.from < unit.to && gap.to > unit.from
-      // What is missing for all geos is listed for those that are known, and for geo 0 only if these have it.
+      // A range without a reply for all geos is listed for the known geos, and for geo 0 only if these have a reply of their own.
       const isAbout = (gap: Gap): boolean => gap.geo_id === (geo ?? 0) || gap.geo_id === 0 || geo === null
       const place = `gaps of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
       tally.comparisons += 2

@@ -321,12 +321,6 @@ const REPAIRS: readonly Mutant[] = [
     'map((interval) => widen(service.timeZone, interval, unit))',
     'map((interval) => widen(service.timeZone, { ...interval, from: interval.from - DAY }, unit))',
   ),
-  mutant(
-    'what was requested last is requested first',
-    'plan/turns.ts',
-    '.toSorted((a, b) => a.lastAttempt - b.lastAttempt)',
-    '.toSorted((a, b) => b.lastAttempt - a.lastAttempt)',
-  ),
   {
     name: 'a window for absent values is cut into many calls',
     edits: [

@@ -314,6 +314,11 @@ const DUTIES: readonly Mutant[] = [
     'to: keepsEnds ? duty.to : to, sinceAt: now,',
   ),
   turns(
+    'what was requested last is requested first',
+    '.toSorted((a, b) => a.lastAttempt - b.lastAttempt)',
+    '.toSorted((a, b) => b.lastAttempt - a.lastAttempt)',
+  ),
+  turns(
     'what failed keeps its place in a turn',
     '.sort((a, b) => a.lastAttempt - b.lastAttempt || end(b) - end(a))',
     '.sort((a, b) => end(b) - end(a))',

@@ -11,6 +11,9 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/plan/freshness.ts': ['test/plan/freshness.test.ts'],
   'src/transform/values/readValues.ts': ['test/transform/values.test.ts'],
   'src/load/coverage/decideCoverage.ts': ['test/load/coverage.test.ts'],
-  'src/load/coverage/decideAbsences.ts': ['test/load/coverage.test.ts'],
-  'src/load/coverage/geoValues.ts': ['test/load/coverage.test.ts'],
+  'src/load/timelines/decideMissing.ts': ['test/load/decideMissing.test.ts'],
+  'src/judge/judge.ts': ['test/judge/judge.test.ts', 'test/judge/judge.properties.test.ts'],
+  'src/judge/finality.ts': ['test/judge/judge.test.ts', 'test/plan/freshness.test.ts'],
+  'src/judge/missing.ts': ['test/judge/cadence.test.ts'],
+  'src/plan/turns.ts': ['test/plan/turns.test.ts'],
 }
