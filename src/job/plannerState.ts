@@ -88,8 +88,8 @@ export interface PlannerState {
   series(key: string): SeriesState
   /** The time of the last good reply of a listing (epoch seconds), by its path and query. */
   lastReplyAt(target: string): Instant | undefined
-  /** The time at which a job last requested an absence. */
-  absentRequestedAt(job: string): Instant | undefined
+  /** The time at which a stored job last requested an absence. */
+  absentRequestedAt(jobId: number): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
   unknown(route: string, id: string | number): RefusalTimes | undefined
   /** Read only if a budget may end the run. */

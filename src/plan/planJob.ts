@@ -135,7 +135,7 @@ function* queueLists({ plannerState }: JobContext, lists: Iterable<PlannedReques
 
 /** The small request for absences of a day takes its turn. The others wait until the share is known. */
 const createAbsenceTurn = (planning: PlanContext, absences: Generator<PlannedRequest>): Turn => ({
-  lastAttempt: planning.plannerState.attempts.turn(absenceTurn(planning.job.name)),
+  lastAttempt: planning.jobId ? planning.plannerState.attempts.turn(absenceTurn(planning.jobId)) : 0,
   requests: (function* () {
     const first = isAbsenceDue(planning) ? absences.next() : undefined
     if (first && !first.done) yield first.value

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
-import { gapsAtLastRun, json, judgeAgain, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { sortJobs } from '../../src/sync/sortJobs.ts'
+import { gapsAtLastRun, jobOf, json, judgeAgain, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
@@ -92,6 +94,27 @@ describe('two jobs with one name', () => {
     expect((await runChecks(store, night(30) / 1000)).map(({ check }) => check)).not.toContain('alternating')
     await run(3, 4)
     expect(await findings(store, 'alternating')).toEqual([])
+  })
+
+  test('each takes its own turn among the jobs of a command', async () => {
+    const { store, market, file } = await world()
+    const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
+    const budgeted = (name: string, id: number) =>
+      jobOf(
+        `name: ${name}\npace: { callsPerDay: 1 }\nseries: [{ indicators: [${id}], window: { last: 1d } }]`,
+        SERVICES.generic,
+      )
+    await runJob(store, market, job(1), { now: night(0), jobSource: sources.nightly })
+    await runJob(store, market, job(2).replace('nightly', 'weekly'), { now: night(1), jobSource: sources.weekly })
+    await runJob(store, market, job(3), { now: night(2), jobSource: file('b.yaml') })
+    const context = { store, service: SERVICES.generic, nowMs: () => night(3) }
+    const inTurn = await sortJobs(
+      context,
+      [budgeted('weekly', 4), budgeted('nightly', 5)],
+      () => ({}),
+      ({ name }) => sources[name as keyof typeof sources],
+    )
+    expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
   })
 
   test('of a program without files, a call with another definition is an edit', async () => {
