@@ -99,6 +99,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows
     indicator.values,
     planned.window,
     root,
+    planned.timeZone,
     findGroupingFault(planned.timeZone, trunc),
   )
   const otherRejects = collectRejects()
