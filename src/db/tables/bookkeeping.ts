@@ -37,7 +37,7 @@ export const _job = table(
     ),
     definition_at: moment('Last change of the definition'),
     former_definition: optional(json('The definition before that; NULL without one')),
-    returns: integer('Consecutive changes that each brought back the former definition'),
+    returns: integer('Number of consecutive changes that restored the former definition'),
     first_run_at: optional(moment('Start of the first run; NULL before it')),
     last_run_at: optional(moment('Start of the last run; NULL before the first one')),
     usual_s: optional(integer('Usual seconds between runs, by the schedule or the last runs; NULL if unknown')),
