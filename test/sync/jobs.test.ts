@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { findGaps } from '../../src/reports/findGaps.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
 import { SERVICES } from '../../src/service/services.ts'
@@ -221,5 +222,17 @@ describe('the stored definition', () => {
     await runJob(store, market, `${TWO}schedule: "15 */6 * * *"\n`, { now: night(5) })
     expect(times()).toMatchObject([{ definition_at: '2025-11-09T20:15:00.000Z', usual_s: 6 * 3600 }])
     expect(store.get('select count(*) from _run where job_id is null')).toBe(0)
+  })
+
+  const LAST = 'name: nightly\nseries: [{ indicators: [1], window: { last: 3d }, lookback: 12h }]\n'
+
+  test('new time of a job for weekdays is not missing at the weekend, but on Wednesday', async () => {
+    const { store, market } = await world()
+    const yaml = `${LAST}schedule: "0 6 * * 1-5"\n`
+    // A Friday.
+    await runJob(store, market, yaml, { now: ms('2025-11-07T05:00:00Z') })
+    const missingAt = async (text: string) => (await findGaps(store, ms(text) / 1000)).map(({ reason }) => reason)
+    expect(await missingAt('2025-11-09T22:00:00Z')).toEqual([])
+    expect(await missingAt('2025-11-12T12:00:00Z')).toEqual(['never requested'])
   })
 })

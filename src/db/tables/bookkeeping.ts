@@ -40,7 +40,9 @@ export const _job = table(
     returns: integer('Number of consecutive changes that restored the former definition'),
     first_run_at: optional(moment('Start of the first run; NULL before it')),
     last_run_at: optional(moment('Start of the last run; NULL before the first one')),
-    usual_s: optional(integer('Usual seconds between runs, by the schedule or the last runs; NULL if unknown')),
+    usual_s: optional(
+      integer('Usual seconds between runs, by the last runs, or the longest by the schedule; NULL if unknown'),
+    ),
     forgotten_at: optional(moment('Time of `prune --job`; NULL if not forgotten')),
   },
   { key: ['id'] },
