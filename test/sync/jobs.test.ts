@@ -8,6 +8,7 @@ import { runChecks } from '../../src/reports/runChecks.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
 import { sortJobs } from '../../src/sync/sortJobs.ts'
+import { storeDefinition } from '../../src/sync/sync.ts'
 import { gapsAtLastRun, jobOf, json, judgeAgain, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { source } from '../source.ts'
@@ -234,5 +235,34 @@ describe('the stored definition', () => {
     const missingAt = async (text: string) => (await findGaps(store, ms(text) / 1000)).map(({ reason }) => reason)
     expect(await missingAt('2025-11-09T22:00:00Z')).toEqual([])
     expect(await missingAt('2025-11-12T12:00:00Z')).toEqual(['never requested'])
+  })
+
+  test('spans follow a schedule that changes, also without a run', async () => {
+    const { store, market } = await world()
+    const dueAt = () => Number(store.get('select max(due_at) from _span'))
+    const define = (schedule: string) => {
+      const context = { store, service: SERVICES.generic, nowMs: () => night(0) + 3_600_000 }
+      return storeDefinition(context, jobOf(`${LAST}schedule: "${schedule}"\n`, SERVICES.generic))
+    }
+    await runJob(store, market, `${LAST}schedule: "15 21 * * *"\n`, { now: night(0) })
+    const daily = dueAt()
+    await define('15 21 * * 0')
+    expect((dueAt() - daily) / 86_400).toBe(7 * 1.25 - 1.25)
+    const weekly = store.all('select * from _span order by reason, geo_id, from_at')
+    await judgeAgain(store)
+    expect(store.all('select * from _span order by reason, geo_id, from_at')).toEqual(weekly)
+    await define('15 21 * * *')
+    expect(dueAt()).toBe(daily)
+  })
+
+  test('the stored interval follows the runs only if spans move by an hour or more', async () => {
+    const { store, market } = await world()
+    const usual: unknown[] = []
+    for (const hours of [0, 48, 96, 144, 192.5, 241, 289.5, 338, 388, 438, 488]) {
+      await runJob(store, market, LAST, { now: night(0) + hours * 3_600_000 })
+      const seconds = store.get('select usual_s from _job')
+      usual.push(seconds === null ? null : Number(seconds) / 3_600)
+    }
+    expect(usual).toEqual([null, null, null, 48, 48, 48, 48, 48, 48, 48, 50])
   })
 })
