@@ -108,8 +108,8 @@ export async function plan(job: Job, options: PlanOptions): Promise<Iterable<Pla
   const { store, service = SERVICES[LIVE], now = systemClock } = options
   const at = now()
   const { plannerState, catalogue } = await readStateAndCatalogue(store, at, [job])
-  const selection = { job, service, now: at, options: planOptions(options) }
   const storedJob = await findStoredJob(store, job.name, undefined)
+  const selection = { job, jobId: storedJob?.id ?? null, service, now: at, options: planOptions(options) }
   const duties = await previewDuties(store, storedJob?.id, selection, catalogue)
   return planPreview({ ...selection, plannerState, duties, requested: createRegister() }, catalogue)
 }

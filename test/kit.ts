@@ -145,7 +145,7 @@ interface RunWith {
 const FASTEST = 50
 
 /** Parses a job; the highest pace is replaced by no pace. */
-function jobOf(yaml: string, service: Service): Job {
+export function jobOf(yaml: string, service: Service): Job {
   const job = readJob(yaml, 'test.yaml', service)
   return job.pace.perSecond === FASTEST ? { ...job, pace: { ...job.pace, perSecond: 1e6 } } : job
 }

@@ -88,9 +88,12 @@ const SPOIL_ROWS: Readonly<
       .filter((value, i, values) => values.indexOf(value) === i),
   outside: (values) => [
     ...values,
-    ...values
-      .slice(0, 3)
-      .map((value) => ({ ...value, datetime: '2001-01-01T00:00:00.000+01:00', tz_time: '2000-12-31T23:00:00.000Z' })),
+    ...values.slice(0, 3).map((value) => ({
+      ...value,
+      datetime: '2001-01-01T00:00:00.000+01:00',
+      datetime_utc: '2000-12-31T23:00:00Z',
+      tz_time: '2000-12-31T23:00:00.000Z',
+    })),
   ],
   revised: (values) => values.map((value) => ({ ...value, value: Number(value.value) + 1 })),
   garbage: (values) => values.map((value, i) => (i === 0 ? { ...value, datetime: 'yesterday', tz_time: null } : value)),

@@ -149,7 +149,8 @@ function findRegularStretches(days: readonly DayShape[], zone: string, week: Run
     return calendar ? joinDays(calendar, zone) : null
   }
   // Weeks and months before the first whole days, and after the last ones, are another step, too (C1, C5).
-  const [first, last] = [weeks[0]!.day, weeks.at(-1)!.last]
+  const first = weeks[0]!.day
+  const { last } = weeks.at(-1)!
   const isEarly = ({ day }: DayShape | DayGrid): boolean => day < first
   const isLate = ({ day }: DayShape | DayGrid): boolean => day > last
   const early = findCalendarGrids(days.filter(isEarly), zone)
@@ -318,7 +319,8 @@ function findChange(before: Grid, after: Grid, border: Instant, zone: string, va
     periods.set(begins, periods.get(begins) || (at !== begins && isOnGrid(fine, zone, at)))
   }
   let change = border
-  let [wrong, least] = [0, Number.POSITIVE_INFINITY]
+  let wrong = 0
+  let least = Number.POSITIVE_INFINITY
   const visit = (at: Instant): void => {
     if (wrong > least || (wrong === least && Math.abs(at - border) >= Math.abs(change - border))) return
     least = wrong

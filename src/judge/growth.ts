@@ -19,5 +19,20 @@ export function findLag(window: string): number | null {
   return DAY - shortest
 }
 
-/** Seconds that new time may stay unrequested: a job that runs daily leaves up to a day. `usualS`: usual seconds between its runs. */
-export const graceSeconds = (usualS: number | null): number => 1.25 * Math.max(DAY, usualS ?? 0)
+/** A run may be late by this share of the interval between runs. */
+const LATE_SHARE = 0.25
+/**
+ * The most seconds by which a run may be late. A quarter of the year of a yearly job would hide a missed run for three months. A week
+ * covers intervals that vary: months differ by three days, and runs that no schedule starts are seldom more punctual. It is longer than
+ * the quarter for a daily or weekly job.
+ */
+const MAX_LATE_S = 7 * DAY
+
+/**
+ * Seconds that new time may stay unrequested. A job leaves all time since its last run, and a monthly one leaves a month, so the interval
+ * itself has no limit. `usualS`: usual seconds between its runs.
+ */
+export function graceSeconds(usualS: number | null): number {
+  const interval = Math.max(DAY, usualS ?? 0)
+  return interval + Math.min(LATE_SHARE * interval, MAX_LATE_S)
+}

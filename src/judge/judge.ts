@@ -121,7 +121,7 @@ function judgeGeo(
   }
   const { uncovered } = spans
   const covered = timeline ? repeatOutside(context, timeline, wants, spans.covered) : spans.covered
-  const missing = judgeMissing(context, geoId, covered, ofGeo)
+  const missing = judgeMissing(context, geoId, covered)
   const end = timeline?.extent
     ? judgeEnd(context, timeline, wants, covered)
     : judgeNoValues(timeline, wants, covered, missing)
@@ -141,12 +141,7 @@ function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): readonly S
   const requests = { wants, rows, failures, firstAt: ALWAYS }
   if (ofGeos.length === 0) {
     const { covered, uncovered } = judgeRequests(context, requests)
-    const missing = judgeMissing(context, ALL_GEOS, covered, rows)
-    return accept(
-      [...covered, ...uncovered, ...missing, ...judgeNoValues(undefined, wants, covered, missing)],
-      stored,
-      ALL_GEOS,
-    )
+    return accept([...covered, ...uncovered, ...judgeNoValues(undefined, wants, covered, [])], stored, ALL_GEOS)
   }
   const listed = ofGeos.filter(
     ({ reason }) => reason === 'never requested' || reason === 'failed' || reason === 'unverified',
@@ -375,16 +370,8 @@ function joinAdjacent(spans: readonly Span[]): Span[] {
 }
 
 /** Rule 25: missing periods in verified coverage. Those that are not final may still be published. */
-function judgeMissing(
-  { stored, finality, now }: JudgeContext,
-  geoId: number,
-  covered: readonly Span[],
-  ofGeo: readonly Interval[],
-): Span[] {
-  const absences = stored.absences.flatMap((absence): Absence[] => {
-    if (absence.geo === geoId) return [absence]
-    return absence.geo === ALL_GEOS ? subtract([absence], ofGeo).map((part) => ({ ...absence, ...part })) : []
-  })
+function judgeMissing({ stored, finality, now }: JudgeContext, geoId: number, covered: readonly Span[]): Span[] {
+  const absences = stored.absences.filter(({ geo }) => geo === geoId)
   if (absences.length === 0) return []
   const isTolerated = createTolerance(finality.zone, absences)
   const verified = covered.filter(({ reply }) => reply!.state !== 'unverified')

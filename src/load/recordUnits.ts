@@ -26,7 +26,8 @@ async function readStoredDays(
   first: DayNumber,
   last: DayNumber,
 ): Promise<StoredDays> {
-  const [from, to] = [toCivil(first), toCivil(last)]
+  const from = toCivil(first)
+  const to = toCivil(last)
   const days = tx
     .selectFrom('_day as d')
     .innerJoin('series as s', 's.id', 'd.series_id')

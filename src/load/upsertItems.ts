@@ -47,7 +47,8 @@ async function mergePayload(
   before: RowValues,
   { locale, mainLocale = '' }: Languages,
 ): Promise<RowValues> {
-  const [stored, sent] = [JSON.parse(String(before.payload)), JSON.parse(String(row.payload))] as [object, object]
+  const stored = JSON.parse(String(before.payload)) as object
+  const sent = JSON.parse(String(row.payload)) as object
   const texts = locale === undefined || locale === mainLocale ? undefined : TEXT_TABLES[table]
   const keepsStored = texts !== undefined && (await hasText(tx, texts, row, mainLocale))
   return { ...row, payload: canonical(keepsStored ? { ...sent, ...stored } : { ...stored, ...sent }) }
@@ -134,7 +135,8 @@ function isCompleted(
 ): boolean {
   if (before === after || before === null) return true
   if (!column.startsWith('payload') || typeof after !== 'string') return false
-  const [was, is] = [JSON.parse(String(before)), JSON.parse(after)] as [object, object]
+  const was = JSON.parse(String(before)) as object
+  const is = JSON.parse(after) as object
   return canonical({ ...is, ...was }) === canonical(is)
 }
 
@@ -182,7 +184,8 @@ export async function upsertRows(
   const rows = [...new Map(sent.map((row) => [rowKey(table, row), row])).values()]
   const extra = Object.fromEntries(Object.entries(stamps).filter(([column]) => column in columns))
   const befores = await readStoredRows(tx, table, rows)
-  let [inserted, revised] = [0, 0]
+  let inserted = 0
+  let revised = 0
   for (const sentRow of rows) {
     const before = befores.get(rowKey(table, sentRow))
     const row =

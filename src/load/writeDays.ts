@@ -8,7 +8,6 @@ import { evenStep, findDayStep } from '../util/time/dayStep.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import {
-  type Civil,
   createCalendar,
   type DayNumber,
   dayIntervalAt,
@@ -44,7 +43,8 @@ async function readStoredDays(
   zone: string,
   { from, to }: Interval,
 ): Promise<DayNumber[]> {
-  const [first, last] = [from, to - 1].map((at) => toCivil(dayIntervalAt(zone, at).day)) as [Civil, Civil]
+  const first = toCivil(dayIntervalAt(zone, from).day)
+  const last = toCivil(dayIntervalAt(zone, to - 1).day)
   const rows = await tx
     .selectFrom('_day')
     .select(['month', 'day'])

@@ -63,8 +63,8 @@ export function* planAbsences(
 export const calculateAbsentShare = (otherPeriods: number): number => Math.floor(otherPeriods / 10)
 
 /** Rule 26: whether a job may request an absence beyond its share, once a day. */
-export function isAbsenceDue({ job, plannerState, now }: PlanContext): boolean {
-  const last = plannerState.absentRequestedAt(job.name)
+export function isAbsenceDue({ jobId, plannerState, now }: PlanContext): boolean {
+  const last = jobId ? plannerState.absentRequestedAt(jobId) : undefined
   return last === undefined || Math.abs(now - last) >= DAY - EARLY_S
 }
 

@@ -2,10 +2,13 @@ import type { Job, SeriesEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import { hasBudget } from '../job/pace.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { unverifiedNext } from '../job/plannerState.ts'
 import { applySelectors, type CatalogueIndicator, needsCatalogue, resolveStored } from '../job/select.ts'
+import { isFresh } from '../judge/finality.ts'
+import { isFuture } from '../util/time/instant.ts'
 import { findDueSpans, isOrdinary, isRepeated } from './due.ts'
 import { coversAllGeos, createRecall, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
-import { isDue, isSkipped, toFreshness } from './freshness.ts'
+import { type Freshness, isDue, isSkipped, toFreshness } from './freshness.ts'
 import { calculateAbsentShare, isAbsenceDue, planAbsences, type SeriesRepeats } from './planAbsences.ts'
 import { planCatalogue, planListings, planSelection } from './planListings.ts'
 import { isInRange, type PlanContext, planRequest } from './planning.ts'
@@ -135,7 +138,7 @@ function* queueLists({ plannerState }: JobContext, lists: Iterable<PlannedReques
 
 /** The small request for absences of a day takes its turn. The others wait until the share is known. */
 const createAbsenceTurn = (planning: PlanContext, absences: Generator<PlannedRequest>): Turn => ({
-  lastAttempt: planning.plannerState.attempts.turn(absenceTurn(planning.job.name)),
+  lastAttempt: planning.jobId ? planning.plannerState.attempts.turn(absenceTurn(planning.jobId)) : 0,
   requests: (function* () {
     const first = isAbsenceDue(planning) ? absences.next() : undefined
     if (first && !first.done) yield first.value
@@ -164,10 +167,19 @@ function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<Pla
     const planned = planRequest(planning, entry.path, entry.route, params, extra)
     const { target } = planned.http
     const window = { from: datetime, to: datetime + 1 }
-    if (!options.restate && !isDue(plannerState.lastReplyAt(target), window, freshness)) continue
+    const last = plannerState.lastReplyAt(target)
+    if (!options.restate && !isDue(last, window, freshness) && !isRejectedDue(planning, target, freshness)) continue
     if (isSkipped(planning, entry.path, entry.route, indicatorId)) continue
     if (requested.addTarget(target)) yield planned
   }
+}
+
+/** Rule 24 for one instant: whether a reply with rejected values is old enough to request the instant again. */
+function isRejectedDue({ plannerState, now }: PlanContext, target: string, { refreshS }: Freshness): boolean {
+  const last = plannerState.lastReplyAt(target)
+  const since = plannerState.rejectedSince(target)
+  if (last === undefined || since === undefined) return false
+  return !isFresh(last, refreshS, now) && (isFuture(last, now) || now >= unverifiedNext(since, last))
 }
 
 /** Plans the series in the order of the job, and notes what is requested again. */

@@ -24,6 +24,8 @@ export interface UserOptions {
 /** The input of the planner. */
 export interface PlanContext {
   readonly job: Job
+  /** The stored job. Without one, the job has no history. */
+  readonly jobId?: number | null
   readonly options: UserOptions
   readonly service: Service
   readonly plannerState: PlannerState

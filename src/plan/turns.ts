@@ -42,8 +42,8 @@ export function listTurn(route: string, params: AnyParams, backlog: boolean): st
   return `${backlog ? 'backlog' : 'current'} ${route} ${canonical(rest)}`
 }
 
-/** The key of the turn of the absences of a job. */
-export const absenceTurn = (job: string): string => `absences ${job}`
+/** The key of the turn of the absences of a stored job. */
+export const absenceTurn = (jobId: number): string => `absences ${jobId}`
 
 /** Groups requests by turn. In each turn, requests without a failed attempt come first, the newest window before others. */
 export function groupByTurn(requests: Iterable<QueuedRequest>, lastAttempt: (turn: string) => number): Turn[] {

@@ -1,5 +1,6 @@
 import { geoNameColumn } from '../db/queries/catalogueNames.ts'
 import { isNotForgotten } from '../db/queries/jobRuns.ts'
+import { hasValues } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Job } from '../job/job.ts'
@@ -107,15 +108,7 @@ async function readStoredGeos({ kysely }: Reader, indicators: readonly number[])
     .distinct()
     .where('s.indicator_id', 'in', indicators)
     .where('s.geo_agg', 'is', null)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('_day as d')
-          .select('d.day')
-          .whereRef('d.series_id', '=', 'g.series_id')
-          .whereRef('d.geo_id', '=', 'g.geo_id')
-          .where('d.count', '>', 0),
-      ),
-    )
+    .where(hasValues)
     .orderBy('g.geo_id')
     .execute()
   return Map.groupBy(rows, (row) => makeKey(row.kind, row.indicator_id))
@@ -141,7 +134,8 @@ async function readAnsweredGeos(db: Reader, indicators: readonly number[]) {
 export async function findLackingGeos(db: Reader, selected: readonly NamedGeo[]): Promise<LackingGeos[]> {
   if (selected.length === 0) return []
   const indicators = [...new Set(selected.map(({ indicatorId }) => indicatorId))]
-  const [storedGeos, answeredGeos] = [await readStoredGeos(db, indicators), await readAnsweredGeos(db, indicators)]
+  const storedGeos = await readStoredGeos(db, indicators)
+  const answeredGeos = await readAnsweredGeos(db, indicators)
   return [...Map.groupBy(selected, (geo) => makeKey(geo.kind, geo.indicatorId))].flatMap(([key, geos]) => {
     const { job, kind, indicatorId } = geos[0]!
     const stored = (storedGeos.get(key) ?? []).map(({ id, name }) => ({ id, name }))

@@ -100,14 +100,27 @@ async function findRhythm(db: Reader, job: RunJob, now: Instant): Promise<Rhythm
   return { job: job.name, jobId: job.id, lastAt, usualS, nextAt: null, missedFrom }
 }
 
-/** Finds the usual seconds between runs of a job, by its schedule or its last runs; null if unknown. */
+/** Runs of a schedule whose intervals are compared: those of a weekday job include a weekend, those of a monthly job a long month. */
+const NEXT_RUNS = 8
+
+/** Returns the longest seconds without a run by a schedule from an instant on; null if there is none. */
+function longestBySchedule(schedule: string, timeZone: string, at: Instant): number | null {
+  const cron = new Cron(schedule, { paused: true, timezone: timeZone })
+  const starts = cron.nextRuns(NEXT_RUNS, formatUtc(at)).map((date) => Math.floor(date.getTime() / 1000))
+  return starts.length === 0 ? null : Math.max(...starts.map((start, i) => start - (starts[i - 1] ?? at)))
+}
+
+/**
+ * Finds the usual seconds between runs of a job, the longest by its schedule or the usual ones of its last runs; null if unknown. A job for
+ * weekdays is not late on Sundays.
+ */
 export async function findUsualInterval(
   db: Reader,
   jobId: number | undefined,
   { name, schedule, timeZone }: Pick<Job, 'name' | 'schedule' | 'timeZone'>,
   now: Instant,
 ): Promise<number | null> {
-  if (schedule !== null) return nextBySchedule(schedule, timeZone, now)?.usualS ?? null
+  if (schedule !== null) return longestBySchedule(schedule, timeZone, now)
   if (jobId === undefined) return null
   return (await findRhythm(db, { id: jobId, name }, now))?.usualS ?? null
 }

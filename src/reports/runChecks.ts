@@ -57,7 +57,14 @@ const STATE_CHECKS: Checks = {
     return sentences((await findStaleSeries(db, now)).filter(({ seriesId }) => !listed.has(seriesId)))
   },
   quarantine: async ({ kysely }) => {
-    const open = kysely.selectFrom('_quarantine').select(['path', 'reason']).where('resolved_at', 'is', null)
+    const open = kysely
+      .selectFrom('_quarantine as q')
+      .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+      .select(['q.path', 'q.reason', ({ fn }) => fn.min('q.id').as('first')])
+      .where('q.resolved_at', 'is', null)
+      // Each reply to the same request has entries of its own.
+      .groupBy(['f.target', 'q.path', 'q.reason'])
+      .orderBy('first')
     return (await open.execute()).map(({ path, reason }) => `${path}: ${reason}`)
   },
 }

@@ -28,16 +28,16 @@ export async function sortByLastAttempt(
   return attempts.sort((a, b) => a.last - b.last).map(({ planned }) => planned)
 }
 
-/** Reads the names of the jobs that requested a part of planned requests. */
+/** Reads the ids of the stored jobs that requested a part of planned requests. */
 export async function readRequestingJobs(
   db: Pick<Reader, 'kysely'>,
   requests: Iterable<PlannedRequest>,
-): Promise<ReadonlySet<string>> {
-  const jobs = new Set<string>()
+): Promise<ReadonlySet<number>> {
+  const jobs = new Set<number>()
   for (const planned of requests) {
     const earlier = await selectEarlier(db, planned)
-    const rows = await earlier.innerJoin('_run as r', 'r.id', 'f.run_id').select('r.job').distinct().execute()
-    for (const { job } of rows) jobs.add(job)
+    const runs = earlier.innerJoin('_run as r', 'r.id', 'f.run_id').where('r.job_id', 'is not', null)
+    for (const { job_id } of await runs.select('r.job_id').distinct().execute()) jobs.add(job_id!)
   }
   return jobs
 }

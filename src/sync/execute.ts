@@ -109,7 +109,8 @@ function createFilter() {
   /** Paths of items for which the service returned 404: their other windows are not requested. */
   const unknown = new Set<string>()
   /** The periods of requests for absences and of all others, without dropped ones. */
-  let [absentPeriods, otherPeriods] = [0, 0]
+  let absentPeriods = 0
+  let otherPeriods = 0
   const path = ({ http }: PlannedRequest): string => http.target.split('?')[0]!
   return {
     /** Counts a planned request, which may have to wait for another one. */

@@ -1,12 +1,14 @@
-import type { Updateable } from 'kysely'
+import type { Transaction, Updateable } from 'kysely'
 import type { Reader, Store } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Job } from '../job/job.ts'
 import { isReservedName } from '../job/reservedNames.ts'
+import { graceSeconds } from '../judge/growth.ts'
+import { recordSpans } from '../load/spans/recordSpans.ts'
 import { findUsualInterval } from '../reports/rhythm.ts'
 import { fileExists, readStoredJobs, type StoredJob } from '../reports/storedJobs.ts'
 import { canonical } from '../util/json.ts'
-import { formatMillis } from '../util/time/instant.ts'
+import { formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
 
 /** Where a job comes from: the host and the real path of its file. Jobs of programs that use the library have none. */
 export interface JobSource {
@@ -72,15 +74,27 @@ export async function registerJob(
     )
     return { id, takenOver: null }
   }
+  const graceShift = Math.abs(graceSeconds(usual_s) - graceSeconds(stored.usualS))
+  // Intervals between runs vary a little. Spans follow larger changes only, and the stored interval is the one by which they were judged.
+  const isSteady = graceShift > 0 && graceShift < HOUR
   const changes: Updateable<Database['_job']> = {
     ...(stored.definition !== definition && describeChange(stored, definition, at)),
     ...((stored.host !== host || stored.file !== file) && { host, file }),
-    ...(stored.usualS !== usual_s && { usual_s }),
+    ...(stored.usualS !== usual_s && !isSteady && { usual_s }),
     ...(stored.forgottenAt !== null && { forgotten_at: null, former_definition: null, returns: 0 }),
   }
   if (Object.keys(changes).length > 0)
-    await store.write((tx) => tx.updateTable('_job').set(changes).where('id', '=', stored.id).execute())
+    await store.write(async (tx) => {
+      await tx.updateTable('_job').set(changes).where('id', '=', stored.id).execute()
+      if (graceShift >= HOUR) await judgeJob(tx, stored.id, Math.floor(nowMs / 1000))
+    })
   return { id: stored.id, takenOver: stored.file !== null && stored.file !== file ? stored.file : null }
+}
+
+/** Judges the series of a job again: when new time becomes missing depends on the interval between its runs. */
+async function judgeJob(tx: Transaction<Database>, jobId: number, now: Instant): Promise<void> {
+  const duties = tx.selectFrom('_duty').select('series_id').distinct().where('job_id', '=', jobId)
+  for (const { series_id } of await duties.orderBy('series_id').execute()) await recordSpans(tx, series_id, now)
 }
 
 /** The columns of a changed definition. It returns if it is the one before the last change. */

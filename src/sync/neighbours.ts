@@ -54,7 +54,7 @@ const absencesIn = prepareQuery((db, { seriesId, from, to }: { seriesId: number 
     .where('to_at', '>', from),
 )
 
-/** Reads the absences in the window of a request, for its geos and for all geos. */
+/** Reads the absences of the geos of a request in its window. */
 export async function readAbsences(
   { kysely }: Reader,
   { series, window, geoIds }: PlannedRequest,
@@ -62,5 +62,5 @@ export async function readAbsences(
   const stored = series && window ? await findSeries(kysely, toIdentityRow(series)) : undefined
   if (stored === undefined || !window) return []
   const rows = await absencesIn.all(kysely, { seriesId: stored.id, ...window })
-  return rows.filter(({ geo_id }) => geo_id === ALL_GEOS || geoIds.includes(ALL_GEOS) || geoIds.includes(geo_id))
+  return rows.filter(({ geo_id }) => geoIds.includes(ALL_GEOS) || geoIds.includes(geo_id))
 }

@@ -52,16 +52,20 @@ export const createFixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => 
 })
 
 /** A job to plan, with the options of the user. */
-type PlanRequest = Pick<PlanContext, 'job' | 'options' | 'requested' | 'onSkipped'>
+type PlanRequest = Pick<PlanContext, 'job' | 'jobId' | 'options' | 'requested' | 'onSkipped'>
 
 /**
  * Plans the requests of a job in at most two batches: the catalogue, if the job selects indicators by it and it is missing, then
  * everything else.
  */
-export function planRun(context: SyncContext, request: Omit<PlanRequest, 'onSkipped'>, jobId: number | null): RunPlan {
+export function planRun(
+  context: SyncContext,
+  request: Omit<PlanRequest, 'jobId' | 'onSkipped'>,
+  jobId: number | null,
+): RunPlan {
   const { range } = request.options
   const plan: RunPlan = {
-    batches: () => planBatches(context, { ...request, onSkipped }, plan),
+    batches: () => planBatches(context, { ...request, jobId, onSkipped }, plan),
     skipped: new Map(),
     jobId,
     resolvedJob: null,

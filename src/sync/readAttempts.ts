@@ -59,14 +59,15 @@ const readFailures = ({ kysely }: Reader) =>
     .select(['f.from_at', 'f.to_at', 'f.last'])
     .execute()
 
-/** Reads the last request for absences of each job. */
+/** Reads the last request for absences of each stored job. */
 const readAbsences = ({ kysely }: Reader) =>
   kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
     .where('f.reason', '=', ABSENT)
-    .select(['r.job', ({ fn }) => fn.max('f.id').as('last')])
-    .groupBy('r.job')
+    .where('r.job_id', 'is not', null)
+    .select(['r.job_id', ({ fn }) => fn.max('f.id').as('last')])
+    .groupBy('r.job_id')
     .execute()
 
 /** Reads the last attempts of everything that takes turns. It reads all requests, so it is worth its time only with a budget. */
@@ -81,7 +82,7 @@ export async function readAttempts(db: Reader): Promise<Attempts> {
     note(listTurn(route, params, isBacklog(window, row.settled_before)), row.id)
     byTarget.set(row.target, row.id)
   }
-  for (const { job, last } of await readAbsences(db)) note(absenceTurn(job), last)
+  for (const { job_id, last } of await readAbsences(db)) note(absenceTurn(job_id!), last)
   const failures = Map.groupBy(
     (await readFailures(db)).map((row) => ({
       key: seriesKey(fromIdentityRow(row)),

@@ -1,5 +1,6 @@
 import { ABSENT, GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
+import { isAboutValues } from '../db/tables/rows.ts'
 import type { Job } from '../job/job.ts'
 import { hasBudget } from '../job/pace.ts'
 import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
@@ -80,15 +81,32 @@ async function readLastReplies({ kysely }: Reader): Promise<ReadonlyMap<string, 
   return new Map(rows.map(({ target, finished_at }) => [target, floorToSecond(finished_at)]))
 }
 
-/** The times at which each job last requested absent values. */
-async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+/** Since when the replies about one instant have open rejects about values, by path and query. */
+async function readRejectedInstants({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+  const rows = await kysely
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(['q.path', 'f.target', 'f.finished_at'])
+    .where('q.resolved_at', 'is', null)
+    .where('f.series_id', 'is not', null)
+    .where('f.from_at', 'is', null)
+    .where('f.outcome', 'in', GOOD_OUTCOMES)
+    .orderBy('f.id', 'desc')
+    .execute()
+  // The first one comes last, and replaces the others.
+  return new Map(rows.filter(isAboutValues).map(({ target, finished_at }) => [target, floorToSecond(finished_at)]))
+}
+
+/** The times at which each stored job last requested absent values. */
+async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<number, Instant>> {
   const requests = kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
     .where('f.reason', '=', ABSENT)
-  const last = requests.select(({ fn }) => fn.max('f.id').as('id')).groupBy('r.job')
-  const rows = await requests.where('f.id', 'in', last).select(['r.job', 'f.finished_at']).execute()
-  return new Map(rows.map(({ job, finished_at }) => [job, floorToSecond(finished_at)]))
+    .where('r.job_id', 'is not', null)
+  const last = requests.select(({ fn }) => fn.max('f.id').as('id')).groupBy('r.job_id')
+  const rows = await requests.where('f.id', 'in', last).select(['r.job_id', 'f.finished_at']).execute()
+  return new Map(rows.map(({ job_id, finished_at }) => [job_id!, floorToSecond(finished_at)]))
 }
 
 /** Reads the state of the database for the planner of some jobs, without absences that are no longer checked. */
@@ -138,13 +156,16 @@ export async function readPlannerState(
       },
     ]),
   )
-  const [lastReplies, absentRequested] = [await readLastReplies(db), await readAbsentRequested(db)]
+  const lastReplies = await readLastReplies(db)
+  const rejectedInstants = await readRejectedInstants(db)
+  const absentRequested = await readAbsentRequested(db)
   const unknown = await readUnknown(db)
   return {
-    absentRequestedAt: (job) => absentRequested.get(job),
+    absentRequestedAt: (jobId) => absentRequested.get(jobId),
     unknown: (route, id) => unknown.get(`${route} ${id}`),
     series: (key) => series.get(key) ?? UNKNOWN_SERIES,
     lastReplyAt: (target) => lastReplies.get(target),
+    rejectedSince: (target) => rejectedInstants.get(target),
     attempts: jobs.some(({ pace }) => hasBudget(pace)) ? await readAttempts(db) : NO_ATTEMPTS,
   }
 }

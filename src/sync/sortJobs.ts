@@ -4,17 +4,19 @@ import { findOldestAttempt } from '../plan/planJob.ts'
 import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
 import type { SyncContext } from './context.ts'
+import { findStoredJob, type JobSource } from './jobIdentity.ts'
 import { readStateAndCatalogue } from './readPlannerState.ts'
 
-/** Reads the last run of each job that sent a request, by its id. */
-async function readLastRuns({ kysely }: SyncContext['store']): Promise<ReadonlyMap<string, number>> {
+/** Reads the last run of each stored job that sent a request. */
+async function readLastRuns({ kysely }: SyncContext['store']): Promise<ReadonlyMap<number, number>> {
   const rows = await kysely
     .selectFrom('_run')
-    .select(['job', ({ fn }) => fn.max('id').as('last')])
+    .select(['job_id', ({ fn }) => fn.max('id').as('last')])
     .where('requests', '>', 0)
-    .groupBy('job')
+    .where('job_id', 'is not', null)
+    .groupBy('job_id')
     .execute()
-  return new Map(rows.map(({ job, last }) => [job, last]))
+  return new Map(rows.map(({ job_id, last }) => [job_id!, last]))
 }
 
 /**
@@ -25,17 +27,20 @@ export async function sortJobs(
   { store, service, nowMs }: Pick<SyncContext, 'store' | 'service' | 'nowMs'>,
   jobs: readonly Job[],
   optionsFor: (job: Job) => UserOptions,
+  findSource: (job: Job) => JobSource | undefined,
 ): Promise<readonly Job[]> {
   if (jobs.length < 2 || !jobs.some(({ pace }) => hasBudget(pace))) return jobs
   const now = Math.floor(nowMs() / 1000)
   const { plannerState, catalogue } = await readStateAndCatalogue(store, now, jobs)
   const lastRuns = await readLastRuns(store)
   const common = { service, now, plannerState, requested: createRegister() }
-  const waiting = jobs.map((job) => ({
-    job,
-    oldest: findOldestAttempt({ ...common, job, options: optionsFor(job) }, catalogue) ?? Number.POSITIVE_INFINITY,
-    lastRun: lastRuns.get(job.name) ?? 0,
-  }))
+  const waiting: { readonly job: Job; readonly oldest: number; readonly lastRun: number }[] = []
+  for (const job of jobs) {
+    const stored = await findStoredJob(store, job.name, findSource(job))
+    const oldest = findOldestAttempt({ ...common, job, options: optionsFor(job) }, catalogue)
+    const lastRun = (stored && lastRuns.get(stored.id)) ?? 0
+    waiting.push({ job, oldest: oldest ?? Number.POSITIVE_INFINITY, lastRun })
+  }
   // Infinities have no difference.
   const compare = (a: number, b: number): number => (a === b ? 0 : a - b)
   waiting.sort((a, b) => compare(a.oldest, b.oldest) || a.lastRun - b.lastRun)

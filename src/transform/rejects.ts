@@ -13,6 +13,8 @@ export interface RejectSummary {
   readonly rejected: number
 }
 
+export const NO_REJECTS: RejectSummary = { rejects: [], rejected: 0 }
+
 /** Collects rejects while a reply is parsed. */
 export interface Rejects {
   add(path: string, reason: string, fragment: unknown, observation?: ObservationKey): void

@@ -1,14 +1,22 @@
-import type { Rows, RowValues, TableRows } from '../db/tables/rows.ts'
+import type { Observations, Rows, RowValues, TableRows } from '../db/tables/rows.ts'
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import { declaredRoute, type PlannedRequest } from '../job/plannedRequest.ts'
 import { SchemaError } from '../util/errors.ts'
 import { brief, isObject, type JsonObject, toPayload } from '../util/json.ts'
 import { memoize } from '../util/memoize.ts'
 import type { Instant } from '../util/time/instant.ts'
-import { floorTo, formatLocal } from '../util/time/zone.ts'
+import { addUnits, floorTo, formatLocal } from '../util/time/zone.ts'
 import { AS, type Fields, fieldsAs } from './fields.ts'
 import { textColumns } from './plain.ts'
-import { type CheckedPart, checkPart, collectRejects, joinRejects, type Rejects } from './rejects.ts'
+import {
+  type CheckedPart,
+  checkPart,
+  collectRejects,
+  joinRejects,
+  NO_REJECTS,
+  type RejectSummary,
+  type Rejects,
+} from './rejects.ts'
 import { repeatedKeyText } from './repeatedKeys.ts'
 import { readValues } from './values/readValues.ts'
 import { findSteps, guessStep, isGuessed, isUnit, statedId, stepsInParts } from './values/steps.ts'
@@ -81,6 +89,42 @@ function findGroupingFault(zone: string, trunc: string | null): ((at: Instant) =
   return (at) => (isBorder(at) ? undefined : `${formatLocal(zone, at)} is not the start of a ${trunc}`)
 }
 
+/** Geos that a reject names. */
+const MAX_GEOS = 10
+
+/**
+ * The reject of a reply about one instant that has only values of other times for some geos: their requested values are missing. Values of
+ * other times are kept. A reply without any value for a geo says that the service has none, and is no reject.
+ */
+function findOtherTimes(
+  { timeZone, params, series }: PlannedRequest,
+  root: string,
+  { geoIds, at, steps, isStepGuessed = false }: Observations,
+): RejectSummary {
+  const rejects = collectRejects()
+  const { datetime } = params
+  if (typeof datetime !== 'number') return rejects.done()
+  const findEnd = (i: number): Instant =>
+    // The service may send a day without stating its resolution.
+    isStepGuessed && floorTo(timeZone, at[i]!, 'day') === at[i]
+      ? addUnits(timeZone, at[i]!, 'day', 1)
+      : at[i]! + (typeof steps === 'number' ? steps : steps[i]!)
+  const isWanted = (i: number): boolean => at[i]! <= datetime && datetime < findEnd(i)
+  const wanted = new Set(geoIds.filter((_, i) => isWanted(i)))
+  const lacking = [...new Set(geoIds)].filter((geoId) => !wanted.has(geoId))
+  if (lacking.length === 0) return rejects.done()
+  const more = lacking.length > MAX_GEOS ? ` and ${lacking.length - MAX_GEOS} more` : ''
+  const named = `${lacking.slice(0, MAX_GEOS).join(', ')}${more}`
+  const other = formatLocal(timeZone, at[geoIds.indexOf(lacking[0]!)]!)
+  const requested = formatLocal(timeZone, datetime)
+  rejects.add(
+    `$.${root}.values`,
+    `requested indicator ${series?.indicatorId} at ${requested}, but geo ${named} has only values of other times, such as ${other}`,
+    { datetime: requested, geo_ids: lacking },
+  )
+  return rejects.done()
+}
+
 /** Transforms a reply of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError if it has no list of values. */
 export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows {
   const { root } = declaredRoute(planned)
@@ -99,6 +143,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows
     indicator.values,
     planned.window,
     root,
+    planned.timeZone,
     findGroupingFault(planned.timeZone, trunc),
   )
   const otherRejects = collectRejects()
@@ -120,10 +165,12 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows
   const eachStep = trunc === null && typeof steps === 'number' ? stepsInParts(timeZone, observations, steps) : steps
   // The resolution of a reply without values means nothing.
   const hasValues = observations.at.length > 0
+  const stepped = isStepGuessed
+    ? { ...observations, steps: guessStep(timeZone, observations, steps), isStepGuessed }
+    : { ...observations, steps: eachStep }
+  const otherTimes = window ? NO_REJECTS : findOtherTimes(planned, root, stepped)
   return {
-    observations: isStepGuessed
-      ? { ...observations, steps: guessStep(timeZone, observations, steps), isStepGuessed }
-      : { ...observations, steps: eachStep },
+    observations: stepped,
     tables: [
       ...indicatorRows(part, requested, planned, otherRejects),
       ...geoRows(part, geoNames, planned, otherRejects),
@@ -131,7 +178,7 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows
     owned: [],
     listing: null,
     // Rejects of values first, because they decide whether the window is unverified.
-    ...joinRejects(valueRejects, otherRejects.done()),
+    ...joinRejects(joinRejects(otherTimes, valueRejects), otherRejects.done()),
     stepS: hasValues && typeof steps === 'number' ? steps : null,
     resolutionId: hasValues ? statedId(indicator.tiempo) : null,
     sourceUpdatedAt: typeof updated === 'string' ? updated : null,

@@ -175,6 +175,15 @@ describe('missing periods', () => {
       spans: ['geo 1, 0–30: complete', 'geo 1, 3–4: missing (absent)', 'geo 1, 5–6: missing (null)'],
     },
     {
+      title: 'a period of values without a geo is missing there, and for no other geo',
+      stored: {
+        ...WHOLE,
+        timelines: [timeline(0, 0, 30), timeline(1, 0, 30)],
+        absences: [absence(3, 4, { geo: 0 })],
+      },
+      spans: ['geo 0, 0–30: complete', 'geo 0, 3–4: missing (absent)', 'geo 1, 0–30: complete'],
+    },
+    {
       title: 'a period that may still be published is provisional',
       stored: { coverage: [covered(0, 30)], absences: [absence(27, 29)] },
       spans: [

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { absenceTurn } from '../../src/plan/turns.ts'
+import { readAttempts } from '../../src/sync/readAttempts.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { dump } from '../dump.ts'
-import { gapsAtLastRun, ms, tempFolder, tempStore } from '../kit.ts'
+import { gapsAtLastRun, ms, runJob, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import { openStore, type Store } from '../store.ts'
 
@@ -72,6 +74,25 @@ test('each job has its own share of calls for absent values', async () => {
   for (const yaml of jobs) await market.run(store, yaml, night(0))
   for (const yaml of jobs) expect(await market.run(store, yaml, night(1))).toHaveLength(1)
   for (const yaml of jobs) expect(await market.run(store, yaml, night(1) + HOUR)).toHaveLength(0)
+})
+
+test('jobs of one name on two hosts have their own share of calls, and their own turn', async () => {
+  const [store, market] = [await tempStore(), await lacking()]
+  const jobs = [1, 11].map((first, i) => ({
+    yaml: `name: nightly\nseries:\n${series(ids(3, first))}`,
+    jobSource: { host: 'ab'[i]!, file: '/jobs/nightly.yaml' },
+  }))
+  const run = async (now: number) => {
+    for (const { yaml, jobSource } of jobs) await runJob(store, market, yaml, { now, jobSource })
+  }
+  await run(night(0))
+  await run(night(1))
+  expect(absent(store)).toBe(2)
+  const { turn } = await readAttempts(store)
+  const turns = store.all('select id from _job order by id').map((row) => turn(absenceTurn((row as { id: number }).id)))
+  expect(turns).toEqual([7, 8])
+  await run(night(1) + HOUR)
+  expect(absent(store)).toBe(2)
 })
 
 /** Refuses windows above a number of days, from a night on. */

@@ -2,10 +2,14 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { findGaps } from '../../src/reports/findGaps.ts'
 import { prometheusText } from '../../src/reports/metrics.ts'
 import { runChecks } from '../../src/reports/runChecks.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
-import { gapsAtLastRun, json, judgeAgain, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { sortJobs } from '../../src/sync/sortJobs.ts'
+import { storeDefinition } from '../../src/sync/sync.ts'
+import { gapsAtLastRun, jobOf, json, judgeAgain, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
@@ -92,6 +96,27 @@ describe('two jobs with one name', () => {
     expect((await runChecks(store, night(30) / 1000)).map(({ check }) => check)).not.toContain('alternating')
     await run(3, 4)
     expect(await findings(store, 'alternating')).toEqual([])
+  })
+
+  test('each takes its own turn among the jobs of a command', async () => {
+    const { store, market, file } = await world()
+    const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
+    const budgeted = (name: string, id: number) =>
+      jobOf(
+        `name: ${name}\npace: { callsPerDay: 1 }\nseries: [{ indicators: [${id}], window: { last: 1d } }]`,
+        SERVICES.generic,
+      )
+    await runJob(store, market, job(1), { now: night(0), jobSource: sources.nightly })
+    await runJob(store, market, job(2).replace('nightly', 'weekly'), { now: night(1), jobSource: sources.weekly })
+    await runJob(store, market, job(3), { now: night(2), jobSource: file('b.yaml') })
+    const context = { store, service: SERVICES.generic, nowMs: () => night(3) }
+    const inTurn = await sortJobs(
+      context,
+      [budgeted('weekly', 4), budgeted('nightly', 5)],
+      () => ({}),
+      ({ name }) => sources[name as keyof typeof sources],
+    )
+    expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
   })
 
   test('of a program without files, a call with another definition is an edit', async () => {
@@ -198,5 +223,46 @@ describe('the stored definition', () => {
     await runJob(store, market, `${TWO}schedule: "15 */6 * * *"\n`, { now: night(5) })
     expect(times()).toMatchObject([{ definition_at: '2025-11-09T20:15:00.000Z', usual_s: 6 * 3600 }])
     expect(store.get('select count(*) from _run where job_id is null')).toBe(0)
+  })
+
+  const LAST = 'name: nightly\nseries: [{ indicators: [1], window: { last: 3d }, lookback: 12h }]\n'
+
+  test('new time of a job for weekdays is not missing at the weekend, but on Wednesday', async () => {
+    const { store, market } = await world()
+    const yaml = `${LAST}schedule: "0 6 * * 1-5"\n`
+    // A Friday.
+    await runJob(store, market, yaml, { now: ms('2025-11-07T05:00:00Z') })
+    const missingAt = async (text: string) => (await findGaps(store, ms(text) / 1000)).map(({ reason }) => reason)
+    expect(await missingAt('2025-11-09T22:00:00Z')).toEqual([])
+    expect(await missingAt('2025-11-12T12:00:00Z')).toEqual(['never requested'])
+  })
+
+  test('spans follow a schedule that changes, also without a run', async () => {
+    const { store, market } = await world()
+    const dueAt = () => Number(store.get('select max(due_at) from _span'))
+    const define = (schedule: string) => {
+      const context = { store, service: SERVICES.generic, nowMs: () => night(0) + 3_600_000 }
+      return storeDefinition(context, jobOf(`${LAST}schedule: "${schedule}"\n`, SERVICES.generic))
+    }
+    await runJob(store, market, `${LAST}schedule: "15 21 * * *"\n`, { now: night(0) })
+    const daily = dueAt()
+    await define('15 21 * * 0')
+    expect((dueAt() - daily) / 86_400).toBe(7 * 1.25 - 1.25)
+    const weekly = store.all('select * from _span order by reason, geo_id, from_at')
+    await judgeAgain(store)
+    expect(store.all('select * from _span order by reason, geo_id, from_at')).toEqual(weekly)
+    await define('15 21 * * *')
+    expect(dueAt()).toBe(daily)
+  })
+
+  test('the stored interval follows the runs only if spans move by an hour or more', async () => {
+    const { store, market } = await world()
+    const usual: unknown[] = []
+    for (const hours of [0, 48, 96, 144, 192.5, 241, 289.5, 338, 388, 438, 488]) {
+      await runJob(store, market, LAST, { now: night(0) + hours * 3_600_000 })
+      const seconds = store.get('select usual_s from _job')
+      usual.push(seconds === null ? null : Number(seconds) / 3_600)
+    }
+    expect(usual).toEqual([null, null, null, 48, 48, 48, 48, 48, 48, 48, 50])
   })
 })

@@ -144,7 +144,7 @@ test('values at shorter periods than the requested ones are refused', () => {
   )
   const stray = [
     hours[0],
-    ...[1, 2].map((day) => value({ datetime: `2021-11-0${day}T00:00:00+01:00`, tz_time: null })),
+    ...[1, 2].map((day) => value({ datetime: `2021-11-0${day}T00:00:00+01:00`, datetime_utc: null, tz_time: null })),
     hours[5],
   ]
   expect(read(stray, {}, byDay)).toMatchObject({

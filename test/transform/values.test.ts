@@ -6,7 +6,7 @@ const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')
 const HOUR = 3_600
 const at = (hour: number): string => `2025-07-01T${String(hour).padStart(2, '0')}:00:00Z`
 const row = (hour: number, over: object = {}): object => ({ value: hour, datetime: at(hour), geo_id: 3, ...over })
-const read = (...rows: readonly unknown[]) => readValues(rows, null, 'indicator')
+const read = (...rows: readonly unknown[]) => readValues(rows, null, 'indicator', 'Europe/Madrid')
 const reasonOf = (over: unknown): string =>
   read(over !== null && typeof over === 'object' ? row(0, over) : over).rejects[0]!.reason
 
@@ -23,6 +23,7 @@ describe('rejected rows', () => {
     [{ datetime: undefined, tz_time: 'soon' }, 'datetime missing is not an instant with an offset'],
     [{ tz_time: at(1) }, `datetime "${at(0)}" and tz_time "${at(1)}" differ`],
     [{ tz_time: '' }, `datetime "${at(0)}" and tz_time "" differ`],
+    [{ datetime_utc: at(1) }, `datetime "${at(0)}" and datetime_utc "${at(1)}" differ`],
     [{ geo_id: '3' }, 'geo_id "3" is not a whole number'],
     [{ geo_id: 1.5 }, 'geo_id 1.5 is not a whole number'],
   ])('a row with %j is rejected with its reason', (over, reason) => expect(reasonOf(over)).toBe(reason))
@@ -52,6 +53,38 @@ describe('valid rows', () => {
     [{ geo_id: null, geo_ids: ['1'] }, 0],
     [{ geo_id: null, geo_ids: 'x' }, 0],
   ])('a row with %j has the geo %i', (over, geo) => expect(read(row(0, over)).observations.geoIds).toEqual([geo]))
+
+  const autumn = (offset: string, utc: string, datetime_utc = utc) =>
+    row(0, {
+      datetime: `2021-10-31T02:15:00.000${offset}`,
+      tz_time: `2021-10-31T${utc}:00.000Z`,
+      datetime_utc: `2021-10-31T${datetime_utc}:00Z`,
+    })
+
+  test('in the second of two equal local hours, datetime_utc may repeat the time of the first', () => {
+    const { observations, rejected } = read(
+      autumn('+02:00', '00:15'),
+      autumn('+01:00', '01:15', '00:15'),
+      row(0, { datetime_utc: 'soon' }),
+      row(1, { datetime_utc: null }),
+    )
+    const first = parseInstant('2021-10-31T00:15:00Z')
+    expect(observations.at).toEqual([first, first + HOUR, MIDNIGHT, MIDNIGHT + HOUR])
+    expect(rejected).toBe(0)
+  })
+
+  test.each([
+    ['the first hour has the time of the second', autumn('+02:00', '00:15', '01:15')],
+    ['the second hour has another time', autumn('+01:00', '01:15', '00:00')],
+    ['the second hour has a later time', autumn('+01:00', '01:15', '02:15')],
+    ['a row has the time of another time zone', row(2, { datetime_utc: at(3) })],
+    ['datetime_utc has the local clock', row(0, { datetime: '2025-07-01T02:00:00+02:00', datetime_utc: at(2) })],
+  ])('a row is rejected if %s in datetime_utc', (_, sent) => {
+    const { rejects, observations } = read(sent)
+    const { datetime, datetime_utc } = sent as { datetime: string; datetime_utc: string }
+    expect(rejects).toMatchObject([{ reason: `datetime "${datetime}" and datetime_utc "${datetime_utc}" differ` }])
+    expect(observations.at).toEqual([])
+  })
 
   test('each row has its own instant, also if it repeats texts of the row before', () => {
     const rows = [
@@ -106,7 +139,12 @@ describe('sorted values', () => {
 
   test('values outside the window are omitted and counted', () => {
     const window = { from: MIDNIGHT + HOUR, to: MIDNIGHT + 3 * HOUR }
-    const { observations, outside, rows } = readValues([row(0), row(1), row(2), row(3)], window, 'indicator')
+    const { observations, outside, rows } = readValues(
+      [row(0), row(1), row(2), row(3)],
+      window,
+      'indicator',
+      'Europe/Madrid',
+    )
     expect([observations.values, outside, rows]).toEqual([[1, 2], 2, 4])
   })
 

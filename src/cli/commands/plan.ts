@@ -102,11 +102,12 @@ export async function handler(args: PlanArgs): Promise<number> {
     const plannedJobs: (PlannedJob & { readonly jobId: number | null })[] = []
     for (const [i, job] of jobs.entries()) {
       const storedJob = reader ? await findStoredJob(reader, job.name, findJobSource(job)) : undefined
-      const planning = { job, service, now, options: planOptions(args, job, now) }
+      const jobId = storedJob?.id ?? null
+      const planning = { job, jobId, service, now, options: planOptions(args, job, now) }
       const duties = reader ? await previewDuties(reader, storedJob?.id, planning, stored.catalogue) : groupDuties([])
       const planned = previewJob({ ...planning, ...stored, duties, requested: requested.copy() })
       if (i < jobs.length - 1) registerAll(requested, planned.requests())
-      plannedJobs.push({ ...planned, jobId: storedJob?.id ?? null })
+      plannedJobs.push({ ...planned, jobId })
     }
     if (args.json) await stream(planJson(plannedJobs))
     else

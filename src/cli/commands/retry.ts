@@ -1,10 +1,10 @@
-import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import type { Reader } from '../../db/store.ts'
 import type { Job, Pace } from '../../job/job.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { strictestPace } from '../../job/pace.ts'
 import { planRetry } from '../../plan/planRetry.ts'
 import { readRetryRequests } from '../../reports/failedRequests.ts'
+import { readStoredJobs, type StoredJob } from '../../reports/storedJobs.ts'
 import type { Service } from '../../service/service.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { readRequestingJobs, sortByLastAttempt } from '../../sync/earlierRequests.ts'
@@ -43,22 +43,26 @@ async function retryJob(args: RetryArgs, reader: Reader): Promise<Job> {
   return { ...retrying, pace, keep, lake, notify }
 }
 
-/** Reads the paces of the jobs that sent the requests of a retry, as far as their files can be read. */
+/** Reads the paces of the jobs that sent the requests of a retry. */
 async function readPaces(reader: Reader, service: Service): Promise<Pace[]> {
   const now = Math.floor(Date.now() / 1000)
-  const jobs = await readRequestingJobs(reader, planRetry({ service, now }, await readRetryRequests(reader)))
-  const files = await readJobFiles(reader)
-  return [...jobs].flatMap((job) => {
-    const file = files[job]
-    if (file === undefined) return []
-    try {
-      return readJobs([file], service).map(({ pace }) => pace)
-    } catch (error) {
-      // The file was moved or edited since, or belongs to another service.
-      if (error instanceof InputError) return []
-      throw error
-    }
-  })
+  const requesting = await readRequestingJobs(reader, planRetry({ service, now }, await readRetryRequests(reader)))
+  const jobs = await readStoredJobs(reader, { includesForgotten: true })
+  return jobs.filter(({ id }) => requesting.has(id)).flatMap((job) => readPace(job, service) ?? [])
+}
+
+/** Reads the pace of a job from its file, which may be edited since the last run; else from the definition that run stored. */
+function readPace({ name, file, path, definition }: StoredJob, service: Service): Pace | null {
+  try {
+    // A job of a program has no file. For one of an older version, only the path of its last run is stored.
+    const job = file === null && definition !== null ? undefined : readJobs([file ?? path], service)[0]
+    // On another host, the same path may be another job.
+    if (job?.name === name) return job.pace
+  } catch (error) {
+    // The file was moved or has mistakes, or belongs to another service.
+    if (!(error instanceof InputError)) throw error
+  }
+  return definition === null ? null : (JSON.parse(definition) as Job).pace
 }
 
 /**

@@ -96,7 +96,8 @@ export async function runJobs(
     }
     const summaries: Summary[] = []
     let stoppedBy: Job | undefined
-    const inTurn = await sortJobs(context, jobs, (job) => options.optionsFor?.(rangeOfJob(job, options)) ?? {})
+    const optionsFor = (job: Job): UserOptions => options.optionsFor?.(rangeOfJob(job, options)) ?? {}
+    const inTurn = await sortJobs(context, jobs, optionsFor, findJobSource)
     for (const [i, job] of inTurn.entries()) {
       const summary = stoppedBy
         ? await recordUnreached(context, options, job, stoppedBy)

@@ -92,6 +92,31 @@ const laterOfAnyWindow = prepareQuery((db, request: { fetchId: number; seriesId:
 export const isSeriesFetched = async (db: Kysely<Database>, fetchId: number, seriesId: number): Promise<boolean> =>
   (await laterOfAnyWindow.first(db, { fetchId, seriesId })) !== undefined
 
+const laterInstant = prepareQuery((db, request: { fetchId: number }) =>
+  db
+    .selectFrom('_fetch as f')
+    .innerJoin('_run as r', 'r.id', 'f.run_id')
+    .innerJoin('_fetch as later', (join) =>
+      join
+        .onRef('later.series_id', '=', 'f.series_id')
+        .onRef('later.entry', '=', 'f.entry')
+        .onRef('later.id', '>', 'f.id')
+        .onRef('later.target', '!=', 'f.target'),
+    )
+    .innerJoin('_run as by', 'by.id', 'later.run_id')
+    .select('later.id')
+    .where('f.id', '=', request.fetchId)
+    .where('later.from_at', 'is', null)
+    .where('later.outcome', 'in', GOOD_OUTCOMES)
+    .whereRef('by.job', '=', 'r.job')
+    .whereRef('by.job_id', 'is not distinct from', 'r.job_id')
+    .limit(1),
+)
+
+/** Whether the same entry of a job has a later reply about another instant of the series. */
+export const hasLaterInstant = async (db: Kysely<Database>, fetchId: number): Promise<boolean> =>
+  (await laterInstant.first(db, { fetchId })) !== undefined
+
 /**
  * Creates a function that finds the parts of a recorded request that later replies lack. `mustBeSound`: replies with open rejects do
  * not count.

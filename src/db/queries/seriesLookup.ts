@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
 import type { Instant } from '../../util/time/instant.ts'
 import { prepareQuery } from '../prepared.ts'
 import type { Reader } from '../store.ts'
@@ -37,6 +37,17 @@ const geosOfSeries = prepareQuery((db, { seriesId }: { seriesId: number }) =>
 /** Reads the geos for which a series ever had values. */
 export const readGeos = async (db: Kysely<Database>, seriesId: number): Promise<number[]> =>
   (await geosOfSeries.all(db, { seriesId })).map(({ geo_id }) => geo_id)
+
+/** Whether values other than null are stored for a series and geo `g`. */
+export const hasValues = (eb: ExpressionBuilder<Database & { g: Database['series_geo'] }, 'g'>) =>
+  eb.exists(
+    eb
+      .selectFrom('_day as d')
+      .select('d.day')
+      .whereRef('d.series_id', '=', 'g.series_id')
+      .whereRef('d.geo_id', '=', 'g.geo_id')
+      .where('d.count', '>', 0),
+  )
 
 /** Reads the first or last instant with a value of a series and geo, optionally after or before an instant. */
 export async function readEndOfValues(

@@ -26,7 +26,7 @@ export const _span = table(
     step_s: optional(integer('Length of a missing period, in seconds; NULL if unknown')),
     missing: optional(integer('Number of missing periods; NULL if unknown')),
     since_at: optional(instant('Missing since')),
-    next_at: optional(instant('Earliest next request; NULL if no sync requests it by itself')),
+    next_at: optional(instant('Earliest next request; NULL if no sync will request it')),
     due_at: optional(instant('Missing from then on, expected before; NULL if that does not depend on time')),
     job: optional(text('First job that selects it; NULL if none')),
     job_id: optional(integer('Its id (_job.id)')),

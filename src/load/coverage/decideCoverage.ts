@@ -1,6 +1,7 @@
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { CoveredState } from '../../db/tables/series.ts'
 import { type Coverage, EARLY_S } from '../../job/plannerState.ts'
+import { findRowChanges } from '../../util/rowChanges.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { type Interval, intersect, overlaps, subtract } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
@@ -218,10 +219,6 @@ function toChange(
 ): CoverageChange {
   const toKey = ({ geo, from, to, state, fetchedAt, settledFor, sinceAt }: Coverage): string =>
     [geo, from, to, state, fetchedAt, settledFor, sinceAt].join()
-  const [oldKeys, newKeys] = [new Set(before.map(toKey)), new Set(after.map(toKey))]
-  return {
-    remove: before.filter((row) => !newKeys.has(toKey(row))),
-    insert: after.filter((row) => !oldKeys.has(toKey(row))),
-    unverified,
-  }
+  const { removed, inserted } = findRowChanges(before, after, toKey)
+  return { remove: removed, insert: inserted, unverified }
 }

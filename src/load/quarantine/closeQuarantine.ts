@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import { createPartFinder, isFailure, isSeriesFetched } from '../../db/queries/fetchOutcomes.ts'
+import { createPartFinder, hasLaterInstant, isFailure, isSeriesFetched } from '../../db/queries/fetchOutcomes.ts'
 import type { Store } from '../../db/store.ts'
 import { isAboutValues } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -13,7 +13,8 @@ export const updateOpenEntries = (tx: Transaction<Database>, fetchId: number) =>
 
 /**
  * Closes quarantine entries of windows and listings that later replies covered without rejects. Entries about other parts of a series
- * reply are closed by its next reply without rejects, whatever its window.
+ * reply are closed by its next reply without rejects, whatever its window. Entries about an instant, such as `now`, are closed when
+ * their entry of the job has a reply about another one.
  */
 export async function closeQuarantine(store: Store, nowMs: number): Promise<void> {
   const open = await store.kysely
@@ -43,9 +44,11 @@ export async function closeQuarantine(store: Store, nowMs: number): Promise<void
       window: toWindow({ from_at, to_at }),
       geoIds: parseNumbers(geo_ids),
     })
-    const closable = missing.length === 0 ? entries : entries.filter((entry) => !isAboutValues(entry))
+    const isPast = series_id !== null && from_at === null && (await hasLaterInstant(store.kysely, row.fetchId))
+    const closable = missing.length === 0 || isPast ? entries : entries.filter((entry) => !isAboutValues(entry))
     const isReplaced =
       missing.length === 0 ||
+      isPast ||
       (series_id !== null && !isFailure(outcome) && (await isSeriesFetched(store.kysely, row.fetchId, series_id)))
     if (isReplaced) closed.push(...closable.map(({ id }) => id))
   }

@@ -78,7 +78,8 @@ export async function deleteUnused(
   hashes: readonly string[],
   isUnused: (eb: ExpressionBuilder<Database, '_reply'>) => Expression<SqlBool>,
 ): Promise<DeletedBodies> {
-  let [bodies, bytes] = [0, 0]
+  let bodies = 0
+  let bytes = 0
   for (let i = 0; i < hashes.length; i += AT_ONCE) {
     const locked = await engine.lockReplies(tx, hashes.slice(i, i + AT_ONCE), 'delete')
     if (locked.length === 0) continue

@@ -36,7 +36,8 @@ export async function recordSpans(
 async function readPeriods(tx: Transaction<Database>, seriesId: number, reach: Interval) {
   for (let around = { from: reach.from - DAY_AROUND, to: reach.to + DAY_AROUND }; ; ) {
     const range = { seriesId, ...around }
-    const [absences, before] = [await selectAbsences.all(tx, range), await selectPeriods.all(tx, range)]
+    const absences = await selectAbsences.all(tx, range)
+    const before = await selectPeriods.all(tx, range)
     const whole = hull([around, ...absences, ...before.map(({ from_at, to_at }) => ({ from: from_at, to: to_at! }))])
     if (whole.from === around.from && whole.to === around.to) return { absences, before }
     around = whole

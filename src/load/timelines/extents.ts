@@ -44,7 +44,8 @@ const selectEnd = (order: 'asc' | 'desc') =>
       .orderBy('at', order)
       .limit(1),
   )
-const [selectFirst, selectLast] = [selectEnd('asc'), selectEnd('desc')]
+const selectFirst = selectEnd('asc')
+const selectLast = selectEnd('desc')
 
 /** Reads the first and the last instant with a value, and the step of the last one; null without values. */
 export async function readExtent(

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Engine } from '../../db/engine.ts'
+import { hasValues } from '../../db/queries/seriesLookup.ts'
 import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
@@ -22,15 +23,7 @@ async function findUnjudged({ kysely }: Pick<Store, 'kysely'>): Promise<number[]
     .select('g.series_id')
     .distinct()
     .where('g.kind', 'is', null)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('_day as d')
-          .select('d.day')
-          .whereRef('d.series_id', '=', 'g.series_id')
-          .whereRef('d.geo_id', '=', 'g.geo_id')
-          .where('d.count', '>', 0),
-      ),
-    )
+    .where(hasValues)
     .orderBy('g.series_id')
     .execute()
   return rows.map(({ series_id }) => series_id)

@@ -5,6 +5,7 @@ import { type GeoRange, geoRanges, type Observations } from '../../db/tables/row
 import type { Database } from '../../db/tables/schema.ts'
 import type { Coverage } from '../../job/plannerState.ts'
 import { type Extent, findMissing, type TimelineValues } from '../../judge/missing.ts'
+import { findRowChanges } from '../../util/rowChanges.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { hull, type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
 import { floorTo } from '../../util/time/zone.ts'
@@ -232,22 +233,20 @@ async function writeMissing(
 ): Promise<void> {
   const toKey = ({ from, to, step, periods, reason, sinceAt, checkedAt }: MissingRow): string =>
     [from, to, step, periods, reason, sinceAt, checkedAt].join()
-  const [oldKeys, newKeys] = [new Set(before.map(toKey)), new Set(after.map(toKey))]
-  for (const row of before)
-    if (!newKeys.has(toKey(row))) await deleteMissing.run(tx, { seriesId, geoId, from: row.from })
-  for (const row of after)
-    if (!oldKeys.has(toKey(row)))
-      await insertMissing.run(tx, {
-        series_id: seriesId,
-        geo_id: geoId,
-        from_at: row.from,
-        to_at: row.to,
-        step_s: row.step,
-        missing: row.periods,
-        reason: row.reason,
-        since_at: row.sinceAt,
-        checked_at: row.checkedAt,
-      })
+  const { removed, inserted } = findRowChanges(before, after, toKey)
+  for (const row of removed) await deleteMissing.run(tx, { seriesId, geoId, from: row.from })
+  for (const row of inserted)
+    await insertMissing.run(tx, {
+      series_id: seriesId,
+      geo_id: geoId,
+      from_at: row.from,
+      to_at: row.to,
+      step_s: row.step,
+      missing: row.periods,
+      reason: row.reason,
+      since_at: row.sinceAt,
+      checked_at: row.checkedAt,
+    })
 }
 
 const deleteMissing = prepareQuery(

@@ -132,7 +132,8 @@ function findChanges(before: readonly Stretch[], after: readonly Stretch[]): Int
     (a, b) => a - b,
   )
   return borders.flatMap((from, i): Interval[] => {
-    const [old, fresh] = [before[stretchAt(before, from)], after[stretchAt(after, from)]]
+    const old = before[stretchAt(before, from)]
+    const fresh = after[stretchAt(after, from)]
     const isEqual =
       old?.kind === fresh?.kind && old?.grid?.step === fresh?.grid?.step && old?.grid?.anchor === fresh?.grid?.anchor
     return isEqual ? [] : [{ from, to: borders[i + 1] ?? LATEST }]

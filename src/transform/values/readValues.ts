@@ -2,6 +2,7 @@ import type { ObservationKey, Observations } from '../../db/tables/rows.ts'
 import { brief, isObject, type JsonObject } from '../../util/json.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
+import { localClock } from '../../util/time/zone.ts'
 import { AS } from '../fields.ts'
 import { checkPart, collectRejects, type RejectSummary, type Rejects } from '../rejects.ts'
 import { repeatedKeyText } from '../repeatedKeys.ts'
@@ -39,19 +40,33 @@ function createInstantReader(): (text: unknown) => Instant {
   }
 }
 
-/**
- * The instant of a value, or the reason why it has none. `at` and `check` are the instants of `datetime` and `tz_time`, which must
- * agree; `datetime_utc` is wrong on the day of 25 hours.
- */
-function checkInstant({ datetime, tz_time: utc }: JsonObject, at: Instant, check: Instant): Instant | string {
-  if (Number.isNaN(at)) {
-    if (datetime === undefined && !Number.isNaN(check)) return check
-    return `datetime ${brief(datetime)} is not an instant with an offset`
-  }
-  if (utc !== undefined && utc !== null && check !== at)
-    return `datetime ${brief(datetime)} and tz_time ${brief(utc)} differ`
-  return at
+/** The instants of the three fields of a row; NaN for one that is none. */
+interface Stamps {
+  readonly datetime: Instant
+  readonly tzTime: Instant
+  readonly utc: Instant
 }
+
+/** The instant of a value, or the reason why it has none: its fields must denote the same one. */
+function checkInstant(row: JsonObject, { datetime, tzTime, utc }: Stamps, zone: string): Instant | string {
+  const { datetime: sent, tz_time, datetime_utc } = row
+  if (Number.isNaN(datetime)) {
+    if (sent === undefined && !Number.isNaN(tzTime)) return tzTime
+    return `datetime ${brief(sent)} is not an instant with an offset`
+  }
+  if (tz_time !== undefined && tz_time !== null && tzTime !== datetime)
+    return `datetime ${brief(sent)} and tz_time ${brief(tz_time)} differ`
+  if (!Number.isNaN(utc) && utc !== datetime && !repeatsFirstHour(zone, datetime, utc))
+    return `datetime ${brief(sent)} and datetime_utc ${brief(datetime_utc)} differ`
+  return datetime
+}
+
+/**
+ * Whether a row has the fault of the service on the day of 25 hours: in the second of two equal local hours, `datetime_utc` repeats
+ * the time of the first.
+ */
+const repeatsFirstHour = (zone: string, datetime: Instant, utc: Instant): boolean =>
+  utc < datetime && localClock(zone, utc) === localClock(zone, datetime)
 
 const isInfinite = (value: unknown): boolean => typeof value === 'number' && !Number.isFinite(value)
 
@@ -66,13 +81,14 @@ function readGeo(row: JsonObject): number | string {
 
 /**
  * Reads each value once, by geo and instant. Counts rows outside the window, and rejects invalid rows. Of two rows for an instant
- * the later one is used, and a different earlier one is rejected. `root`: the key of the values, for the paths of rejects.
- * `findFault`: why the instant of a row cannot be that of a value; undefined if it can.
+ * the later one is used, and a different earlier one is rejected. `root`: the key of the values, for the paths of rejects. `zone`: the
+ * time zone of the service. `findFault`: why the instant of a row cannot be that of a value; undefined if it can.
  */
 export function readValues(
   list: readonly unknown[],
   window: Interval | null,
   root: string,
+  zone: string,
   findFault?: (at: Instant) => string | undefined,
 ): ParsedValues {
   const columns = new Map<number, GeoColumns>()
@@ -84,16 +100,18 @@ export function readValues(
   const { from, to } = window ?? { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
   const readDatetime = createInstantReader()
   const readTzTime = createInstantReader()
+  const readUtc = createInstantReader()
   let outside = 0
   let misplaced = 0
   const read = (row: unknown, i: number) => {
     const reject = (reason: string, fragment = row, place?: ObservationKey) =>
       rejects.add(`${path}[${i}]`, reason, fragment, place)
     if (!isObject(row)) return reject(repeatedKeyText(row) ?? 'value is not an object')
-    const { datetime, tz_time, geo_name: name } = row
+    const { datetime, tz_time, datetime_utc, geo_name: name } = row
     // JSON would write an infinite number as null, which is a value.
     const value = isInfinite(row.value) ? String(row.value) : row.value
-    const at = checkInstant(row, readDatetime(datetime), readTzTime(tz_time))
+    const stamps = { datetime: readDatetime(datetime), tzTime: readTzTime(tz_time), utc: readUtc(datetime_utc) }
+    const at = checkInstant(row, stamps, zone)
     const geoId = readGeo(row)
     if (value !== null && typeof value !== 'number') {
       const place = typeof at === 'number' && typeof geoId === 'number' ? { geoId, at } : undefined

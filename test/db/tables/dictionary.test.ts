@@ -37,6 +37,11 @@ test('values have their declared types and are NULL only in nullable columns', (
   expect(filled).toBeGreaterThan(150)
 })
 
+test('descriptions use the words of the field', () => {
+  const unclear = /\b(by itself|by themselves|held|wanted|brought|told|asked?|doubt|in hand)\b/i
+  expect(dictionaryRows().filter(({ meaning }) => unclear.test(meaning))).toEqual([])
+})
+
 test('the dictionary contains the units of columns', () => {
   const units = new Map(dictionaryRows().map(({ object, column_name, unit }) => [`${object}.${column_name}`, unit]))
   expect(units.get('observation.at')).toBe('epoch seconds, UTC')

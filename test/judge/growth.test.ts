@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { graceSeconds } from '../../src/judge/growth.ts'
+
+const DAY = 86_400
+
+test.each([
+  ['an unknown interval', null, 1.25],
+  ['an hourly job', DAY / 24, 1.25],
+  ['a daily job', DAY, 1.25],
+  ['a weekly job', 7 * DAY, 8.75],
+  ['a monthly job in February', 28 * DAY, 35],
+  ['a monthly job', 31 * DAY, 38],
+  ['a yearly job', 365 * DAY, 372],
+])('new time of %s becomes missing after a late run', (_, usualS, days) => {
+  expect(graceSeconds(usualS)).toBe(days * DAY)
+})
