@@ -34,5 +34,5 @@ const MAX_LATE_S = 7 * DAY
  */
 export function graceSeconds(usualS: number | null): number {
   const interval = Math.max(DAY, usualS ?? 0)
-  return interval + Math.min(LATE_SHARE * interval, MAX_LATE_S)
+  return Math.ceil(interval + Math.min(LATE_SHARE * interval, MAX_LATE_S))
 }
