@@ -20,4 +20,4 @@ export function findLag(window: string): number | null {
 }
 
 /** Seconds that new time may stay unrequested: a job that runs daily leaves up to a day. `usualS`: usual seconds between its runs. */
-export const graceSeconds = (usualS: number | null): number => 1.25 * Math.max(DAY, usualS ?? 0)
+export const graceSeconds = (usualS: number | null): number => Math.ceil(1.25 * Math.max(DAY, usualS ?? 0))
