@@ -139,9 +139,13 @@ function describe(trouble: Trouble, toCommand: ToCommand): string {
         failures.map(({ target }) => target),
         3,
       )
-      const { message, hint } = failures.at(-1)!
+      const { message, entry, job } = failures.at(-1)!
       const [count, text] = [quantity(failures.length, 'request'), withoutDot(message)]
-      return `${count} failed: ${text}: ${targets}${cause === 'bad-request' && hint ? `. ${withoutDot(hint)}` : ''}`
+      const fix =
+        cause === 'bad-request'
+          ? `. Correct ${entry} of ${job === null ? 'the job' : `job ${job}`}: the service would reject it again`
+          : ''
+      return `${count} failed: ${text}: ${targets}${fix}`
     }
     case 'quarantine': {
       const { target, entries, path, reason, seriesId } = trouble.reply

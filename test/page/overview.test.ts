@@ -25,7 +25,7 @@ describe('the overview', () => {
     expect(text).toContain('Practice data, not real: 4 series from a server on this computer, such as the emulator.')
     expect(text).toContain('1 request failed and has not succeeded since.')
     expect(text).toContain('/offer_indicators/25')
-    expect(text).toContain('`indicator-sync plan --json` shows the request')
+    expect(text).toContain('Correct offers[0] of job test: the service would reject it again')
     expect(text, 'the service would refuse it again').not.toContain('<code data-copy>')
   })
 

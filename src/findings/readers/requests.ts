@@ -53,6 +53,13 @@ export async function findQuarantineTroubles({ kysely }: Reader): Promise<Troubl
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
     .select(['q.fetch_id', 'q.path', 'q.reason', 'f.run_id', 'f.series_id', 'f.target', 'f.finished_at', 'r.job_id'])
+    .select(({ selectFrom }) => [
+      'f.rows_rejected',
+      selectFrom('_quarantine as a')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .whereRef('a.fetch_id', '=', 'q.fetch_id')
+        .as('stored'),
+    ])
     .where('q.resolved_at', 'is', null)
     .orderBy('q.fetch_id')
     .orderBy('q.id')
@@ -60,11 +67,13 @@ export async function findQuarantineTroubles({ kysely }: Reader): Promise<Troubl
   return [...Map.groupBy(rows, ({ fetch_id }) => fetch_id).values()].map((entries): Trouble => {
     const { fetch_id, run_id, series_id, target, path, reason, finished_at, job_id } = entries[0]!
     const sinceAt: Instant = floorToSecond(finished_at)
+    // The first ones are stored, the others are only counted.
+    const unlisted = Math.max(0, entries[0]!.rows_rejected - Number(entries[0]!.stored))
     const reply: RejectedReply = {
       fetchId: fetch_id,
       runId: run_id,
       seriesId: series_id,
-      ...{ target, path, reason, sinceAt, entries: entries.length },
+      ...{ target, path, reason, sinceAt, entries: entries.length + unlisted },
     }
     const jobIds = job_id === null ? [] : [job_id]
     return { kind: 'quarantine', reply, sinceAt, jobIds, seriesIds: series_id === null ? [] : [series_id], cause: null }

@@ -69,7 +69,7 @@ export async function findStrayValues(db: Reader, now: Instant): Promise<Trouble
       join.onRef('g.series_id', '=', 'd.series_id').onRef('g.geo_id', '=', 'd.geo_id'),
     )
     .innerJoin('series as s', 's.id', 'd.series_id')
-    .select(['d.series_id', 'd.geo_id', 'd.month', 'd.day', 'd.strays', ...SERIES_NAME])
+    .select(['d.series_id', 'd.geo_id', 'd.month', 'd.day', 'd.step_s', 'd.strays', ...SERIES_NAME])
     .where('d.strays', '>', 0)
     .where('g.kind', '=', 'regular')
     .$narrowType<{ strays: number }>()
@@ -80,24 +80,24 @@ export async function findStrayValues(db: Reader, now: Instant): Promise<Trouble
   if (rows.length === 0) return []
   const seriesIds = [...new Set(rows.map(({ series_id }) => series_id))]
   const windows = await readNewWindows(db, now - REPORTED_S, seriesIds)
-  const stretches = await db.kysely
-    .selectFrom('_cadence')
-    .select(['series_id', 'geo_id', 'from_at'])
-    .where('series_id', 'in', seriesIds)
-    .execute()
+  const stretches = Map.groupBy(
+    await db.kysely
+      .selectFrom('_cadence')
+      .select(['series_id', 'geo_id', 'from_at', 'step_s'])
+      .where('series_id', 'in', seriesIds)
+      .orderBy('from_at')
+      .execute(),
+    ({ series_id, geo_id }) => `${series_id} ${geo_id}`,
+  )
   const days = rows
     .map((row) => ({ ...row, ...localDay(row.time_zone, dayNumber({ month: row.month, dayOfMonth: row.day })) }))
-    .filter(({ series_id, geo_id, from, to }) => {
+    .filter(({ series_id, geo_id, from, to, step_s }) => {
       const isNew = windows.get(series_id)?.some((window) => overlaps(window, { from, to })) ?? false
-      // On the day of a change, both steps are native.
-      const isChange = stretches.some(
-        (stretch) =>
-          stretch.series_id === series_id &&
-          stretch.geo_id === geo_id &&
-          stretch.from_at > from &&
-          stretch.from_at < to,
-      )
-      return isNew && !isChange
+      const ofGeo = stretches.get(`${series_id} ${geo_id}`) ?? []
+      // On the day of a change, both steps are native. A thinned day has a step of its own.
+      const isChange = ofGeo.some(({ from_at }) => from_at > from && from_at < to)
+      const stretch = ofGeo.findLast(({ from_at }) => from_at <= from) ?? ofGeo[0]
+      return isNew && !isChange && stretch?.step_s === step_s
     })
   return [...Map.groupBy(days, ({ series_id }) => series_id).values()].map((group): Trouble => {
     const { series_id, kind, indicator_id, time_trunc, geo_agg, time_zone, from } = group[0]!
