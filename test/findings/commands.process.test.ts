@@ -67,7 +67,7 @@ interface Situation {
   /** What is wrong. */
   readonly given: (world: World) => Promise<unknown>
   /** What happens before the user enters the command. */
-  readonly then?: (world: World) => unknown
+  readonly repair?: (world: World) => unknown
   readonly deep?: true
 }
 
@@ -88,7 +88,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       refuse(403)(world)
       await world.run('test.yaml', named('test', series('5, 6')))
     },
-    then: accept,
+    repair: accept,
   },
   'a service that is down': {
     kind: 'service down',
@@ -96,7 +96,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       refuse(503)(world)
       await world.run('test.yaml', named('test', series('5, 6, 7')), { breaker: BREAKER })
     },
-    then: accept,
+    repair: accept,
   },
   'a full disk': {
     kind: 'last run',
@@ -143,7 +143,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       market.state.status = (path) => (path.endsWith('/6') ? 500 : undefined)
       await run('test.yaml', named('test', series('5, 6')))
     },
-    then: accept,
+    repair: accept,
   },
   'a reply with invalid rows': {
     kind: 'quarantine',
@@ -151,7 +151,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       market.state.spoiled = (at) => at < seconds('2025-10-03T00:00:00Z')
       await run('test.yaml', named('test', series('5')))
     },
-    then: ({ market }) => {
+    repair: ({ market }) => {
       market.state.spoiled = () => false
     },
   },
@@ -162,7 +162,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       market.state.has = (at) => !hole(at)
       await run('test.yaml', named('test', series('5')))
     },
-    then: ({ market }) => {
+    repair: ({ market }) => {
       market.state.has = () => true
     },
   },
@@ -220,7 +220,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 }
 
 test.each(Object.entries(SITUATIONS))('the command after %s ends the only finding', async (_name, situation) => {
-  const { kind, cause, given, then = () => undefined, deep } = situation
+  const { kind, cause, given, repair = () => undefined, deep } = situation
   const world = await createWorld()
   await given(world)
   const flags = deep ? ['--deep'] : []
@@ -231,7 +231,7 @@ test.each(Object.entries(SITUATIONS))('the command after %s ends the only findin
   ).toEqual([[kind, expect.any(String)]])
   const [{ command, cause: found }] = findings as [Finding]
   if (cause) expect(found).toBe(cause)
-  await then(world)
+  await repair(world)
   const done = await world.execute(command!)
   expect([done.code, done.err], `${command}\n${done.out}`).toEqual([expect.toBeOneOf([0, 1]), expect.any(String)])
   const left = await world.check(...flags)
@@ -243,7 +243,7 @@ const inMessage = ({ message }: Finding): string[] =>
   [...message.matchAll(/`(indicator-sync [^`]+)`/g)].map(([, command]) => command!)
 
 /** Situations that no command ends: the message says what a person must do. */
-const LEFT_TO_PERSONS: Readonly<Record<string, Omit<Situation, 'then' | 'deep'> & { readonly says: RegExp }>> = {
+const LEFT_TO_PERSONS: Readonly<Record<string, Omit<Situation, 'repair' | 'deep'> & { readonly says: RegExp }>> = {
   'an unknown id': {
     kind: 'unknown id',
     given: async ({ run, market }) => {
