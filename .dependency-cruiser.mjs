@@ -5,6 +5,7 @@ const LAYERS = [
   ['library.ts', 'page'],
   ['cluster', 'emulator'],
   ['sync'],
+  ['findings'],
   ['plan', 'fetch', 'transform', 'load', 'reports', 'lake'],
   ['judge'],
   ['db', 'job'],
@@ -117,7 +118,7 @@ export default {
       'page-reads',
       'The page shows what is stored. It does not fetch.',
       { path: '^src/page/' },
-      { path: '^src/', pathNot: '^src/(page|util|service|db|job|reports|transform|lake)/' },
+      { path: '^src/', pathNot: '^src/(page|util|service|db|job|findings|reports|transform|lake)/' },
     ),
     error(
       'one-database',

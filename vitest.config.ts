@@ -21,6 +21,7 @@ const FLOORS = {
   transform: 96,
   load: 97,
   reports: 95,
+  findings: 95,
   sync: 93,
   cluster: 89,
   emulator: 97,

@@ -30,7 +30,7 @@ const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['help', /cli.(main|commandLine.help)\.ts$/],
   ['terminal', /commandLine.runCommandLine\.ts$/],
   ['database', /db.(sqlite.)?(open|lock)\.ts$/],
-  ['reports', /\/reports.(readStatus|metrics|findGaps|lastRuns)\.ts$/],
+  ['findings', /\/(findings.(readStatus|metrics|findFindings|findGaps)|reports.lastRuns)\.ts$/],
   [
     'command',
     /(cli.(settings.(config|databases)|terminal.output|jobs.lakes|listening)|util.(host|text|log|events|time.localDay)|queries.catalogueNames|job.entryRoutes)\.ts$/,

@@ -25,7 +25,7 @@ interface UsualLag {
 }
 
 /** Returns the usual lag of a series by its last fetches; null if too little is known. */
-export function findUsualLag(fetches: readonly LagSample[]): UsualLag | null {
+function findUsualLag(fetches: readonly LagSample[]): UsualLag | null {
   if (fetches.length < 3) return null
   const times = fetches.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
   const intervals = times.slice(1).flatMap((at, i) => (at - times[i]! > 60 ? [at - times[i]!] : []))

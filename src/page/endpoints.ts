@@ -1,7 +1,7 @@
+import { findFindings } from '../findings/findFindings.ts'
+import { prometheusText } from '../findings/metrics.ts'
+import { readStatus } from '../findings/readStatus.ts'
 import { toWords } from '../job/select.ts'
-import { prometheusText } from '../reports/metrics.ts'
-import { readStatus } from '../reports/readStatus.ts'
-import { runChecks } from '../reports/runChecks.ts'
 import { mergeByInstant } from '../reports/sideBySide.ts'
 import { formatUtc, HOUR } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
@@ -118,7 +118,7 @@ export const databaseState: Responder = async ({ store }) => jsonResponse(await 
 
 /** `/healthz`: 200 if `check` has no findings about runs, requests and series, else 503 with the findings. */
 export const health: Responder = async ({ store, now }) => {
-  const findings = await runChecks(store, now, { depth: 'state' })
+  const findings = await findFindings(store, now, { depth: 'state' })
   return { ...jsonResponse({ ok: findings.length === 0, findings }), status: findings.length === 0 ? 200 : 503 }
 }
 

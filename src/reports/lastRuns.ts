@@ -2,11 +2,10 @@ import type { Selectable } from 'kysely'
 import { isLocked } from '../db/lock.ts'
 import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
 import { parseNumbers } from '../util/json.ts'
-import { merge, subtract } from '../util/time/interval.ts'
+import { subtract } from '../util/time/interval.ts'
 
 /** A job whose last run failed or did not finish. */
 export interface IncompleteRun {
@@ -136,7 +135,8 @@ export async function withDeadRuns<
 export async function readLastRun(db: Reader) {
   const last = db.kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'command', 'outcome', 'message', 'code', 'planned', 'requests', 'started_at', 'finished_at'])
+    .select(['id', 'job', 'job_id', 'command', 'outcome', 'message', 'code', 'planned', 'requests', 'started_at'])
+    .select('finished_at')
     .orderBy('id', 'desc')
     .limit(1)
   const [run = null] = await withDeadRuns(db, await last.execute())
@@ -150,8 +150,8 @@ export async function findRunningRun(db: Reader) {
 }
 
 /**
- * Whether everything in the range of a backfill was fetched, by this run or others. Unknown for jobs with dated listings such as archives, which
- * have no coverage.
+ * Whether everything in the range of a backfill was fetched, by this run or others, as the spans of its series say. Unknown for jobs with
+ * dated listings such as archives, which have none.
  */
 async function isFetched(
   { kysely }: Reader,
@@ -169,26 +169,29 @@ async function isFetched(
     .limit(1)
     .executeTakeFirst()
   if (dated) return false
-  const selected = await kysely
+  const duties = await kysely
     .selectFrom('_duty')
     .where('job_id', '=', job_id)
     .select(['series_id', 'geo_ids'])
     .execute()
-  for (const { series_id, geo_ids } of selected) {
-    const covered = await kysely
-      .selectFrom('_coverage')
+  for (const { series_id, geo_ids } of duties) {
+    const spans = await kysely
+      .selectFrom('_span')
       .where('series_id', '=', series_id)
-      .where('to_at', '>', range.from)
-      .where('from_at', '<', range.to)
-      .select(['geo_id', 'from_at as from', 'to_at as to'])
+      .select(['geo_id', 'from_at as from', 'to_at as to', 'response'])
       .execute()
-    const isMissing = (parseNumbers(geo_ids || null) ?? [ALL_GEOS]).some(
-      (geo) =>
-        subtract([range], merge(covered.filter(({ geo_id }) => geo_id === ALL_GEOS || geo_id === geo))).length > 0,
+    const fetched = spans.flatMap(({ to, response, ...span }) =>
+      to === null || response === null ? [] : { ...span, to },
     )
-    if (isMissing) return false
+    const geoIds = parseNumbers(geo_ids || null) ?? [...new Set(spans.map(({ geo_id }) => geo_id))]
+    const isWhole = (geo: number): boolean =>
+      subtract(
+        [range],
+        fetched.filter(({ geo_id }) => geo_id === geo),
+      ).length === 0
+    if (geoIds.length === 0 || !geoIds.every(isWhole)) return false
   }
-  return selected.length > 0
+  return duties.length > 0
 }
 
 /** Finds the jobs whose last run was stopped by its budget or by a signal, without backfills whose whole range was fetched since. */

@@ -134,15 +134,3 @@ export async function findRhythms(db: Reader, now: Instant): Promise<Rhythm[]> {
   }
   return rhythms
 }
-
-/** Finds jobs whose run is overdue, each with a sentence. */
-export async function findMissedRuns(
-  db: Reader,
-  now: Instant,
-): Promise<{ readonly job: string; readonly what: string }[]> {
-  const missed = (await findRhythms(db, now)).filter(({ missedFrom }) => now > missedFrom)
-  return missed.map(({ job, lastAt, usualS }) => ({
-    job,
-    what: `job ${job}: no run since ${formatUtc(lastAt)}, ${roughDuration(now - lastAt)} ago; it usually runs every ${roughDuration(usualS)}`,
-  }))
-}

@@ -10,8 +10,8 @@ export interface StoredJob {
   /** The host and the real path of its file; null for callers of the library. */
   readonly host: string | null
   readonly file: string | null
-  /** Its file as commands name it: as given to its last run, else the real path, else a guess. */
-  readonly path: string
+  /** Its file as commands name it: as given to its last run, else the real path; null for callers of the library. */
+  readonly path: string | null
   readonly definition: string | null
   readonly definitionAt: string
   readonly formerDefinition: string | null
@@ -57,7 +57,7 @@ export async function readStoredJobs(
     name: row.name,
     host: row.host,
     file: row.file,
-    path: row.path ?? row.file ?? `jobs/${row.name}.yaml`,
+    path: row.path ?? row.file,
     definition: row.definition,
     definitionAt: row.definition_at,
     formerDefinition: row.former_definition,

@@ -1,7 +1,7 @@
 import type { Reader, Store } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
+import { gapsAt } from '../findings/findGaps.ts'
 import { recordSpans } from '../load/spans/recordSpans.ts'
-import { gapsAt } from '../reports/findGaps.ts'
 import { InputError } from '../util/errors.ts'
 import { quantity } from '../util/text.ts'
 import { formatMillis, type Instant } from '../util/time/instant.ts'

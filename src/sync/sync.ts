@@ -1,4 +1,6 @@
 import { ensureMagnitudes, ensureZone } from '../db/queries/referenceTables.ts'
+import { findLackingGeos } from '../findings/readers/lackingGeos.ts'
+import type { LackingGeos } from '../findings/trouble.ts'
 import type { Job } from '../job/job.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { namesAnything } from '../job/select.ts'
@@ -7,7 +9,6 @@ import { ensureJudged } from '../load/spans/recordSpans.ts'
 import { judgeStored } from '../load/timelines/judgeStored.ts'
 import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
-import { findLackingGeos, type LackingGeos, listNamedGeos } from '../reports/lackingGeos.ts'
 import { refuseExposed } from '../service/key.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import type { SyncContext } from './context.ts'
@@ -59,12 +60,13 @@ export async function sync(
   const plan = planRun(context, { job, options, requested }, registered?.id ?? null)
   const executed = await executeRun({ ...context, partCommand }, job, command, plan)
   const { resolvedJob } = plan
+  const now = Math.floor(context.nowMs() / 1000)
   return {
     ...executed,
     skipped: [...plan.skipped.values()],
-    lackingGeos: resolvedJob ? await findLackingGeos(store, listNamedGeos(resolvedJob)) : [],
+    lackingGeos: registered ? await findLackingGeos(store, now, registered.id) : [],
     hasSelection: resolvedJob === null || namesAnything(resolvedJob),
-    windowHints: findWindowHints(job, options, Math.floor(context.nowMs() / 1000)),
+    windowHints: findWindowHints(job, options, now),
     takenOver: registered?.takenOver ?? null,
     unselected: plan.unselected,
   }

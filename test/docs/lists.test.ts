@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { commandGroups } from '../../build/manText.ts'
 import { TABLE_NAMES } from '../../src/db/tables/schema.ts'
+import { FINDING_KINDS } from '../../src/findings/finding.ts'
 import { LAKE_TABLES } from '../../src/lake/lakeTables.ts'
-import { CHECKS } from '../../src/reports/runChecks.ts'
 import { ROUTES } from '../../src/service/routes.ts'
 import { RECIPES } from '../recipes.ts'
 
@@ -32,15 +32,11 @@ describe('docs/schema.md', () => {
   })
 })
 
-test('docs/monitoring.md names every check', () => {
+test('docs/monitoring.md names every kind of finding', () => {
   const [, section = ''] = read('docs/monitoring.md').split('## What `check` finds')
   const [, table = ''] = section.split('\n## ')[0]!.split('|---|---|---|')
   const named = [...table.matchAll(/^\| `([^`]+)` /gm)].map(([, name]) => name)
-  expect(named, 'its table has a row for each check, in the order of CHECKS').toEqual([
-    ...['no run', 'gap'],
-    ...Object.keys(CHECKS),
-    'daily totals',
-  ])
+  expect(named, 'its table has a row for each kind, in the order of FINDING_KINDS').toEqual([...FINDING_KINDS])
 })
 
 describe('docs/lake.md', () => {

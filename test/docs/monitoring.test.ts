@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { METRICS, prometheusText } from '../../src/reports/metrics.ts'
+import { METRICS, prometheusText } from '../../src/findings/metrics.ts'
 import { emulate, runCli, runJob, tempFolder, tempStore } from '../kit.ts'
 
 const names = Object.keys(METRICS).map((name) => `indicator_sync_${name}`)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findMissedRuns } from '../../src/reports/rhythm.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 
@@ -85,5 +85,6 @@ test('a missed run is noticed despite a run recorded in the future', async () =>
   const yaml = 'schedule: 0 5 * * *\nseries: [{ indicators: [1], window: { last: 2d } }]'
   for (const at of [AHEAD, NOW - 60 * HOUR]) await market.run(store, yaml, at)
   await market.run(store, yaml, AHEAD)
-  expect(await findMissedRuns(store, NOW / 1000)).toMatchObject([{ job: 'test' }])
+  const findings = await findFindings(store, NOW / 1000)
+  expect(findings.filter(({ kind }) => kind === 'no run')).toMatchObject([{ subject: 'job test' }])
 })

@@ -14,3 +14,8 @@ test.each([
 ])('new time of %s becomes missing after a late run', (_, usualS, days) => {
   expect(graceSeconds(usualS)).toBe(days * DAY)
 })
+
+test('the grace of a job whose interval is no multiple of four seconds is a whole number', () => {
+  expect(graceSeconds(86_401)).toBe(108_002)
+  expect(graceSeconds(null)).toBe(108_000)
+})

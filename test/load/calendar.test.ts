@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runChecks } from '../../src/reports/runChecks.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { addUnits, floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
 import { gapsAtLastRun, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
@@ -85,7 +85,7 @@ describe('calendar periods', () => {
     for (let n = 0; n < 366; n += 9) {
       now = day('2025-01-10') + n * DAY + 21 * 3600
       await runJob(store, source, 'series: [{ indicators: [5], window: { last: 60d } }]', { now: now * 1000 })
-      expect(await runChecks(store, now + 3600), formatUtc(now)).toEqual([])
+      expect(await findFindings(store, now + 3600), formatUtc(now)).toEqual([])
     }
     expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
   })

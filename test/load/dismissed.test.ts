@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
-import { runChecks } from '../../src/reports/runChecks.ts'
 import { gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
@@ -34,7 +34,7 @@ describe('dismissed quarantine entries', () => {
     for (let n = 4; n < 40; n++) if ((await market.run(store, FIXED, night(n))).length > 0) nights.push(n)
     expect(nights).toEqual([7])
     expect(await gapsAtLastRun(store)).toEqual([])
-    expect(await runChecks(store, night(40) / 1000)).toEqual([])
+    expect(await findFindings(store, night(40) / 1000)).toEqual([])
     const [before, after] = await bothTables(store)
     expect(after).toEqual(before)
   })
@@ -47,7 +47,7 @@ describe('dismissed quarantine entries', () => {
     const summary = await runJob(store, market, ROLLING, { now: night(1) })
     expect(summary).toMatchObject({ outcome: 'done', counts: { requests: 1, rows_rejected: 0 } })
     expect(store.all('select state from coverage')).toEqual([{ state: 'provisional' }])
-    expect(await runChecks(store, night(1) / 1000)).toEqual([])
+    expect(await findFindings(store, night(1) / 1000)).toEqual([])
     wrong.add(at('2025-11-02T11:00:00Z'))
     expect(await runJob(store, market, ROLLING, { now: night(2) })).toMatchObject({
       outcome: 'partial',
@@ -56,12 +56,12 @@ describe('dismissed quarantine entries', () => {
     expect(openIds(store)).toHaveLength(1)
     expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'unverified' }])
     await dismiss(store, openIds(store), 'another one', night(2))
-    expect(await runChecks(store, night(2) / 1000)).toMatchObject([{ check: 'gap (unverified)' }])
+    expect(await findFindings(store, night(2) / 1000)).toMatchObject([{ kind: 'gap', cause: 'unverified' }])
     await market.run(store, ROLLING, night(3))
-    expect(await runChecks(store, night(3) / 1000)).toEqual([])
+    expect(await findFindings(store, night(3) / 1000)).toEqual([])
     // Long settled, it is neither absent nor unverified.
     await runJob(store, market, ROLLING, { now: night(20), options: { restate: true } })
-    expect(await runChecks(store, night(20) / 1000)).toEqual([])
+    expect(await findFindings(store, night(20) / 1000)).toEqual([])
     const [before, after] = await bothTables(store)
     expect(after).toEqual(before)
   })
@@ -85,7 +85,7 @@ describe('dismissed quarantine entries', () => {
     expect((await runJob(store, market, FIXED, { now: night(0), onReject: 'fail' })).failures).toHaveLength(1)
     await dismiss(store, openIds(store), 'a misprint', night(0))
     expect(await runJob(store, market, FIXED, { now: night(1), onReject: 'fail' })).toMatchObject({ outcome: 'done' })
-    expect(await runChecks(store, night(1) / 1000)).toEqual([])
+    expect(await findFindings(store, night(1) / 1000)).toEqual([])
   })
 
   test('the window of an unparsable body remains open after its dismissal', async () => {

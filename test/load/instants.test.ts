@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
-import { runChecks } from '../../src/reports/runChecks.ts'
 import { dump } from '../dump.ts'
 import { json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import type { Store } from '../store.ts'
@@ -28,7 +28,10 @@ async function fixedReplies(...sent: readonly (readonly [at: string, geoId?: num
   return { state, run, requested }
 }
 const findings = async (store: Store, now = NIGHT) =>
-  (await runChecks(store, now / 1000)).filter(({ check }) => check === 'quarantine').map(({ what }) => what)
+  (await findFindings(store, now / 1000)).flatMap(({ kind, message }) =>
+    // The place and reason of the first entry.
+    kind === 'quarantine' ? [/ first (.*)\. A request may bring valid data/.exec(message)![1]] : [],
+  )
 const open = (store: Store) => store.get('select count(*) from _quarantine where resolved_at is null')
 const text = (geos: string, other: string) =>
   `$.indicator.values: requested indicator 600 at 2025-11-01T12:00:00+01:00, but geo ${geos} has only values of other times, such as 2025-11-01T${other}:00+01:00`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runChecks } from '../../src/reports/runChecks.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import { dump } from '../dump.ts'
 import { askedWindow, gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { source } from '../source.ts'
@@ -27,7 +27,7 @@ test('a hole that no job wants between stored ranges is not a gap', async () => 
   await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
   expect(store.all('select geo_id, reason, from_local, to_local from gaps')).toEqual([])
   expect(await gapsOf(store)).toEqual([])
-  expect(await runChecks(store)).toEqual([])
+  expect(await findFindings(store)).toEqual([])
 })
 
 test('a coarse reply that was not requested in parts remains a gap', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { summaryJson, summaryText } from '../../src/cli/text/summary.ts'
-import { prometheusText } from '../../src/reports/metrics.ts'
+import { prometheusText } from '../../src/findings/metrics.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
 

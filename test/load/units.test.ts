@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BEGINNING } from '../../src/db/tables/codes.ts'
+import { findChangedMeanings } from '../../src/findings/readers/changedMeanings.ts'
 import { decideUnits, type UnitStretch } from '../../src/load/decideUnits.ts'
-import { findChangedMeanings } from '../../src/reports/changedMeanings.ts'
 import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import type { Store } from '../store.ts'
 
@@ -136,9 +136,7 @@ describe('the unit of an indicator', () => {
       'name and unit',
       POWER,
       'y',
-      [
-        'indicator 5 was x (MWh) and is y (MW) from 2025-11-01T23:00:00Z on: the service uses the id for something else',
-      ],
+      [{ oldName: 'x', oldUnit: 'MWh', name: 'y', unit: 'MW', from: ms('2025-11-01T23:00:00Z') / 1000 }],
     ],
     ['name', ENERGY, 'y', []],
     ['unit', POWER, 'x', []],
@@ -146,7 +144,9 @@ describe('the unit of an indicator', () => {
     const { store, load } = await market()
     await load('11-01', '11-02', ENERGY)
     await load('11-02', '11-03', stated, name)
-    expect(await findChangedMeanings(store, NOW / 1000 + 86_400)).toEqual(findings)
+    expect(await findChangedMeanings(store, NOW / 1000 + 86_400)).toMatchObject(
+      findings.map((meaning) => ({ kind: 'id changed meaning', meaning })),
+    )
     expect(await findChangedMeanings(store, NOW / 1000 + 60 * 86_400)).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 /* Compares the whole database with the model. */
 
-import { gapsAt } from '../../src/reports/findGaps.ts'
+import { gapsAt } from '../../src/findings/findGaps.ts'
 import { oracleDays } from '../load/dayOracle.ts'
 import { DAY, HOUR, SERVICE_ZONE, type Unit, unitsOf } from './calendar.ts'
 import { isPromised, isRequired } from './duties.ts'

@@ -336,8 +336,13 @@ const REPAIRS: readonly Mutant[] = [
       },
     ],
   },
-  mutant('gaps says of nothing when it is requested', 'reports/findGaps.ts', 'next_at: row.next_at,', 'next_at: null,'),
-  mutant('gaps counts no missing periods', 'reports/findGaps.ts', 'missing: row.missing,', 'missing: step_s,'),
+  mutant(
+    'gaps says of nothing when it is requested',
+    'findings/findGaps.ts',
+    'next_at: row.next_at,',
+    'next_at: null,',
+  ),
+  mutant('gaps counts no missing periods', 'findings/findGaps.ts', 'missing: row.missing,', 'missing: step_s,'),
 ]
 
 export const MUTANTS: readonly Mutant[] = [...REPAIRS, ...RULES]

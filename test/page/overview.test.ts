@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { findGaps } from '../../src/findings/findGaps.ts'
 import { htmlText } from '../../src/page/html.ts'
 import { readOverview } from '../../src/page/queries/overviewData.ts'
 import { readNamedGeoSeries } from '../../src/page/queries/series/seriesQuery.ts'
 import { readCoverage, readSeriesCoverage, seriesCoverageView } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
-import { findGaps } from '../../src/reports/findGaps.ts'
 import { findFailedRuns } from '../../src/reports/lastRuns.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { emulate, judgeAgain, ms, runJob, tempStore } from '../kit.ts'
@@ -19,14 +19,14 @@ const get = async (address: string, headers: Record<string, string> = {}): Promi
   (await fetch(address, { headers })).text()
 
 describe('the overview', () => {
-  test('the overview shows open failures with request, error and command', async () => {
+  test('the overview shows failed requests with their error and what to do', async () => {
     const { url } = await servePage(await sharedFile())
     const text = await get(`${url}/`)
     expect(text).toContain('Practice data, not real: 4 series from a server on this computer, such as the emulator.')
     expect(text).toContain('1 request failed and has not succeeded since.')
     expect(text).toContain('/offer_indicators/25')
-    expect(text).toContain('<code data-copy>npx indicator-sync retry</code>')
-    expect(text).toContain('<code data-copy>npx indicator-sync plan test.yaml --json</code>')
+    expect(text).toContain('Correct offers[0] of job test: the service would reject it again')
+    expect(text, 'the service would refuse it again').not.toContain('<code data-copy>')
   })
 
   test('an id that the service does not know is one problem, which neither a sync nor a retry repairs', async () => {
@@ -35,16 +35,14 @@ describe('the overview', () => {
     const job = 'series: [{ indicators: [1, 99999], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
     await market.run(store, job, '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
-    const { health, failures } = JSON.parse(await get(`${url}/index.json`))
-    expect(health).toMatchObject({ failures: 0, gaps: [] })
-    expect(failures).toMatchObject([{ code: 'not-found', target: expect.stringContaining('99999') }])
+    const { health } = JSON.parse(await get(`${url}/index.json`))
+    expect(health.findings).toMatchObject([{ kind: 'unknown id', subject: 'indicator 99999', command: null }])
     const [, problems = ''] = /<section class="health problems"([\s\S]*?)<\/section>/.exec(
       await get(`${url}/?lang=en`),
     )!
     expect(problems.match(/99999/g)).not.toBeNull()
-    expect([...problems.matchAll(/<code data-copy>([^<]*)</g)].map(([, command]) => command)).toEqual([
-      'npx indicator-sync discover',
-    ])
+    expect(problems).toContain('The service does not know indicator 99999. Correct the id in the job test.yaml.')
+    expect(problems).not.toContain('<code data-copy>')
     const coverage = await get(`${url}/coverage/99999?lang=en`)
     expect(coverage).toContain('The service does not know indicator 99999. Correct the id in the job test.yaml.')
     expect(coverage).not.toMatch(/indicator-sync (?:retry|restate)/)
@@ -96,7 +94,10 @@ describe('the overview', () => {
     await runJob(store, emulator, JOB, { now: ms('2025-11-04T12:00:00Z'), ...key })
     const { url } = await servePage(store.file)
     const problems = await problemsOf(url)
-    expect(problems.map(([, command]) => command)).toEqual(['npx indicator-sync doctor --online'])
+    expect(problems.map(([, command]) => command)).toEqual(['npx indicator-sync sync test.yaml'])
+    expect(problems[0]![0]).toMatch(
+      /Set INDICATOR_SYNC_API_KEY to a valid key \(`npx indicator-sync doctor --online` tests it\)/,
+    )
     const reader = openReader(store.file)
     onTestFinished(() => reader.close())
     const commands = async () =>
@@ -123,8 +124,10 @@ describe('the overview', () => {
     await market.run(store, JOB.replace('1, 2, 3', '1'), '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
     const problems = await problemsOf(url)
-    expect(problems.map(([, command]) => command)).toEqual(['npx indicator-sync quarantine list'])
-    expect(problems[0]![0]).toMatch(/48 h unverified: a response had invalid rows[\s\S]*1 row could not be read/)
+    expect(problems.map(([, command]) => command)).toEqual(['npx indicator-sync retry'])
+    expect(problems[0]![0]).toMatch(
+      /1 row could not be read[\s\S]*Because of this, 1 series lacks data\.[\s\S]*quarantine list/,
+    )
   })
 
   test('/healthz responds 200 if all is well, else 503 with the findings of check', async () => {
@@ -136,7 +139,7 @@ describe('the overview', () => {
     expect([good.status, await good.json()]).toEqual([200, { ok: true, findings: [] }])
     await store.write(async () => store.run(`update _run set outcome = 'failed', message = 'no network'`, []))
     const bad = await fetch(`${url}/healthz`)
-    expect([bad.status, await bad.json()]).toMatchObject([503, { ok: false, findings: [{ check: 'last run' }] }])
+    expect([bad.status, await bad.json()]).toMatchObject([503, { ok: false, findings: [{ kind: 'last run' }] }])
   })
 
   test('the overview shows the next run by the schedule of a job', async () => {
@@ -241,9 +244,7 @@ describe('the overview', () => {
     const health = async () => /<h1>[\s\S]*?<\/section>/.exec(await get(`${url}/?lang=en`))![0]
     const budget = 'pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n'
     await market.run(store, `${budget}${job}`, '2025-11-04T12:00:00Z')
-    expect(await health()).toMatch(
-      /Needs attention[\s\S]*sync test\.yaml[\s\S]*: 48 h not requested yet, 1\s?–\s?2 Oct/,
-    )
+    expect(await health()).toMatch(/Needs attention[\s\S]*Because of this, 1 series lacks data\.[\s\S]*sync test\.yaml/)
     expect(await health()).toMatch(
       /The last run of test did not finish\.[\s\S]*budget of 1 call a day is spent until 2025-11-05 13:00/,
     )

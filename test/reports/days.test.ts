@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runChecks } from '../../src/reports/runChecks.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -10,8 +10,8 @@ test('check finds a day whose totals differ from its values, and an implausible 
   const yaml = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-10-20, to: 2025-10-30 } }]'
   await runJob(store, emulator, yaml, { now: NOW })
   const found = async (deep: boolean) =>
-    (await runChecks(store, NOW / 1000, { depth: deep ? 'totals' : 'values' })).filter(({ check }) =>
-      ['daily totals', 'out of range', 'overlap'].includes(check),
+    (await findFindings(store, NOW / 1000, { depth: deep ? 'totals' : 'values' })).filter(({ kind }) =>
+      ['daily totals', 'out of range', 'overlap'].includes(kind),
     )
   expect(await found(true)).toEqual([])
   const at = ms('2025-10-22T10:00:00Z') / 1000
@@ -20,16 +20,25 @@ test('check finds a day whose totals differ from its values, and an implausible 
   store.run('delete from _day where day = 26', [])
   store.run('insert into _day (series_id, geo_id, month, day, count, missing) values (1, 3, 24309, 31, 0, 0)', [])
   expect(await found(false)).toEqual([])
-  expect(await found(true)).toEqual([
+  expect(await found(true)).toMatchObject([
     {
-      check: 'daily totals',
-      what: 'indicator 600, geo 3: the totals of 4 days do not match their values: 2025-10-22, 2025-10-24, 2025-10-26, 2025-10-31; `indicator-sync replay` recomputes them',
+      kind: 'daily totals',
+      message:
+        'indicator 600, geo 3: the totals of 4 days do not match their values: 2025-10-22, 2025-10-24, 2025-10-26, 2025-10-31. Another program changed values',
+      command: `indicator-sync replay --database ${store.file}`,
     },
   ])
   store.run('delete from _day where day = 31', [])
   store.run('update _day set max = 2e9, hours = 26 where day = 22', [])
-  expect(await found(false)).toEqual([
-    { check: 'overlap', what: 'indicator 600, geo 3: 2025-10-22 has 26 hours of values' },
-    { check: 'out of range', what: 'indicator 600, geo 3: 2000000000 at 2025-10-22T10:00:00Z' },
+  expect(await found(false)).toMatchObject([
+    {
+      kind: 'overlap',
+      message: 'indicator 600, geo 3: 1 day has more than 25 hours of values, 2025-10-22',
+      command: `indicator-sync restate test.yaml --only 600 --from 2025-10-22 --to 2025-10-23 --database ${store.file}`,
+    },
+    {
+      kind: 'out of range',
+      message: 'indicator 600, geo 3: 2000000000 at 2025-10-22T10:00:00Z. Compare it with the source',
+    },
   ])
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { findFindings } from '../../src/findings/findFindings.ts'
+import { readOpenFailures } from '../../src/findings/readStatus.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
 import { readRetryRequests } from '../../src/reports/failedRequests.ts'
-import { readOpenFailures } from '../../src/reports/readStatus.ts'
-import { runChecks } from '../../src/reports/runChecks.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { gapsAtLastRun, ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
@@ -39,7 +39,7 @@ describe('open failures', () => {
     await market.run(store, job('', '05', '13'), NOW)
     expect(await retried(store)).toEqual([])
     expect(await readOpenFailures(store)).toEqual([])
-    expect(await runChecks(store)).toEqual([])
+    expect(await findFindings(store)).toEqual([])
   })
 
   test('a failure of a stored window remains open, and a retry requests nothing twice', async () => {
@@ -66,7 +66,7 @@ describe('open failures', () => {
     expect(await gapsAtLastRun(store)).toMatchObject([failed])
     // Once no job selects all geos, their values are not missing.
     await market.run(store, all.replace('indicators: [5]', 'indicators: [5], geoIds: [3]'), NOW)
-    expect([await gapsAtLastRun(store), await retried(store), await runChecks(store)]).toEqual([[], [], []])
+    expect([await gapsAtLastRun(store), await retried(store), await findFindings(store)]).toEqual([[], [], []])
   })
 
   test('an unknown indicator that was removed from its job is neither a failure nor a gap', async () => {
@@ -79,7 +79,7 @@ describe('open failures', () => {
     ])
     await market.run(store, job('', '01', '11').replace('[5]', '[6]'), NOW)
     expect([await readOpenFailures(store), await gapsAtLastRun(store), await retried(store)]).toEqual([[], [], []])
-    expect(await runChecks(store)).toEqual([])
+    expect(await findFindings(store)).toEqual([])
   })
 
   test('each geo has its own reason, and the requests at both ends are listed', async () => {
@@ -119,7 +119,7 @@ describe('the quarantine', () => {
     expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(1)
     await market.run(store, job('', '05', '11'), NOW + DAY, { restate: true })
     expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(0)
-    expect(await runChecks(store)).toEqual([])
+    expect(await findFindings(store)).toEqual([])
   })
 
   test('a retry requests unverified data, but no complete data', async () => {

@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
-import { prometheusText } from '../../src/reports/metrics.ts'
-import { readStatus } from '../../src/reports/readStatus.ts'
-import { runChecks } from '../../src/reports/runChecks.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
+import { findGaps } from '../../src/findings/findGaps.ts'
+import { prometheusText } from '../../src/findings/metrics.ts'
+import { readStatus } from '../../src/findings/readStatus.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
@@ -14,7 +14,9 @@ const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d, lookback: 2d }]'
 
 const lastRuns = async (store: Store) =>
-  (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'last run').map(({ what }) => what)
+  (await findFindings(store, NOW / 1000))
+    .filter(({ kind }) => kind === 'last run' || kind === 'key')
+    .map(({ message }) => message)
 
 test.each([
   [
@@ -22,14 +24,14 @@ test.each([
     { message: 'denied' },
     403,
     undefined,
-    /^last run of test \(sync, started 2025-11-04T12:00:00.*\) failed: .*key/,
+    /^the service refused the API key: last run of test \(sync, started 2025-11-04T12:00:00.*\) failed\./,
   ],
   [
     'a full disk',
     {},
     200,
     new StoreError('The disk is full.'),
-    /^last run of test \(sync, .*\) failed: The disk is full\.$/,
+    /^last run of test \(sync, .*\) failed: The disk is full/,
   ],
 ])(
   'check reports a run that failed by %s until a run of the job succeeds',
@@ -70,9 +72,9 @@ test('check reports a killed run, but not an active one', async () => {
     writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
   const check = async (): Promise<string[]> => {
     const { out } = await runCommand(dir, ['check', '--json'])
-    return (JSON.parse(out) as { check: string; what: string }[])
-      .filter(({ check: name }) => name === 'last run')
-      .map(({ what }) => what)
+    return (JSON.parse(out) as { kind: string; message: string }[])
+      .filter(({ kind }) => kind === 'last run')
+      .map(({ message }) => message)
   }
   const env = (url: string) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: 'k'.repeat(64) })
   let during: Promise<string[]> | undefined
@@ -87,7 +89,7 @@ test('check reports a killed run, but not an active one', async () => {
   expect(killed.signal).toBe('SIGKILL')
   expect(await during).toEqual([])
   const says = expect.stringMatching(
-    /^last run of killed \(sync, started .*\) failed: its process died before the run finished$/,
+    /^last run of killed \(sync, started .*\) failed: its process died before the run finished/,
   )
   expect(await check()).toEqual([says])
   const [{ outcome }] = JSON.parse((await runCommand(dir, ['status', '--json'])).out).runs
@@ -103,7 +105,7 @@ test('check reports a killed run, but not an active one', async () => {
 })
 
 const unfinished = async (store: Store) =>
-  (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'unfinished').map(({ what }) => what)
+  (await findFindings(store, NOW / 1000)).filter(({ kind }) => kind === 'unfinished').map(({ message }) => message)
 
 test('check reports a run that its budget stopped as unfinished until one finishes', async () => {
   const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
@@ -155,8 +157,8 @@ test('an unfinished backfill is reported until the same command finishes or the 
   const run = async (...args: string[]) => (await runCommand(dir, args, env)).code
   const found = async () =>
     JSON.parse((await runCommand(dir, ['check', '--json'])).out)
-      .filter(({ check }: { check: string }) => check === 'unfinished')
-      .map(({ what }: { what: string }) => what)
+      .filter(({ kind }: { kind: string }) => kind === 'unfinished')
+      .map(({ message }: { message: string }) => message)
   const backfill = ['--from', '2025-01-01', '--to', '2025-02-01']
   const says = [
     expect.stringMatching(/^last run of a \(backfill --from 2025-01-01 --to 2025-02-01, started .* did not/),
@@ -199,15 +201,15 @@ test('a run whose lake cannot be written is reported and notified as failed', as
   expect(notified.at(-1)).toBe('failed')
   const found = async () =>
     JSON.parse((await runCommand(dir, ['check', '--json'])).out).filter(
-      ({ check }: { check: string }) => check === 'last run',
+      ({ kind }: { kind: string }) => kind === 'last run',
     )
-  expect(await found()).toMatchObject([{ what: expect.stringMatching(/^last run of a .* failed: .*taken/) }])
+  expect(await found()).toMatchObject([{ message: expect.stringMatching(/^last run of a .* failed: .*taken/) }])
   rmSync(join(dir, 'taken'))
   expect((await runCommand(dir, ['sync', 'a.yaml'], env)).code).toBe(0)
   expect(await found()).toEqual([])
 })
 
-test('check reports the jobs that a command did not reach', async () => {
+test('jobs that a command did not reach because of the key are no finding of their own', async () => {
   const dir = tempFolder()
   for (const name of ['a', 'b'])
     writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
@@ -217,10 +219,14 @@ test('check reports the jobs that a command did not reach', async () => {
   expect(code).toBe(3)
   expect(JSON.parse(out)).toMatchObject([{ job: 'a' }, { job: 'b', outcome: 'stopped', stop: { code: 'not-reached' } }])
   const checked = JSON.parse((await runCommand(dir, ['check', '--json'])).out)
-  expect(checked).toContainEqual({
-    check: 'unfinished',
-    what: expect.stringMatching(/^last run of b \(.*\) did not finish: Not started, because job a ended the command\./),
-  })
+  expect(checked, 'one cause').toMatchObject([
+    {
+      kind: 'key',
+      message: expect.stringMatching(/last run of a \(.*\) failed/),
+      command: 'indicator-sync sync a.yaml b.yaml',
+      cause: 'key-refused',
+    },
+  ])
 })
 
 test('metrics of a job ignore partial runs and run ends in the future', async () => {
@@ -251,8 +257,8 @@ test('a range before windows that a clock in 2076 requested is no gap', async ()
   // The view reads the clock of the machine: nothing was requested since, and nothing later is missing.
   expect(store.all(`select max(to_at) <= unixepoch() as ok from gaps`)).toEqual([{ ok: 1 }])
   expect(await findGaps(store, NOW / 1000)).toEqual([])
-  expect((await runChecks(store, NOW / 1000)).filter(({ check }) => check.startsWith('gap'))).toEqual([])
-  expect((await readStatus(store, NOW / 1000)).never_requested).toEqual([])
+  expect((await findFindings(store, NOW / 1000)).filter(({ kind }) => kind.startsWith('gap'))).toEqual([])
+  expect((await readStatus(store, NOW / 1000)).findings.filter(({ kind }) => kind === 'gap')).toEqual([])
 })
 
 test('a stopped backfill is unfinished until the whole range is fetched, by any run', async () => {
@@ -260,7 +266,7 @@ test('a stopped backfill is unfinished until the whole range is fetched, by any 
   const interval = { from: ms('2025-09-30T22:00:00Z') / 1000, to: ms('2025-10-03T22:00:00Z') / 1000 }
   const options = { range: { interval, how: 'replace' } } as const
   const unfinished = async () =>
-    (await runChecks(store, NOW / 1000)).filter(({ check }) => check === 'unfinished').map(({ what }) => what)
+    (await findFindings(store, NOW / 1000)).filter(({ kind }) => kind === 'unfinished').map(({ message }) => message)
   const budget = 'pace: { callsPerDay: 1, perSecond: 50 }'
   await runJob(store, market, `${budget}\n${SERIES}`, { now: NOW, command: 'backfill', options })
   expect(await unfinished()).toHaveLength(1)

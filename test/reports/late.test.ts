@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { findStaleSeries } from '../../src/reports/lag.ts'
-import { prometheusText } from '../../src/reports/metrics.ts'
-import { findMissedRuns } from '../../src/reports/rhythm.ts'
-import { runChecks } from '../../src/reports/runChecks.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
+import type { FindingKind } from '../../src/findings/finding.ts'
+import { prometheusText } from '../../src/findings/metrics.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
 import { emulate, ms, replayed, runJob, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
-import { openStore } from '../store.ts'
+import { openStore, type Store } from '../store.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
 const seconds = (at: number) => Math.floor(at / 1000)
+const found = async (store: Store, wanted: FindingKind, now: number) =>
+  (await findFindings(store, now, { depth: 'state' })).filter(({ kind }) => kind === wanted)
 const LIVE = 'series: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]'
 
 describe('late values', () => {
@@ -34,31 +35,45 @@ describe('late values', () => {
 
   test('a dead cron is reported the next morning', async () => {
     const { store } = await nights(5)
-    expect(await findMissedRuns(store, seconds(night(4)) + 20 * 3600)).toEqual([])
+    expect(await found(store, 'no run', seconds(night(4)) + 20 * 3600)).toEqual([])
     const morning = seconds(night(5)) + 11 * 3600
-    expect(await findMissedRuns(store, morning)).toEqual([
-      { job: 'test', what: 'job test: no run since 2025-11-08T20:15:00Z, 35 h ago; it usually runs every 24 h' },
+    expect(await found(store, 'no run', morning)).toMatchObject([
+      {
+        subject: 'job test',
+        since_at: '2025-11-10T02:15:00Z',
+        message:
+          'job test: no run since 2025-11-08T20:15:00Z; it usually runs every 24 h, and was overdue at 2025-11-10T02:15:00Z. Check its timer or `schedule`; missing because of it: indicator 5',
+        command: `indicator-sync sync test.yaml --database ${store.file}`,
+      },
     ])
-    expect((await runChecks(store, morning)).map(({ check }) => check)).toContain('no run')
+    expect(await findFindings(store, seconds(night(40))), 'one cause, also after a month').toHaveLength(1)
     expect(await prometheusText(store)).toContain('indicator_sync_missed_runs{job="test"} 1')
     expect(await prometheusText(store)).toContain('indicator_sync_usual_run_interval_seconds{job="test"} 86400')
   })
 
   test('a job with a schedule is reported as missed after a single run', async () => {
     const { store } = await nights(1, `schedule: "15 21 * * *"\n${LIVE}`)
-    expect(await findMissedRuns(store, seconds(night(1)) - 60)).toEqual([])
-    expect(await findMissedRuns(store, seconds(night(1)) + 11 * 3600)).toEqual([
-      { job: 'test', what: 'job test: no run since 2025-11-04T20:15:00Z, 35 h ago; it usually runs every 24 h' },
+    expect(await found(store, 'no run', seconds(night(1)) - 60)).toEqual([])
+    expect(await found(store, 'no run', seconds(night(1)) + 11 * 3600)).toMatchObject([
+      { message: expect.stringMatching(/^job test: no run since 2025-11-04T20:15:00Z; it usually runs every 24 h/) },
     ])
   })
 
-  test('a source that stopped is reported with its usual lag', async () => {
+  test('a source that stopped is reported with the time of its last value', async () => {
     const { store, run } = await nights(8)
-    expect(await findStaleSeries(store, seconds(night(7)) + 12 * 3600)).toEqual([])
+    expect(await found(store, 'late', seconds(night(7)) + 12 * 3600)).toEqual([])
     await run(8, 30)
     await run(9, 54)
-    expect((await findStaleSeries(store, seconds(night(9)))).map(({ what }) => what)).toEqual([
-      'indicator 5: the last value ended 53 h ago; usually 5 h ago',
+    expect(await found(store, 'late', seconds(night(9)))).toMatchObject([
+      {
+        subject: 'indicator 5, geo 3',
+        since_at: '2025-11-11T15:00:00Z',
+        message: expect.stringMatching(
+          /^indicator 5, geo 3: no value after 2025-11-11T16:00:00\+01:00, which is later/,
+        ),
+        command: null,
+        cause: 'late',
+      },
     ])
   })
 
@@ -66,10 +81,10 @@ describe('late values', () => {
     const { store, run } = await nights(8)
     await run(8, 30)
     await run(9, 54)
-    expect(await findStaleSeries(store, seconds(night(9)))).toHaveLength(1)
+    expect(await found(store, 'late', seconds(night(9)))).toHaveLength(1)
     const job = await findForgettable(store, 'test', undefined)
     await forgetJob(store, { job, version: '0', nowMs: night(9) })
-    expect(await findStaleSeries(store, seconds(night(9)))).toEqual([])
+    expect(await found(store, 'late', seconds(night(9)))).toEqual([])
   })
 
   test('a series is reported as late even if runs have irregular intervals', async () => {
@@ -80,27 +95,22 @@ describe('late values', () => {
       market.state.has = (when) => when < seconds(now) - 6 * 3600
       await market.run(store, LIVE, at(n))
     }
-    expect((await findStaleSeries(store, seconds(at(7)))).map(({ what }) => what)).toEqual([
-      'indicator 5: the last value ended 75 h ago; usually 29 h ago',
-    ])
+    expect(await found(store, 'late', seconds(at(7)))).toHaveLength(1)
   })
 
-  test('fixed past windows, manual runs, removed series and ended series cause no alarm', async () => {
+  test('fixed past windows, manual runs and removed series cause no alarm', async () => {
     const past = await nights(
       5,
       'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-04 }, lookback: 30d, refresh: 1h }]',
     )
-    expect(await runChecks(past.store, seconds(night(30)))).toEqual([])
+    expect(await findFindings(past.store, seconds(night(30)))).toEqual([])
     const [byHand, market] = [await tempStore(), await source()]
     for (let n = 0; n < 4; n++) await market.run(byHand, LIVE, night(0) + n * 1_200_000)
-    expect(await findMissedRuns(byHand, seconds(night(3)))).toEqual([])
+    expect(await found(byHand, 'no run', seconds(night(3)))).toEqual([])
     const left = await nights(5)
     for (let n = 5; n < 9; n++) await left.market.run(left.store, LIVE.replace('[5]', '[6]'), night(n))
-    expect(
-      (await findStaleSeries(left.store, seconds(night(8)))).filter(({ what }) => what.startsWith('indicator 5')),
-    ).toEqual([])
-    const ended = await nights(5)
-    expect(await findStaleSeries(ended.store, seconds(night(100)))).toEqual([])
+    const late = await found(left.store, 'late', seconds(night(8)))
+    expect(late.filter(({ subject }) => subject.startsWith('indicator 5'))).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runChecks } from '../../src/reports/runChecks.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import { seriesName } from '../../src/reports/seriesName.ts'
 import { gapsAtLastRun, judgeAgain, tempStore } from '../kit.ts'
 
@@ -49,12 +49,8 @@ test('a gap distinguishes offer indicators and shows the aggregation of geos', a
     [2, 'offer_indicator', null],
     [3, 'indicator', 'sum'],
   ])
-  const named = (await runChecks(store))
-    .filter(({ check }) => check === 'gap (never requested)')
-    .map(({ what }) => what)
-  expect(named.map((what) => what.split(', geo')[0])).toEqual([
-    'indicator 7',
-    'offer indicator 7',
-    'indicator 7 as sum of geos, series 3',
+  const named = (await findFindings(store)).filter(({ cause }) => cause === 'never requested')
+  expect(named.map(({ message }) => message)).toEqual([
+    'data of 3 series was never requested: indicator 7, offer indicator 7, indicator 7 as sum of geos, series 3',
   ])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
 import { readRetryRequests } from '../../src/reports/failedRequests.ts'
-import { runChecks } from '../../src/reports/runChecks.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { askedWindow, emulate, gapsAtLastRun, json, judgeAgain, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { openReader } from '../store.ts'
@@ -83,7 +83,10 @@ describe('missing values', () => {
     const yaml =
       'series: [{ indicators: [5], timeTrunc: month, timeAgg: sum, window: { from: 2025-03-01, to: 2025-04-01 } }]'
     await runJob(store, server, yaml, now)
-    expect((await runChecks(store))[0]!.what).toMatch(/^indicator 5 by the month, series 1, all geos: 2025-03-01T/)
+    expect((await findFindings(store))[0]).toMatchObject({
+      kind: 'failure',
+      message: expect.stringMatching(/; missing because of it: indicator 5 by the month, series 1$/),
+    })
   })
 
   test('failed windows, holes of the source and unrequested ranges have different reasons', async () => {
@@ -120,11 +123,10 @@ describe('missing values', () => {
       },
       { reason: 'never requested', from: '2025-03-31T22:00:00+02:00', to: '2025-04-01T00:00:00+02:00' },
     ])
-    expect((await runChecks(store)).map(({ check }) => check)).toEqual([
-      'gap (failed)',
-      'gap (absent)',
-      'gap (never requested)',
-      'failure',
+    expect((await findFindings(store)).map(({ kind, cause }) => [kind, cause])).toEqual([
+      ['failure', 'bad-request'],
+      ['gap', 'absent'],
+      ['gap', 'never requested'],
     ])
     broken = false
     const later = { service: SERVICES.generic, now: ms(NOW) / 1000 + 9 * 86_400 }

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openWriter } from '../../src/db/lock.ts'
-import { prometheusText } from '../../src/reports/metrics.ts'
-import { runChecks } from '../../src/reports/runChecks.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
+import { prometheusText } from '../../src/findings/metrics.ts'
 import { openRun } from '../../src/sync/record.ts'
 import { gapsAtLastRun, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
@@ -29,24 +29,24 @@ describe('a selected range that was never requested', () => {
     const server = status === 200 ? market : await serve((_request, response) => json(response, {}, status))
     const pace = JSON.stringify({ perSecond: 50, concurrency: 1, ...limits })
     expect((await runJob(store, server, `pace: ${pace}\n${SERIES}`, { now: NOW })).outcome).toBe(outcome)
-    const left = [2, 3].map((id) => `${id} 0 never requested 10-01..10-03`)
-    expect(await gapsOf(store)).toEqual(status === 200 ? left : ['1 0 failed 10-01..10-03', ...left])
+    const ranges = [2, 3].map((id) => `${id} 0 never requested 10-01..10-03`)
+    expect(await gapsOf(store)).toEqual(status === 200 ? ranges : ['1 0 failed 10-01..10-03', ...ranges])
     const run = (...args: string[]) => runCommand(tempFolder(), [...args, '--database', store.file])
     const listed = await run('gaps', '--fail')
     expect([listed.code, listed.out]).toEqual([6, expect.stringMatching(/never requested .*sync test\.yaml/)])
     const checked = await run('check', '--json')
-    expect([checked.code, JSON.parse(checked.out)]).toEqual([
+    const left = status === 200 ? 'indicator 2, indicator 3' : 'indicator 1, indicator 2, indicator 3'
+    expect([checked.code, JSON.parse(checked.out)]).toMatchObject([
       6,
-      expect.arrayContaining([
+      [
         {
-          check: 'gap (never requested)',
-          what: `indicator 2, all geos: 2025-10-01T00:00:00+02:00 to 2025-10-03T00:00:00+02:00; next: ${NEXT} --database ${store.file}`,
+          kind: status === 200 ? 'unfinished' : 'key',
+          message: expect.stringContaining(`; missing because of it: ${left}`),
+          command: `${NEXT} --database ${store.file}`,
         },
-      ]),
+      ],
     ])
-    expect((await run('status')).out.replaceAll(/\s+/g, ' ')).toMatch(
-      /never requested: indicator 2, .* sync test\.yaml/,
-    )
+    expect((await run('status')).out.replaceAll(/\s+/g, ' ')).toContain(`missing because of it: ${left}`)
     expect(await prometheusText(store)).toContain('indicator_sync_gaps{reason="never requested"} 2')
     await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
     expect(await gapsOf(store)).toEqual([])
@@ -59,8 +59,8 @@ describe('a selected range that was never requested', () => {
   test('while a run of the job requests a range, it is no finding of a check', async () => {
     const [store, market] = [await tempStore(), await source()]
     await market.run(store, `pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n${SERIES}`, NOW)
-    const checks = async () => (await runChecks(store, NOW / 1000)).map(({ check }) => check)
-    expect(await checks()).toEqual(['gap (never requested)', 'gap (never requested)', 'unfinished'])
+    const checks = async () => (await findFindings(store, NOW / 1000)).map(({ kind }) => kind)
+    expect(await checks()).toEqual(['unfinished'])
     const writer = await openWriter(store.file, 'sync')
     const context = { store: writer, version: 'test', nowMs: () => NOW }
     const run = await openRun(context, 'sync', { name: 'test' }, { jobId: 1 })
@@ -68,7 +68,7 @@ describe('a selected range that was never requested', () => {
     expect((await askPage(store, '/')).title).toBe('Sync in progress')
     await run.end('done', null)
     await writer.close()
-    expect(await checks()).toEqual(['gap (never requested)', 'gap (never requested)'])
+    expect(await checks(), 'one command fetches both series').toEqual(['gap'])
   })
 
   test('a range is a gap after a killed run, with the schedule of its job as next run', async () => {

@@ -2,9 +2,9 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findGaps } from '../../src/reports/findGaps.ts'
-import { prometheusText } from '../../src/reports/metrics.ts'
-import { runChecks } from '../../src/reports/runChecks.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
+import { findGaps } from '../../src/findings/findGaps.ts'
+import { prometheusText } from '../../src/findings/metrics.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
 import { sortJobs } from '../../src/sync/sortJobs.ts'
@@ -31,8 +31,10 @@ async function world() {
   return { store, market, broken, file }
 }
 const jobs = (store: Store) => store.all('select name, host, file from _job order by id')
-const findings = async (store: Store, ...checks: string[]) =>
-  (await runChecks(store, night(9) / 1000)).filter(({ check }) => checks.includes(check)).map(({ what }) => what)
+const findings = async (store: Store, ...kinds: string[]) =>
+  (await findFindings(store, night(9) / 1000)).filter(({ kind }) => kinds.includes(kind)).map(({ message }) => message)
+const commands = async (store: Store, wanted: string) =>
+  (await findFindings(store, night(9) / 1000)).filter(({ kind }) => kind === wanted).map(({ command }) => command)
 const gapIds = async (store: Store) => (await gapsAtLastRun(store)).map(({ indicator_id }) => indicator_id)
 
 describe('two jobs with one name', () => {
@@ -44,7 +46,10 @@ describe('two jobs with one name', () => {
     expect(other).toMatchObject({ takenOver: null, unselected: 0, gaps: { ranges: 0 } })
     expect(await gapIds(store)).toEqual([1])
     expect(await findings(store, 'same name')).toEqual([
-      `job nightly is defined 2 times: ${a.file} and ${b.file}; rename one, or forget one with \`indicator-sync prune --job nightly --file ${a.file}\``,
+      `job nightly is defined 2 times: ${a.file} and ${b.file}; rename one, or forget one`,
+    ])
+    expect(await commands(store, 'same name')).toEqual([
+      `indicator-sync prune --job nightly --file ${a.file} --database ${store.file}`,
     ])
     const metrics = await prometheusText(store, undefined, night(2) / 1000)
     for (const { host, file: path } of [a, b])
@@ -65,8 +70,9 @@ describe('two jobs with one name', () => {
       })
     expect(jobs(store)).toHaveLength(2)
     expect(await findings(store, 'same name', 'job file', 'alternating')).toEqual([
-      expect.stringMatching(/^job nightly is defined 2 times: a:.*job\.yaml and b:.*--file a:.*job\.yaml`$/),
+      expect.stringMatching(/^job nightly is defined 2 times: a:.*job\.yaml and b:.*job\.yaml; rename one/),
     ])
+    expect(await commands(store, 'same name')).toEqual([expect.stringMatching(/ --file a:.*job\.yaml /)])
   })
 
   test('if the other file no longer exists on this host, the new one continues its history and says so once', async () => {
@@ -78,7 +84,7 @@ describe('two jobs with one name', () => {
     expect(await run()).toMatchObject({ takenOver: old.file })
     expect(await run()).toMatchObject({ takenOver: null })
     expect(jobs(store)).toEqual([{ name: 'nightly', ...next }])
-    expect(await runChecks(store, night(1) / 1000)).toEqual([])
+    expect(await findFindings(store, night(1) / 1000)).toEqual([])
   })
 
   test('under one identity they alternate, which is a finding; an edit that is undone is none', async () => {
@@ -93,7 +99,7 @@ describe('two jobs with one name', () => {
     expect(await findings(store, 'alternating')).toEqual([
       `two definitions of job nightly alternate under ${jobSource.file}, so each drops what only the other selects; give each a name of its own`,
     ])
-    expect((await runChecks(store, night(30) / 1000)).map(({ check }) => check)).not.toContain('alternating')
+    expect((await findFindings(store, night(30) / 1000)).map(({ kind }) => kind)).not.toContain('alternating')
     await run(3, 4)
     expect(await findings(store, 'alternating')).toEqual([])
   })
@@ -135,8 +141,10 @@ describe('a job whose file is gone', () => {
     rmSync(jobSource.file)
     expect(await gapsAtLastRun(store)).toMatchObject([{ indicator_id: 1, job: 'nightly', next: null }])
     expect(await findings(store, 'job file')).toEqual([
-      `job file ${jobSource.file} of nightly is gone; what it selects stays required until \`indicator-sync prune --job nightly\``,
+      `job file ${jobSource.file} of nightly is gone; what it selects stays required. Restore the file, or forget the job; missing because of it: indicator 1`,
     ])
+    expect(await findFindings(store, night(0) / 1000), 'one cause').toHaveLength(1)
+    expect(await commands(store, 'job file')).toEqual([`indicator-sync prune --job nightly --database ${store.file}`])
     store.run(`delete from _fetch`, [])
     await judgeAgain(store)
     expect((await gapsAtLastRun(store))[0]!.command).toMatch(/^indicator-sync prune --job nightly --database /)
@@ -153,7 +161,7 @@ describe('a job whose file is gone', () => {
     rmSync(jobSource.file)
     const forgotten = await findForgettable(store, 'nightly', undefined)
     await forgetJob(store, { job: forgotten, version: 'test', nowMs: night(1) })
-    expect(await runChecks(store, night(2) / 1000)).toEqual([])
+    expect(await findFindings(store, night(2) / 1000)).toEqual([])
     await expect(findForgettable(store, 'nightly', undefined)).rejects.toThrow('Unknown job "nightly"')
     writeFileSync(jobSource.file, '')
     await runJob(store, market, job(2), { now: night(3), jobSource })

@@ -1,13 +1,14 @@
+import { findFindings } from '../../findings/findFindings.ts'
+import { countProvisional, provisionalText } from '../../findings/findGaps.ts'
 import { findRunningRun } from '../../reports/lastRuns.ts'
-import { countPendingValues, pendingText } from '../../reports/pending.ts'
-import { runChecks } from '../../reports/runChecks.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
-import { tableText } from '../terminal/table.ts'
+import { lineWidth } from '../terminal/width.ts'
+import { findingsText } from '../text/findingsText.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -18,11 +19,11 @@ export const examples = ['check --database data/demo.db', 'check --deep --json -
 
 export const handler = (args: Args<typeof flags>): Promise<number> =>
   withReader(readSettings(args).database.value, async (reader) => {
-    const findings = await runChecks(reader, Math.floor(Date.now() / 1000), { depth: args.deep ? 'totals' : 'values' })
-    const rows = findings.map(({ check, what }) => [check, what])
+    const now = Math.floor(Date.now() / 1000)
+    const findings = await findFindings(reader, now, { depth: args.deep ? 'totals' : 'values' })
     const isClean = findings.length === 0
-    const pending = isClean && !args.json ? pendingText(await countPendingValues(reader)) : ''
-    const text = isClean ? `No findings.${pending && `\n${pending}`}` : tableText({ columns: ['check', 'what'], rows })
+    const pending = isClean && !args.json ? provisionalText(await countProvisional(reader)) : ''
+    const text = isClean ? `No findings.${pending && `\n${pending}`}` : findingsText(findings, lineWidth()).join('\n')
     const running = args.json ? undefined : await findRunningRun(reader)
     const progress = running && `\nRun ${running.id} of ${running.job} is in progress since ${running.started_at}.`
     printResult(args, findings, `${text}${progress ?? ''}`)

@@ -4,7 +4,7 @@ import { databaseFolder, isAddress } from '../../db/address.ts'
 import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
 import { readSchemaState } from '../../db/open.ts'
-import { findMissedRuns } from '../../reports/rhythm.ts'
+import { findFindings } from '../../findings/findFindings.ts'
 import { expectedForm, isExposed, keyFault } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE } from '../../service/services.ts'
@@ -122,7 +122,8 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
     const dangling = (await reader.engine.dangling()).length
     const logBytes = await reader.engine.logBytes()
     const log = quantity(logBytes, 'byte')
-    const missed = await findMissedRuns(reader, Math.floor(Date.now() / 1000))
+    const findings = await findFindings(reader, Math.floor(Date.now() / 1000), { depth: 'state' })
+    const missed = findings.filter(({ kind }) => kind === 'no run' || kind === 'never run')
     return [
       good('schema', `version ${version} (current)`),
       (integrity.isSound ? good : bad)('integrity', integrity.detail),
@@ -137,7 +138,7 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
               : bad('WAL', `${log}: a long-running reader prevents checkpoints; close it`),
           ]),
       good('write lock', await describeLock(file, await readHolder(reader.kysely))),
-      ...missed.map(({ what }) => bad('runs', `${what}; check that cron, the timer or \`schedule\` is running`)),
+      ...missed.map(({ message }) => bad('runs', message)),
       ...(missed.length === 0 ? [good('runs', 'no scheduled run is missed')] : []),
     ]
   })

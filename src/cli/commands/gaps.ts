@@ -1,8 +1,7 @@
+import { countProvisional, findGaps, findProvisional, provisionalText } from '../../findings/findGaps.ts'
+import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
 import { MOMENT_FORM, parseMoment, resolveMoment } from '../../job/moment.ts'
-import { findGaps, findProvisional } from '../../reports/findGaps.ts'
-import { findLackingGeos, readNamedGeos } from '../../reports/lackingGeos.ts'
 import { findFailedRuns, findUnfinishedRuns } from '../../reports/lastRuns.ts'
-import { countPendingValues, pendingText } from '../../reports/pending.ts'
 import { type AcceptedGap, acceptGaps, listAccepted, reopenGaps } from '../../sync/acceptGaps.ts'
 import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
@@ -116,8 +115,9 @@ export function handler(args: GapsArgs): Promise<number> {
       return EXIT.done
     }
     const incomplete = [...(await findFailedRuns(reader)), ...(await findUnfinishedRuns(reader))]
-    const gaps = [...(await findGaps(reader)), ...(args.provisional ? await findProvisional(reader) : [])]
-    const lacking = await findLackingGeos(reader, await readNamedGeos(reader))
+    const now = Math.floor(Date.now() / 1000)
+    const gaps = [...(await findGaps(reader, now)), ...(args.provisional ? await findProvisional(reader) : [])]
+    const lacking = await findLackingGeos(reader, now)
     const rows = gaps.map((gap) =>
       COLUMNS.map((column) => (column === 'geo_id' && !gap.geo_id ? 'all geos' : gap[column])),
     )
@@ -130,7 +130,7 @@ export function handler(args: GapsArgs): Promise<number> {
       // A failed run may not even have known what its job selects.
       for (const { what } of incomplete) print(`Warning: ${what}`)
       for (const line of lackingGeosTexts(lacking)) print(line)
-      if (rows.length === 0) print(pendingText(await countPendingValues(reader)))
+      if (rows.length === 0) print(provisionalText(await countProvisional(reader)))
     }
     return args.fail && !(isComplete && gaps.every(({ tolerated }) => tolerated)) ? EXIT.check : EXIT.done
   })

@@ -1,4 +1,6 @@
 import { openReader } from '../../db/open.ts'
+import { countJobGaps, jobGapsText } from '../../findings/findGaps.ts'
+import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
 import type { Job } from '../../job/job.ts'
 import { EMPTY_STATE, type SkippedItem } from '../../job/plannerState.ts'
 import { type CatalogueIndicator, needsCatalogue, resolveStored } from '../../job/select.ts'
@@ -9,8 +11,6 @@ import { createRecall } from '../../plan/entries.ts'
 import { planPreview } from '../../plan/planJob.ts'
 import { findSelectedRange, type PlanContext, type UserOptions } from '../../plan/planning.ts'
 import { createRegister, registerAll } from '../../plan/requestRegister.ts'
-import { countJobGaps, jobGapsText } from '../../reports/findGaps.ts'
-import { findLackingGeos, listNamedGeos } from '../../reports/lackingGeos.ts'
 import { sentParams } from '../../service/request.ts'
 import { findStoredJob } from '../../sync/jobIdentity.ts'
 import { readStateAndCatalogue } from '../../sync/readPlannerState.ts'
@@ -113,9 +113,10 @@ export async function handler(args: PlanArgs): Promise<number> {
     else
       for (const planned of plannedJobs) {
         const { job } = planned
-        const lacking = reader ? lackingGeosTexts(await findLackingGeos(reader, listNamedGeos(job))) : []
+        const { jobId } = planned
+        const lacking = reader && jobId !== null ? lackingGeosTexts(await findLackingGeos(reader, now, jobId)) : []
         const ahead = [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)].map((hint) => `${hint}.`)
-        const gaps = reader ? jobGapsText(await countJobGaps(reader, planned.jobId, job, now)) : ''
+        const gaps = reader ? jobGapsText(await countJobGaps(reader, jobId, job, now)) : ''
         const notes = () => [...planned.notes(), ...lacking, ...ahead]
         print(planText({ ...planned, notes }, { now, zone: service.timeZone, isPart, gaps }))
       }

@@ -55,7 +55,8 @@ async function readPaces(reader: Reader, service: Service): Promise<Pace[]> {
 function readPace({ name, file, path, definition }: StoredJob, service: Service): Pace | null {
   try {
     // A job of a program has no file. For one of an older version, only the path of its last run is stored.
-    const job = file === null && definition !== null ? undefined : readJobs([file ?? path], service)[0]
+    const known = file ?? (definition === null ? path : null)
+    const job = known === null ? undefined : readJobs([known], service)[0]
     // On another host, the same path may be another job.
     if (job?.name === name) return job.pace
   } catch (error) {

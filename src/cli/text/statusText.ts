@@ -1,12 +1,13 @@
 import type { QueueState } from '../../db/queries/queues.ts'
+import type { Status, StatusSeries } from '../../findings/readStatus.ts'
 import type { LakeState } from '../../lake/state.ts'
-import type { Status, StatusSeries } from '../../reports/readStatus.ts'
 import { grouped, quantity, shellWord } from '../../util/text.ts'
 import { tableText } from '../terminal/table.ts'
 import { wrapText } from '../terminal/width.ts'
+import { findingsText } from './findingsText.ts'
 
-/** Listed ranges that were never requested. */
-const MAX_RANGES = 10
+/** Listed findings. */
+const MAX_FINDINGS = 20
 /** The width in cells from which local times have their year. */
 const WIDE = 80
 
@@ -26,7 +27,7 @@ function briefTime(timestamp: string): string {
 
 /** Writes the state of a database in lines of some cells. */
 export function statusText(file: string, status: Status, cells: number): string {
-  const { runs, series, late, failures, replies, quarantined, gaps, never_requested, rows, estimated } = status
+  const { runs, series, findings, replies, quarantined, gaps, rows, estimated } = status
   /** Wraps a text; `first` is the indent of its first line. */
   const item = (text: string, first = '  ', indent = '    '): string => wrapText(text, cells, indent, first)
   const line = (text: string): string => item(text, '', '  ')
@@ -62,26 +63,17 @@ export function statusText(file: string, status: Status, cells: number): string 
       ? []
       : [`${quantity(replies.missing, 'response was', 'responses were')} not stored or pruned`]),
   ]
-  const lateLines = late.map((what) => item(what))
-  const gapLines = [
-    `\n${line(`Gaps: ${gapText} (list them: indicator-sync gaps)`)}`,
-    ...never_requested.slice(0, MAX_RANGES).map((range) => item(`never requested: ${range}`)),
+  const findingLines = [
+    ...findingsText(findings.slice(0, MAX_FINDINGS), cells - 2).map((text) => text.replaceAll(/^/gm, '  ')),
+    ...(findings.length > MAX_FINDINGS ? [`  … and ${findings.length - MAX_FINDINGS} more: indicator-sync check`] : []),
   ]
-  const failureLines = failures.flatMap(({ entry, target, failed_at, message, hint, next_at }) => [
-    item(`${entry}, ${minuteText(failed_at)} UTC`),
-    item(target, '    '),
-    ...(message ? [item(message, '    ')] : []),
-    ...(hint ? [item(hint, '    → ', '      ')] : []),
-    ...(next_at ? [item(`The next sync after ${minuteText(next_at)} UTC requests it again.`, '    ')] : []),
-  ])
   const quarantine = `${quantity(quarantined, 'row')} in quarantine (list them: indicator-sync quarantine list)`
   return [
     line(`${file}: ${tables.join(' · ')}`),
     section('Last runs', runLines),
     section('Series', series.length === 0 ? [] : [seriesTable]),
-    ...(late.length === 0 ? [] : [section('Late', lateLines)]),
-    ...(gapCounts.length === 0 ? [] : gapLines),
-    section('Open failures', failureLines),
+    section('Findings', findingLines),
+    ...(gapCounts.length === 0 ? [] : [`\n${line(`Gaps: ${gapText} (list them: indicator-sync gaps)`)}`]),
     `\n${line(`Stored responses: ${replyFacts.join(', ')}`)}`,
     ...(quarantined > 0 ? [`\n${line(quarantine)}`] : []),
   ].join('\n')

@@ -1,6 +1,6 @@
 import { expressionBuilder } from 'kysely'
 import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
-import { gapsAt, isMissed } from '../../reports/findGaps.ts'
+import { gapsAt, isMissed } from '../../findings/findGaps.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import type { PageRequest } from '../page.ts'
 

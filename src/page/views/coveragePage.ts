@@ -1,6 +1,8 @@
-import { jobFile } from '../../db/queries/jobRuns.ts'
-import { ALL_GEOS, isAbsence } from '../../db/tables/codes.ts'
-import { readRemedies } from '../../reports/remedies.ts'
+import { jobFile, readJobFiles } from '../../db/queries/jobRuns.ts'
+import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
+import { readCommands } from '../../findings/commands.ts'
+import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
+import type { LackingGeos } from '../../findings/trouble.ts'
 import { hull, type Interval, overlaps, subtract } from '../../util/time/interval.ts'
 import { ceilTo, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
@@ -82,6 +84,18 @@ function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly n
   return lines.has(geo) ? geo : null
 }
 
+/** Counts the rows of a series that could not be read. */
+async function countRejects({ store }: PageRequest, seriesId: number): Promise<number> {
+  const { count } = await store.kysely
+    .selectFrom('_quarantine as q')
+    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('q.resolved_at', 'is', null)
+    .where('f.series_id', '=', seriesId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** Reads the coverage of a series: its years by month, and one year by day with its missing data. */
 export async function readSeriesCoverage(request: PageRequest) {
   const row = await findSeriesByPath(request, request.params.id)
@@ -91,13 +105,21 @@ export async function readSeriesCoverage(request: PageRequest) {
   const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
   const geo = requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
-  const { files, jobs, findJob, findMistake, gapCommand, unreadRows } = await readRemedies(request.store)
+  const { jobs, unknown, findJob, gapCommand } = await readCommands(request.store)
+  const lacking = await findLackingGeos(request.store, request.now)
   const head = {
     ...(await seriesHeads(request, [row]))(row),
-    jobFiles: files,
+    jobFiles: await readJobFiles(request.store),
     geo,
-    rejected: unreadRows.get(row.id) ?? 0,
+    rejected: await countRejects(request, row.id),
     geos: await namedGeos(request, [...geoLines.keys()]),
+  }
+  /** The mistake of the job that causes a gap, if any. */
+  const findMistake = (geo: number, reason: GapReason): 'unknown id' | LackingGeos | null => {
+    if (unknown.has(`${row.kind} ${row.indicator_id}`)) return 'unknown id'
+    if (reason !== 'no values') return null
+    const ofSeries = lacking.find(({ seriesIds }) => seriesIds.includes(row.id))
+    return ofSeries && (ofSeries.geoIds.length === 0 || ofSeries.geoIds.includes(geo)) ? ofSeries : null
   }
   const reach = findReach(lines)
   if (!reach) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
@@ -140,7 +162,7 @@ export async function readSeriesCoverage(request: PageRequest) {
         job: ((jobId === null ? null : jobs.get(jobId)) ?? findJob(row.id, geoId))?.name ?? null,
         from: formatLocal(zone, from),
         to: formatLocal(zone, to),
-        mistake: findMistake(closable),
+        mistake: findMistake(geoId, hole.reason!),
         // Commands take whole local days.
         command: gapCommand(closable, [localDate(zone, from), localDate(zone, ceilTo(zone, to, 'day'))]),
       }
@@ -274,7 +296,7 @@ function remedy(hole: SeriesCoverage['holes'][number], data: SeriesCoverage, req
       : nextAt !== null
         ? coverage.again(localText(request, nextAt))
         : isAbsence(reason) && coverage.never
-  return html`${waits && html`<span>${waits}</span> `}${commandLine(request.command(command!))}`
+  return html`${waits && html`<span>${waits}</span> `}${command !== null && commandLine(request.command(command))}`
 }
 
 function holeTable(data: SeriesCoverage, year: number, request: PageRequest): Html {

@@ -1,8 +1,6 @@
 import { jobFile } from '../../db/queries/jobRuns.ts'
-import type { LackingGeos } from '../../reports/lackingGeos.ts'
-import type { IncompleteRun } from '../../reports/lastRuns.ts'
-import { KEY_COMMAND, QUARANTINE_COMMAND } from '../../reports/remedies.ts'
-import { oneLine, visible } from '../../util/text.ts'
+import type { LackingGeos } from '../../findings/trouble.ts'
+import { visible } from '../../util/text.ts'
 import { DAY, formatUtc } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
@@ -15,109 +13,113 @@ import { runsTable } from './runsPage.ts'
 
 /** The most indicators without values that are listed. */
 const MAX_LACKING = 8
-/** Commands that take a job. */
-const JOB_COMMANDS = ['sync', 'backfill', 'restate']
-
-interface Problem {
-  readonly text: HtmlPart
-  /** The commands that fix it, in order; none if the next scheduled run does, or a change of the job. */
-  readonly commands: readonly string[]
-}
-
 /** Describes geos without any value, and what to correct in the job. */
 export function lackingText(
   { indicatorId, geoIds, stored, job }: LackingGeos,
   jobFiles: Overview['jobFiles'],
   { words: { home } }: PageRequest,
 ): Html {
-  const [id, file] = [String(indicatorId), jobFile(jobFiles, job)]
+  const [id, file] = [String(indicatorId), jobFile(jobFiles, job ?? '')]
   if (geoIds.length === 0) return html`${home.lackingValues(id, file)}`
   const geos = stored.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
   return html`${home.lackingGeos(id, geoIds.join(', '), file)}${geos.length > 0 && ` ${home.otherGeos(geos.join(', '))}`}`
 }
 
-/** Lists problems, the worst first. */
-function problems({ health, failures, jobFiles, runCommand, next }: Overview, request: PageRequest): Problem[] {
-  const { link, words } = request
-  const { home } = words
-  const sync = (run: Pick<IncompleteRun, 'job' | 'jobId'>): string => runCommand(run, (file) => `sync ${file}`)
-  const runProblem = ({ run, job, jobId, command, part, message, code }: IncompleteRun, text: string): Problem => ({
-    text: html`<a href="${link(`/runs/${run}`)}">${text}</a>${request.live && messageText(message, request, code)}`,
-    commands: [
-      !JOB_COMMANDS.includes(command)
-        ? command
-        : part === null
-          ? sync({ job, jobId })
-          : runCommand({ job, jobId }, (file) => part.replace(/^\w+/, (name) => `${name} ${file}`)),
-    ],
-  })
-  const spentJobs = new Set(health.unfinishedRuns.flatMap(({ code, jobId }) => (code === 'budget' ? jobId : [])))
-  const gapProblem = (gap: Overview['health']['gaps'][number]): Problem => ({
-    // The average of the geos, because each may lack the same days.
-    text: html`<a href="${link(`/coverage/${gap.path}`)}">${gap.indicatorId}${gap.name !== null && html` ${serviceText(gap.name)}`}</a>: ${home.gap[
-      gap.reason
-    ](roughLength(request, gap.seconds / gap.geos), daysText(request, gap.from, gap.to))}`,
-    // No command helps before a budget is free.
-    commands: gap.reason === 'never requested' && spentJobs.has(gap.job_id) ? [] : [gap.command!],
-  })
-  const isListed = request.live && failures.filter(({ next_at }) => next_at === null).length === health.failures
-  const counted = (count: number, text: (count: number) => HtmlPart, command: string): Problem[] =>
-    count > 0 ? [{ text: text(count), commands: [command] }] : []
-  return [
-    ...health.failedRuns.map((run) => {
-      const problem = runProblem(run, home.failedRun(run.job))
-      return run.key ? { ...problem, commands: [KEY_COMMAND, ...problem.commands] } : problem
-    }),
-    ...health.unfinishedRuns.map((run) => {
-      const problem = runProblem(run, home.unfinishedRun(run.job))
-      const later = next.find(({ jobId }) => jobId === run.jobId)
-      // Only the same backfill or restate continues one that was stopped.
-      if (run.code !== 'budget' || !later || run.part !== null) return problem
-      return { text: html`${problem.text} ${home.continues(localText(request, later.at))}`, commands: [] }
-    }),
-    ...counted(health.failures, home.failures, 'retry'),
-    // A published page has no requests and messages of the service.
-    ...(request.live ? failures : []).map(({ target, name, outcome, message, hint, next_at, code, command }) => ({
-      text: html`<bdi title="${visible(target)}">${oneLine(name)}</bdi>: ${words.runs.results[outcome]}. ${next_at !== null && home.after(localText(request, next_at))}${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
-      commands: [command],
-    })),
-    // A listed failure names its gap.
-    ...health.gaps.filter(({ reason }) => reason !== 'failed' || !isListed).map(gapProblem),
-    ...counted(health.moreGaps, home.moreGaps, 'gaps'),
-    ...health.missed.map(({ job, jobId, lastAt, usualS }) => ({
-      text: home.missed(job, localText(request, lastAt), roughLength(request, usualS)),
-      commands: [sync({ job, jobId })],
-    })),
-    ...health.lackingGeos
-      .slice(0, MAX_LACKING)
-      .map((lacking) => ({ text: lackingText(lacking, jobFiles, request), commands: [] })),
-    ...counted(health.late, home.late, 'check'),
-    ...counted(
-      health.quarantined,
-      (count) => html`<a href="${link('/quarantine')}">${home.quarantined(count)}</a>`,
-      QUARANTINE_COMMAND,
-    ),
-  ]
+type ShownFinding = Overview['health']['findings'][number]
+
+/** A series as a link to its coverage. */
+function seriesLink({ series, subject }: ShownFinding, { link }: PageRequest): Html {
+  if (series === null) return html`${visible(subject)}`
+  return html`<a href="${link(`/coverage/${series.path}`)}">${series.indicatorId}${series.name !== null && html` ${serviceText(series.name)}`}</a>`
 }
 
-/** The problems by commands. */
+/** What is wrong, in the language of the page. */
+function findingText(finding: ShownFinding, { jobFiles }: Overview, request: PageRequest): HtmlPart {
+  const { link, words } = request
+  const { home, coverage } = words
+  const { trouble } = finding
+  const ofRun = (run: number, text: string): Html => html`<a href="${link(`/runs/${run}`)}">${text}</a>`
+  switch (trouble.kind) {
+    case 'job file':
+    case 'alternating':
+    case 'never run':
+      return home.findings[trouble.kind](trouble.job.name)
+    case 'same name':
+      return home.findings[trouble.kind](trouble.named[0]!.name)
+    case 'key':
+    case 'service down':
+      return ofRun(trouble.runs[0]!.run, home.findings[trouble.kind](trouble.runs.map(({ job }) => job).join(', ')))
+    case 'last run':
+      return ofRun(trouble.run.run, home.failedRun(trouble.run.job))
+    case 'unfinished': {
+      const { run, nextRunAt, cause } = trouble
+      const isContinued = cause === 'budget' && nextRunAt !== null
+      return html`${ofRun(run.run, home.unfinishedRun(run.job))}${isContinued && ` ${home.continues(localText(request, formatUtc(nextRunAt)))}`}`
+    }
+    case 'no run': {
+      const { job, lastAt, usualS } = trouble.rhythm
+      return home.missed(job, localText(request, formatUtc(lastAt)), roughLength(request, usualS))
+    }
+    case 'not judged':
+      return home.findings[trouble.kind](trouble.series)
+    case 'unknown id': {
+      const { indicator_id, job } = trouble.failures[0]!
+      const file = jobFile(jobFiles, job ?? '')
+      if (indicator_id !== null) return coverage.unknownId(String(indicator_id), file)
+      return home.findings[trouble.kind](visible(finding.subject), file)
+    }
+    case 'failure':
+      return home.failures(trouble.failures.length)
+    case 'quarantine':
+      return html`<a href="${link('/quarantine')}">${home.quarantined(trouble.reply.entries)}</a>`
+    case 'geo':
+    case 'no values':
+      return lackingText(trouble.lacking, jobFiles, request)
+    case 'late':
+    case 'gap': {
+      const { gaps } = trouble
+      const { reason, seconds, geoIds, range } = gaps[0]!
+      if (gaps.length > 1) return home.unrequested(gaps.length)
+      // The average of the geos, because each may lack the same days.
+      const length = roughLength(request, seconds / geoIds.length)
+      return html`${seriesLink(finding, request)}: ${home.gap[reason](length, daysText(request, range.from, range.to))}`
+    }
+    case 'off the grid':
+      return html`${seriesLink(finding, request)}: ${home.findings[trouble.kind](trouble.days.count)}`
+    case 'cadence changed':
+      return html`${seriesLink(finding, request)}: ${home.findings[trouble.kind](trouble.change.at)}`
+    default:
+      return home.findings[trouble.kind](visible(finding.subject))
+  }
+}
+
+/** The series that lack data because of a finding. */
+const leftSeries = ({ consequences }: ShownFinding): number =>
+  new Set(consequences.flatMap((trouble) => ('gaps' in trouble ? trouble.seriesIds : []))).size
+
+/** The findings by their commands. */
 function healthSection(data: Overview, request: PageRequest): Html {
   const { home } = request.words
-  const { series, fetchingRun } = data.health
-  const listed = problems(data, request)
-  if (listed.length === 0 && fetchingRun !== null)
+  const { series, fetchingRun, findings, more } = data.health
+  if (findings.length === 0 && fetchingRun !== null)
     return html`<section class="health"><p class="running"><a href="${request.link(`/runs/${fetchingRun}`)}">${home.fetching}</a></p></section>`
-  if (listed.length === 0)
+  if (findings.length === 0)
     return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? home.whole : home.noSeries}</p></section>`
-  const groups = [...Map.groupBy(listed, ({ commands }) => commands.join('\n')).values()]
-  return html`<section class="health problems" aria-label="${home.todo}">${groups.map(
-    (group) =>
-      html`<div><ul>${group.map(({ text }) => html`<li>${text}</li>`)}</ul>${request.live && group[0]!.commands.map((line) => commandLine(request.command(line)))}</div>`,
-  )}</section>`
+  const item = (finding: ShownFinding): Html => {
+    const left = leftSeries(finding)
+    // A published page has no requests and messages of the service.
+    const message = request.live && messageText(finding.message, request, finding.cause)
+    return html`<li>${findingText(finding, data, request)}${left > 0 && ` ${home.left(left)}`}${message}</li>`
+  }
+  const groups = [...Map.groupBy(findings, ({ command }) => command).values()]
+  return html`<section class="health problems" aria-label="${home.todo}">${groups.map((group) => {
+    const { command } = group[0]!
+    return html`<div><ul>${group.map(item)}</ul>${request.live && command !== null && commandLine(command)}</div>`
+  })}${more > 0 && html`<p>${home.moreFindings(more)}</p>${request.live && commandLine(request.command('check'))}`}</section>`
 }
 
-/** How far the values reach; if late, also how far they usually do; after two months, a date. */
-function age({ behindS, usualS, late, lastLocal, gaps }: SeriesLine, request: PageRequest): HtmlPart {
+/** How far the values reach; after two months, a date. */
+function age({ behindS, late, lastLocal, gaps }: SeriesLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
   if (behindS > 60 * DAY && !late && gaps === 0)
@@ -127,7 +129,7 @@ function age({ behindS, usualS, late, lastLocal, gaps }: SeriesLine, request: Pa
     return seconds < 0 ? common.ahead(text) : common.ago(text)
   }
   if (!late) return length(behindS)
-  return html`<strong class="bad">${length(behindS)} (${home.isLate})</strong>${usualS !== null && html` <span class="soft">${home.usual} ${length(usualS)}</span>`}`
+  return html`<strong class="bad">${length(behindS)} (${home.isLate})</strong>`
 }
 
 /** The means of the last days as a small picture. */
@@ -198,7 +200,7 @@ export const overviewView = view({
     const { home } = request.words
     if (data.health.series === 0) return home.empty
     const calm = data.health.fetchingRun === null ? home.upToDate : home.syncing
-    const state = problems(data, request).length > 0 ? home.needs : calm
+    const state = data.health.findings.length > 0 ? home.needs : calm
     // A published page does not change.
     return request.live ? state : home.stateThen(state, localText(request, formatUtc(request.now)))
   },

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openWriter } from '../../../src/db/lock.ts'
+import type { Finding } from '../../../src/findings/finding.ts'
 import { openRun } from '../../../src/sync/record.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
@@ -10,12 +11,15 @@ test('check lists each finding and exits with 6 until none is left', async () =>
   const check = (...args: string[]) => runCommand(tempFolder(), ['check', '--database', store.file, ...args])
   const found = await check('--json')
   expect(found.code).toBe(6)
-  const names = (JSON.parse(found.out) as { check: string; what: string }[]).map((finding) => finding.check)
-  expect(new Set(names)).toEqual(new Set(['gap (absent)', 'gap (unverified)', 'gap (failed)', 'failure', 'quarantine']))
-  const table = await check()
-  expect([table.code, table.out]).toEqual([6, expect.stringMatching(/^check +what\n/)])
-  expect(table.out).toMatch(/or now with `indicator-sync retry --database \S+`/)
-  expect(table.out).toMatch(/failure +\/indicators\/5\?/)
+  const kinds = (JSON.parse(found.out) as Finding[]).map(({ kind, cause }) => [kind, cause])
+  expect(kinds).toEqual([
+    ['failure', 'not-found'],
+    ['quarantine', null],
+    ['gap', 'absent'],
+  ])
+  const { code, out } = await check()
+  expect([code, out]).toEqual([6, expect.stringMatching(/^failure: 1 request failed: /)])
+  expect(out, 'a command is one line, to copy it').toMatch(/^ {2}→ indicator-sync retry --database \S+$/m)
   await heal()
   expect(await check()).toMatchObject({ code: 0, out: 'No findings.\n' })
   expect(await check('--json', '--deep')).toMatchObject({ code: 0, out: '[]\n' })
@@ -23,7 +27,7 @@ test('check lists each finding and exits with 6 until none is left', async () =>
   const deep = await check('--json', '--deep')
   expect([deep.code, JSON.parse(deep.out)]).toMatchObject([
     6,
-    [{ check: 'daily totals', what: expect.stringContaining('10 days') }],
+    [{ kind: 'daily totals', message: expect.stringContaining('10 days') }],
   ])
 })
 

@@ -66,10 +66,10 @@ test('prune --job closes the findings of a deleted job and keeps its values', as
   const findings = async () =>
     (
       JSON.parse((await runCommand(dir, ['check', ...args, '--json'])).out) as {
-        readonly check: string
-        readonly what: string
+        readonly kind: string
+        readonly message: string
       }[]
-    ).filter(({ check, what }) => /\bold\b|4321/.test(what) && check !== 'gap (absent)')
+    ).filter(({ kind, message }) => /\bold\b|4321/.test(message) && kind !== 'gap')
   expect(await findings()).not.toEqual([])
   expect(await runCommand(dir, ['prune', '--job', 'new', ...args])).toMatchObject({
     code: 2,

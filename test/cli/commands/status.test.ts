@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readStatus } from '../../../src/reports/readStatus.ts'
+import { readStatus } from '../../../src/findings/readStatus.ts'
 import { emulate, onlyInFile, runCommand, tempFolder } from '../../kit.ts'
 import { openStore } from '../../store.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
@@ -13,10 +13,10 @@ test('status fits into 60 columns and does not truncate the next step', async ()
   expect((await runCommand(dir, ['sync', 'job.yaml'], serviceAt(emulator.url, emulator.key))).code).toBe(1)
   const text = (await runCommand(dir, ['status'])).out
   expect(text.split('\n').filter((line) => [...line].length > 60)).toEqual([])
-  const [failure] = JSON.parse((await runCommand(dir, ['status', '--json'])).out).failures
-  const plain = text.replaceAll(/\s/g, '')
-  for (const part of [failure.target, failure.message, failure.hint])
-    expect(plain).toContain(String(part).replaceAll(/\s/g, ''))
+  const { findings, failures } = JSON.parse((await runCommand(dir, ['status', '--json'])).out)
+  expect(failures).toHaveLength(1)
+  expect(findings).toMatchObject([{ kind: 'unknown id', subject: 'indicator 424242' }])
+  expect(text.replaceAll(/\s/g, '')).toContain(findings[0].message.replaceAll(/\s/g, ''))
   const ahead = jobFolder({
     'job.yaml': SERIES.replace('2025-01-01', 'today').replace('2025-02-01', '+2d').replace('1739', '544'),
   })

@@ -12,6 +12,7 @@ const SUITES = [
     'test/fetch/faults.process.test.ts',
     'test/model/first.test.ts',
   ],
+  'test/findings/oneList.test.ts',
   ...['archivesLoad', 'discover', 'publish', 'status'].map((name) => `test/cli/commands/${name}.test.ts`),
   ...['series', 'overview', 'asOf', 'states', 'chart.slow', 'sql'].map((name) => `test/page/${name}.test.ts`),
 ]

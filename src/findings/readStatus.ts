@@ -2,16 +2,13 @@ import { expressionBuilder } from 'kysely'
 import type { Reader } from '../db/store.ts'
 import type { FailureOutcome, GapReason } from '../db/tables/codes.ts'
 import type { Database, TableName } from '../db/tables/schema.ts'
-import { unknownNext } from '../job/plannerState.ts'
-import type { AnyParams } from '../service/routes.ts'
-import { formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
-import { findOpenFailures } from './failedRequests.ts'
-import { findGaps, gapCounts, gapText } from './findGaps.ts'
-import { findStaleSeries } from './lag.ts'
-import { withDeadRuns } from './lastRuns.ts'
-import { measureReplyStore, type ReplyStoreState } from './replies.ts'
-import { findMissedRuns } from './rhythm.ts'
-import { readUnknown } from './unknownItems.ts'
+import { withDeadRuns } from '../reports/lastRuns.ts'
+import { measureReplyStore, type ReplyStoreState } from '../reports/replies.ts'
+import { HOUR, type Instant } from '../util/time/instant.ts'
+import { findFindings } from './findFindings.ts'
+import { countGaps } from './findGaps.ts'
+import type { Finding } from './finding.ts'
+import { readFailures } from './readers/requests.ts'
 
 /** A request that failed and has not succeeded since. */
 export interface OpenFailure {
@@ -31,15 +28,6 @@ export interface OpenFailure {
   readonly hint: string | null
   /** If the service does not know the id: the earliest time (UTC) at which a sync requests it again; null if the next sync does. */
   readonly next_at: string | null
-}
-
-/** Reads the last failure of every request that has not fully succeeded since, with its job and next request. */
-export async function readFailures(db: Reader) {
-  const unknown = await readUnknown(db)
-  return (await findOpenFailures(db)).map((failure) => {
-    const item = unknown.get(`${failure.route} ${(JSON.parse(failure.params) as AnyParams).id}`)
-    return { ...failure, next_at: item ? formatUtc(unknownNext(item)) : null }
-  })
 }
 
 /** Reads open failures without their job and series. */
@@ -69,12 +57,10 @@ export interface Status {
   readonly series: readonly StatusSeries[]
   /** Requests that failed and have not succeeded since. */
   readonly failures: readonly OpenFailure[]
-  /** Sentences: jobs whose run is missed, and series that are further behind than usual. */
-  readonly late: readonly string[]
+  /** What is wrong, each cause once, as `check` lists it without reading every value. */
+  readonly findings: readonly Finding[]
   /** Number of gaps by reason. */
   readonly gaps: Readonly<Record<GapReason, number>>
-  /** Sentences: ranges that a job selects and that were never requested. */
-  readonly never_requested: readonly string[]
   /** Number of open quarantine entries. */
   readonly quarantined: number
   /** The size of the stored replies. */
@@ -134,14 +120,12 @@ export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now(
     rows[table] = estimate > SLOW_COUNT_ROWS ? estimate : await count(table)
   }
   const quarantined = kysely.selectFrom('_quarantine').select(countAll).where('resolved_at', 'is', null)
-  const gaps = await findGaps(db, now)
   return {
     runs: await withDeadRuns(db, await kysely.selectFrom('runs').selectAll().limit(5).execute()),
     series: await readFreshness(db, now),
     failures: await readOpenFailures(db),
-    late: [...(await findMissedRuns(db, now)), ...(await findStaleSeries(db, now))].map(({ what }) => what),
-    gaps: gapCounts(gaps),
-    never_requested: gaps.filter(({ reason }) => reason === 'never requested').map(gapText),
+    findings: await findFindings(db, now, { depth: 'state' }),
+    gaps: await countGaps(db, now),
     quarantined: (await quarantined.executeTakeFirstOrThrow()).count,
     replies: await measureReplyStore(db),
     rows,

@@ -4,13 +4,14 @@ import { readQueues } from '../db/queries/queues.ts'
 import type { Reader } from '../db/store.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
+import { findOpenFailures } from '../reports/failedRequests.ts'
+import { findFailedRuns } from '../reports/lastRuns.ts'
+import { findRhythms } from '../reports/rhythm.ts'
+import { readStoredJobs } from '../reports/storedJobs.ts'
 import { CLOCK_ERROR, DAY, formatMillis, type Instant } from '../util/time/instant.ts'
-import { findOpenFailures } from './failedRequests.ts'
-import { findGaps, gapCounts } from './findGaps.ts'
-import { findStaleSeries } from './lag.ts'
-import { findFailedRuns } from './lastRuns.ts'
-import { findRhythms } from './rhythm.ts'
-import { readStoredJobs } from './storedJobs.ts'
+import { findFindings } from './findFindings.ts'
+import { countGaps, countLateSeries } from './findGaps.ts'
+import { STATE_KINDS } from './finding.ts'
 
 /** A sample: its labels and its value; null is left out. */
 type Sample = Readonly<Record<string, string | number | null>>
@@ -122,18 +123,24 @@ export const METRICS: Readonly<Record<string, Metric>> = {
       }))
     },
   },
+  findings: {
+    help: 'Findings of check by kind, without those for which every value is read.',
+    samples: async (db, now) => {
+      const findings = await findFindings(db, now, { depth: 'state' })
+      return STATE_KINDS.map((kind) => ({ kind, value: findings.filter((finding) => finding.kind === kind).length }))
+    },
+  },
   open_failures: {
     help: 'Failed requests without a later success.',
     samples: async (db) => [{ value: (await findOpenFailures(db)).length }],
   },
   gaps: {
     help: 'Gaps by reason.',
-    samples: async (db, now) =>
-      Object.entries(gapCounts(await findGaps(db, now))).map(([reason, value]) => ({ reason, value })),
+    samples: async (db, now) => Object.entries(await countGaps(db, now)).map(([reason, value]) => ({ reason, value })),
   },
   stale_series: {
     help: 'Series whose last value is older than usual.',
-    samples: async (db, now) => [{ value: (await findStaleSeries(db, now)).length }],
+    samples: async (db, now) => [{ value: await countLateSeries(db, now) }],
   },
   missed_runs: {
     help: '1 if a run is overdue, else 0.',

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import type { Reader } from '../db/store.ts'
-import { BEGINNING } from '../db/tables/codes.ts'
-import { epochSeconds } from '../db/tables/sql/expressions.ts'
-import { DAY, formatUtc, type Instant } from '../util/time/instant.ts'
+import type { Reader } from '../../db/store.ts'
+import { BEGINNING } from '../../db/tables/codes.ts'
+import { epochSeconds } from '../../db/tables/sql/expressions.ts'
+import { DAY, type Instant } from '../../util/time/instant.ts'
+import type { ChangedMeaning, Trouble } from '../trouble.ts'
 
 /** The catalogue and the values of an id are requested at different times, at most some weeks apart. */
 const MAX_DISTANCE_S = 31 * DAY
@@ -11,7 +12,7 @@ const MAX_DISTANCE_S = 31 * DAY
 const REPORTED_S = 31 * DAY
 
 /** Finds ids whose name and quantity both changed lately: the service uses them for something else now. */
-export async function findChangedMeanings({ kysely }: Reader, now: Instant): Promise<string[]> {
+export async function findChangedMeanings({ kysely }: Reader, now: Instant): Promise<Trouble[]> {
   const rows = await kysely
     .selectFrom('indicator_unit as u')
     .innerJoin('_fetch as f', 'f.id', 'u.fetch_id')
@@ -47,10 +48,10 @@ export async function findChangedMeanings({ kysely }: Reader, now: Instant): Pro
     ({ unitAt, nameAt }) => Math.abs(unitAt - nameAt) <= MAX_DISTANCE_S && Math.max(unitAt, nameAt) > now - REPORTED_S,
   )
   const first = new Map(recent.toReversed().map((row) => [`${row.kind} ${row.id}`, row]))
-  return [...first.values()]
-    .reverse()
-    .map(
-      ({ kind, id, from_at, oldName, name, oldUnit, unit }) =>
-        `${kind} ${id} was ${oldName} (${oldUnit}) and is ${name} (${unit}) from ${formatUtc(from_at)} on: the service uses the id for something else`,
-    )
+  return [...first.values()].reverse().map((row): Trouble => {
+    const { kind, id, from_at: from, oldName, name, oldUnit, unit, unitAt, nameAt } = row
+    const sinceAt = Math.max(unitAt, nameAt)
+    const meaning: ChangedMeaning = { kind, id, from, oldName, oldUnit, name, unit, sinceAt }
+    return { kind: 'id changed meaning', meaning, sinceAt, jobIds: [], seriesIds: [], cause: null }
+  })
 }

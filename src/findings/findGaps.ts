@@ -1,19 +1,17 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
-import { ALL_GEOS, GAP_REASONS, type GapReason, isAbsence } from '../db/tables/codes.ts'
+import { GAP_REASONS, type GapReason, isAbsence } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { gapsSql, selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
 import type { ViewRows } from '../db/tables/sql/views.ts'
 import type { Job, UserRange } from '../job/job.ts'
 import { unknownNext } from '../job/plannerState.ts'
+import { isGone, type StoredJob } from '../reports/storedJobs.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
-import { findPendingRanges } from './pending.ts'
-import { databaseCommand, readRemedies } from './remedies.ts'
-import { seriesName } from './seriesName.ts'
-import { isGone, type StoredJob } from './storedJobs.ts'
+import { databaseCommand, readCommands } from './commands.ts'
 
 /** A gap in the range that was requested of a series or that a job selects. */
 export interface Gap extends NamedSeries {
@@ -90,7 +88,7 @@ async function readNextRuns(db: Reader, jobs: readonly StoredJob[]): Promise<Rea
 /** Adds local times and the next run that fetches each gap. */
 async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[]> {
   if (rows.length === 0) return []
-  const { jobs, unknown, gapCommand } = await readRemedies(db)
+  const { jobs, unknown, gapCommand } = await readCommands(db)
   const runs = await readNextRuns(db, [...jobs.values()])
   const nextRun = ({ kind, indicator_id, job_id, reason, next_at }: GapRow): string | null => {
     const run = job_id === null ? undefined : runs.get(job_id)
@@ -218,50 +216,73 @@ export function jobGapsText({ within, ranges, nextAt }: JobGaps): string {
   return `${parts} of the ${within} ${ranges === 1 ? 'has' : 'have'} missing data${next} (list: indicator-sync gaps)`
 }
 
+/** Missing periods that may still be published: those of the provisional spans. */
+const selectProvisional = ({ kysely }: Reader) =>
+  kysely
+    .selectFrom('_span as p')
+    .where('p.state', '=', 'provisional')
+    .where('p.reason', '<>', 'stored')
+    .where('p.accepted', '=', 0)
+
 /** Finds missing data in responses that may still be revised. */
 export async function findProvisional(db: Reader): Promise<ListedGap[]> {
-  const series = await db.kysely
-    .selectFrom('series as s')
-    .select(['s.id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
-    .leftJoin(
-      (eb) =>
-        eb
-          .selectFrom('_duty as w')
-          .select(['w.series_id', ({ fn }) => fn.min('w.job_id').as('job_id')])
-          .groupBy('w.series_id')
-          .as('d'),
-      (join) => join.onRef('d.series_id', '=', 's.id'),
-    )
-    .leftJoin('_job as j', 'j.id', 'd.job_id')
-    .select(['d.job_id', 'j.name as job'])
+  const rows = await selectProvisional(db)
+    .innerJoin('series as s', 's.id', 'p.series_id')
+    .select(['p.series_id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone', 'p.geo_id'])
+    .select(['p.from_at', 'p.to_at', 'p.step_s', 'p.missing', 'p.job', 'p.job_id', 'p.tolerated'])
+    .$narrowType<{ to_at: Instant }>()
+    .orderBy('p.series_id')
+    .orderBy('p.geo_id')
+    .orderBy('p.from_at')
     .execute()
-  const byId = new Map(series.map((row) => [row.id, row]))
-  const rows: GapRow[] = []
-  for await (const { seriesId, geoId, from, to, step, missing } of findPendingRanges(db)) {
-    const { id, ...named } = byId.get(seriesId)!
-    const range = { geo_id: geoId, from_at: from, to_at: to, step_s: step, missing }
-    rows.push({ ...named, ...range, series_id: id, reason: 'provisional', next_at: null, tolerated: 0 })
-  }
-  return listGaps(db, rows)
+  return listGaps(
+    db,
+    rows.map((row): GapRow => ({ ...row, reason: 'provisional', next_at: null })),
+  )
 }
 
-/** Describes a gap, with the next run that fetches it. */
-export function gapText(gap: Gap): string {
-  const { geo_id, from, to, job, next, next_at, command } = gap
-  const geos = geo_id === ALL_GEOS ? 'all geos' : `geo ${geo_id}`
-  const end =
-    next !== null
-      ? `next: ${next}${next_at === null || command === null ? '' : `, or now with \`${command}\``}`
-      : command !== null
-        ? `next: \`${command}\``
-        : job === null
-          ? 'no job selects it any more'
-          : `check the id and the geo in ${job}`
-  return `${seriesName(gap)}, ${geos}: ${from} to ${to}; ${end}`
+/** Missing values that may still be published, and the number of their series. */
+export interface ProvisionalCounts {
+  readonly values: number
+  readonly series: number
 }
 
-/** Counts gaps by reason. */
-export const gapCounts = (gaps: readonly Gap[]): Readonly<Record<GapReason, number>> =>
-  Object.fromEntries(
-    GAP_REASONS.map((reason) => [reason, gaps.filter((gap) => gap.reason === reason).length]),
-  ) as unknown as Record<GapReason, number>
+/** Counts missing values in responses that may still be revised. */
+export async function countProvisional(db: Reader): Promise<ProvisionalCounts> {
+  const { values, series } = await selectProvisional(db)
+    .select(({ fn }) => [
+      fn.sum<number | null>('p.missing').as('values'),
+      fn.count<number>('p.series_id').distinct().as('series'),
+    ])
+    .executeTakeFirstOrThrow()
+  return { values: Number(values), series: Number(series) }
+}
+
+/** Describes missing values that may still be published; empty without any. */
+export const provisionalText = ({ values, series }: ProvisionalCounts): string =>
+  values === 0
+    ? ''
+    : `${quantity(values, 'value')} in ${series} series ${values === 1 ? 'has' : 'have'} not been published yet; every sync requests ${values === 1 ? 'it' : 'them'} again (list: indicator-sync gaps --provisional)`
+
+/** Counts gaps by reason, tolerated ones included. */
+export async function countGaps({ kysely }: Reader, now: Instant): Promise<Readonly<Record<GapReason, number>>> {
+  const rows = await kysely
+    .selectFrom(gapsAt(now))
+    .select(({ fn }) => ['reason', fn.countAll<number>().as('count')])
+    // A condition on the view would make SQLite read whole tables.
+    .select((eb) => isMissed(eb).as('isGap'))
+    .groupBy(['reason', 'isGap'])
+    .execute()
+  const counts = new Map(rows.flatMap(({ reason, count, isGap }) => (isGap ? [[reason, Number(count)]] : [])))
+  return Object.fromEntries(GAP_REASONS.map((reason) => [reason, counts.get(reason) ?? 0])) as Record<GapReason, number>
+}
+
+/** Counts the series whose last value is older than usual. */
+export async function countLateSeries({ kysely }: Reader, now: Instant): Promise<number> {
+  const { count } = await kysely
+    .selectFrom(gapsAt(now))
+    .select(({ fn }) => fn.count<number>('series_id').distinct().as('count'))
+    .where('reason', '=', 'late')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}

@@ -1,0 +1,256 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
+import type { IncompleteRun } from '../reports/lastRuns.ts'
+import { roughDuration } from '../reports/rhythm.ts'
+import { seriesName } from '../reports/seriesName.ts'
+import { type StoredJob, sourceName } from '../reports/storedJobs.ts'
+import { durationText, quantity } from '../util/text.ts'
+import { formatUtc } from '../util/time/instant.ts'
+import { ceilTo, formatLocal, localDate } from '../util/time/zone.ts'
+import type { RootTrouble } from './causes.ts'
+import { KEY_COMMAND, QUARANTINE_COMMAND } from './commands.ts'
+import { itemKey } from './readers/requests.ts'
+import type { LackingGeos, SeriesGaps, Trouble } from './trouble.ts'
+
+/* The English sentences of findings. */
+
+/** Writes a command as the user types it. */
+type ToCommand = (words: string) => string
+
+/** Names that a message lists. */
+const MAX_NAMES = 10
+
+/** Lists the first names, and counts the others. */
+function listNames(names: readonly string[], most = MAX_NAMES): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : ''
+  return `${names.slice(0, most).join(', ')}${more}`
+}
+
+const geosText = (geoIds: readonly number[]): string =>
+  geoIds.includes(ALL_GEOS) ? 'all geos' : `${geoIds.length === 1 ? 'geo' : 'geos'} ${listNames(geoIds.map(String))}`
+
+const place = (job: StoredJob): string => (job.file === null ? 'a program without a file' : sourceName(job))
+
+const runText = ({ job, command, part, startedAt }: IncompleteRun): string =>
+  `last run of ${job} (${part ?? command}, started ${startedAt})`
+
+/** The sentence of a failure, without its last dot. */
+const withoutDot = (text: string | null): string => (text ?? 'failed').replace(/\.$/, '')
+
+const itemName = (key: string): string => key.replaceAll('_', ' ')
+
+/** Says that a series or geo never had a value: `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal).` */
+export function lackingGeosText(lacking: LackingGeos): string {
+  const { name, geoIds, stored } = lacking
+  if (geoIds.length === 0) return `${name} has no values: the service responded without any.`
+  const lacks = `${name} has no values for geo ${geoIds.join(', ')}`
+  if (stored.length === 0)
+    return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
+  return `${lacks}; values are stored for ${listNames(stored.map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`)))}.`
+}
+
+const REASONS = {
+  'never requested': 'were never requested',
+  failed: 'are missing because requests failed',
+  unverified: 'are unverified: a response had invalid rows, or lacked values that are stored',
+  absent: 'are missing: the service responded without these values',
+  null: 'are missing: the service sent rows without a value',
+  withdrawn: 'are missing: the service took these values back',
+  late: 'are late',
+  'no values': 'have no values',
+} as const
+
+/** How much is missing, and from when to when. */
+function extentText({ periods, count, range, timeZone }: SeriesGaps): string {
+  const amount = periods === null ? '' : `${quantity(periods, 'period')} in `
+  const [from, to] = [formatLocal(timeZone, range.from), formatLocal(timeZone, range.to)]
+  return `${amount}${quantity(count, 'range')} from ${from} to ${to}`
+}
+
+/** Says when data is requested again, and how to accept that it never comes. */
+function nextText({ reason, nextAt, jobId, ...gaps }: SeriesGaps, toCommand: ToCommand): string {
+  if (reason === 'never requested' || reason === 'failed') return ''
+  if (nextAt !== null) return `; requested again from ${formatUtc(nextAt)} on`
+  const { indicator_id, series_id, timeZone, range } = gaps
+  const to = localDate(timeZone, ceilTo(timeZone, range.to, 'day'))
+  const accept = `gaps accept ${indicator_id} --series ${series_id} --from ${localDate(timeZone, range.from)} --to ${to} --note "known"`
+  const why = jobId === null ? 'no job has it in its window' : 'no sync requests it any more'
+  return `; ${why}. If this is known: \`${toCommand(accept)}\``
+}
+
+function gapText(gaps: readonly SeriesGaps[], toCommand: ToCommand): string {
+  const first = gaps[0]!
+  if (gaps.length > 1)
+    return `data of ${quantity(gaps.length, 'series', 'series')} was never requested: ${listNames(gaps.map(seriesName))}`
+  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${REASONS[first.reason]}${nextText(first, toCommand)}`
+}
+
+/** Says that nothing came after the last value, and how to accept that a series has ended. */
+function lateText(gaps: SeriesGaps, toCommand: ToCommand): string {
+  const { geoIds, timeZone, range, indicator_id } = gaps
+  const last = formatLocal(timeZone, range.from)
+  const accept = `gaps accept ${indicator_id} --series ${gaps.series_id} --from ${localDate(timeZone, range.from)} --note "has ended"`
+  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value after ${last}, which is later than usual; every sync requests it again. Check the source. If the series has ended: \`${toCommand(accept)}\``
+}
+
+const daysText = ([first, last]: readonly [string, string]): string => (first === last ? first : `${first} to ${last}`)
+
+const unitText = (name: string | null, unit: string | null): string => (unit === null ? `${name}` : `${name} (${unit})`)
+
+/** What is wrong, and what a person must do if no command helps. */
+function describe(trouble: Trouble, toCommand: ToCommand): string {
+  switch (trouble.kind) {
+    case 'job file': {
+      const { file, name } = trouble.job
+      return `job file ${file} of ${name} is gone; what it selects stays required. Restore the file, or forget the job`
+    }
+    case 'same name': {
+      const { named } = trouble
+      return `job ${named[0]!.name} is defined ${named.length} times: ${named.map(place).join(' and ')}; rename one, or forget one`
+    }
+    case 'alternating':
+      return `two definitions of job ${trouble.job.name} alternate under ${place(trouble.job)}, so each drops what only the other selects; give each a name of its own`
+    case 'key':
+      return `the service refused the API key: ${listNames(trouble.runs.map(runText))} failed. Set INDICATOR_SYNC_API_KEY to a valid key (\`${toCommand(KEY_COMMAND)}\` tests it), then run the command`
+    case 'service down':
+      return `the service is unavailable: ${listNames(trouble.runs.map(runText))} failed: ${withoutDot(trouble.runs.at(-1)!.message)}`
+    case 'last run':
+      return `${runText(trouble.run)} failed: ${withoutDot(trouble.run.message)}`
+    case 'unfinished': {
+      const { run, nextRunAt } = trouble
+      const next = nextRunAt === null ? '' : `. The first run after that continues; next run: ${formatUtc(nextRunAt)}`
+      return `${runText(run)} did not finish: ${withoutDot(run.message ?? 'it was stopped')}${next}`
+    }
+    case 'never run':
+      return `job ${trouble.job.name} has never run since it was stored at ${trouble.job.definitionAt}. Check its timer or \`schedule\``
+    case 'no run': {
+      const { job, lastAt, usualS, missedFrom } = trouble.rhythm
+      return `job ${job}: no run since ${formatUtc(lastAt)}; it usually runs every ${roughDuration(usualS)}, and was overdue at ${formatUtc(Math.floor(missedFrom))}. Check its timer or \`schedule\``
+    }
+    case 'not judged':
+      return `${quantity(trouble.series, 'series is', 'series are')} not judged by this version: what they lack is not known. The next sync judges them`
+    case 'unknown id': {
+      const name = itemName(itemKey(trouble.failures[0]!))
+      const job = trouble.failures[0]!.job
+      return `the service does not know ${name}. Correct or remove it in ${job === null ? 'the job' : `job ${job}`}; \`${toCommand('discover')}\` lists the indicators. Next request: ${formatUtc(trouble.nextAt)}`
+    }
+    case 'failure': {
+      const { failures, cause } = trouble
+      const targets = listNames(
+        failures.map(({ target }) => target),
+        3,
+      )
+      const { message, entry, job } = failures.at(-1)!
+      const [count, text] = [quantity(failures.length, 'request'), withoutDot(message)]
+      const fix =
+        cause === 'bad-request'
+          ? `. Correct ${entry} of ${job === null ? 'the job' : `job ${job}`}: the service would reject it again`
+          : ''
+      return `${count} failed: ${text}: ${targets}${fix}`
+    }
+    case 'quarantine': {
+      const { target, entries, path, reason, seriesId } = trouble.reply
+      const again = seriesId === null ? 'A later sync requests it again.' : 'A request may bring valid data.'
+      return `${target}: ${quantity(entries, 'entry', 'entries')} in quarantine, first ${path}: ${reason}. ${again} \`${toCommand(QUARANTINE_COMMAND)}\` lists them; dismiss what stays invalid`
+    }
+    case 'geo':
+    case 'no values': {
+      const { job } = trouble.lacking
+      const fix = job === null ? 'the job' : `job ${job}`
+      return `${lackingGeosText(trouble.lacking)} Correct ${fix}, unless they are still to come.`
+    }
+    case 'late':
+      return lateText(trouble.gaps[0]!, toCommand)
+    case 'gap':
+      return gapText(trouble.gaps, toCommand)
+    case 'off the grid': {
+      const { days } = trouble
+      return `${seriesName(days)}, ${geosText(days.geoIds)}: ${quantity(days.count, 'value is', 'values are')} between the periods of the series, ${daysText(days.days)}. They are kept, and stand for no period: compare them with the source. Reported for 31 days`
+    }
+    case 'overlap': {
+      const { days } = trouble
+      return `${seriesName(days)}, ${geosText(days.geoIds)}: ${quantity(days.count, 'day has', 'days have')} more than 25 hours of values, ${daysText(days.days)}`
+    }
+    case 'cadence changed': {
+      const { change } = trouble
+      return `${seriesName(change)}, ${geosText(change.geoIds)}: has a value every ${durationText(change.newStepS)} from ${change.at} on, every ${durationText(change.oldStepS)} before. Check that this is right, or set \`expect\` in the job. Reported for 31 days`
+    }
+    case 'id changed meaning': {
+      const { kind, id, from, oldName, oldUnit, name, unit } = trouble.meaning
+      return `${kind} ${id} was ${unitText(oldName, oldUnit)} and is ${unitText(name, unit)} from ${formatUtc(from)} on: the service uses the id for something else. Check that the job still selects what you want. Reported for 31 days`
+    }
+    case 'out of range':
+      return `${trouble.subject}, ${trouble.what}. Compare it with the source`
+    case 'reference':
+      return `${trouble.subject} ${trouble.what}. Check the database with \`${toCommand('doctor')}\`, then rebuild it with \`${toCommand('replay')}\``
+    case 'daily totals':
+      return `${trouble.subject}, ${trouble.what}. Another program changed values`
+  }
+}
+
+/** Kinds whose message names the series themselves. */
+const OF_ONE_SERIES = ['unknown id', 'quarantine']
+
+/** The series that lack data because of a trouble. */
+function consequencesText({ trouble, consequences }: RootTrouble): string {
+  if (OF_ONE_SERIES.includes(trouble.kind)) return ''
+  const gaps = consequences.flatMap((trouble) =>
+    trouble.kind === 'gap' || trouble.kind === 'late' ? trouble.gaps : [],
+  )
+  const series = [...new Set(gaps.map(seriesName))]
+  return series.length === 0 ? '' : `; missing because of it: ${listNames(series)}`
+}
+
+/** The sentence of a finding: what is wrong, and what is missing because of it. */
+export const findingMessage = (root: RootTrouble, toCommand: ToCommand): string =>
+  describe(root.trouble, toCommand) + consequencesText(root)
+
+const seriesSubject = (gaps: readonly SeriesGaps[], jobs: ReadonlyMap<number, StoredJob>): string => {
+  const { jobId } = gaps[0]!
+  if (gaps.length > 1 && jobId !== null) return `job ${jobs.get(jobId)?.name ?? jobId}`
+  return `${seriesName(gaps[0]!)}, ${geosText(gaps[0]!.geoIds)}`
+}
+
+/** What a finding is about, in some words. */
+export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, StoredJob>): string {
+  switch (trouble.kind) {
+    case 'job file':
+    case 'alternating':
+    case 'never run':
+      return `job ${trouble.job.name}`
+    case 'same name':
+      return `job ${trouble.named[0]!.name}`
+    case 'key':
+    case 'service down':
+      return 'service'
+    case 'last run':
+    case 'unfinished':
+      return `job ${trouble.run.job}`
+    case 'no run':
+      return `job ${trouble.rhythm.job}`
+    case 'not judged':
+      return 'database'
+    case 'unknown id':
+      return itemName(itemKey(trouble.failures[0]!))
+    case 'failure':
+      return trouble.failures.length === 1
+        ? trouble.failures[0]!.target
+        : `job ${trouble.failures[0]!.job ?? ''}`.trim()
+    case 'quarantine':
+      return trouble.reply.target
+    case 'geo':
+    case 'no values':
+      return trouble.lacking.name
+    case 'late':
+    case 'gap':
+      return seriesSubject(trouble.gaps, jobs)
+    case 'off the grid':
+    case 'overlap':
+      return seriesName(trouble.days)
+    case 'cadence changed':
+      return seriesName(trouble.change)
+    case 'id changed meaning':
+      return itemName(`${trouble.meaning.kind} ${trouble.meaning.id}`)
+    default:
+      return trouble.subject
+  }
+}

@@ -1,0 +1,112 @@
+import type { Reader } from '../../db/store.ts'
+import { findRunningRun } from '../../reports/lastRuns.ts'
+import { readUnknown } from '../../reports/unknownItems.ts'
+import { type Instant, parseInstant } from '../../util/time/instant.ts'
+import { hull } from '../../util/time/interval.ts'
+import { gapsAt, isMissed } from '../findGaps.ts'
+import type { SeriesGaps, Trouble } from '../trouble.ts'
+import { findLackingGeos } from './lackingGeos.ts'
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+
+/** The least number that is not null; null if there is none. */
+const least = (numbers: readonly (number | null)[]): number | null => {
+  const known = numbers.filter((number) => number !== null)
+  return known.length === 0 ? null : Math.min(...known)
+}
+
+/** Reads since when data of a series is missing, by series and reason. */
+async function readSince({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
+  const rows = await kysely
+    .selectFrom('_span')
+    .select(({ fn }) => ['series_id', 'reason', fn.min<Instant | null>('since_at').as('since')])
+    .where('state', '=', 'missing')
+    .where('accepted', '=', 0)
+    .where('tolerated', '=', 0)
+    .groupBy(['series_id', 'reason'])
+    .execute()
+  return new Map(
+    rows.flatMap(({ series_id, reason, since }) => (since === null ? [] : [[`${series_id} ${reason}`, since]])),
+  )
+}
+
+/** Reads the missing data that the spans say: for each series, reason and job, without the few lost values that are tolerated. */
+export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGaps[]> {
+  const rows = await db.kysely
+    .selectFrom(gapsAt(now))
+    .innerJoin('series as s', 's.id', 'gaps.series_id')
+    .select(['gaps.series_id', 'gaps.geo_id', 'gaps.reason', 'gaps.job_id'])
+    .select(['s.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
+    .select(({ fn, eb }) => [
+      fn.countAll<number>().as('count'),
+      fn.count<number>('gaps.missing').as('counted'),
+      fn.sum<number | null>('gaps.missing').as('missing'),
+      fn.min<number>('gaps.from_at').as('from'),
+      fn.max<number>('gaps.to_at').as('to'),
+      fn.sum<number>(eb('gaps.to_at', '-', eb.ref('gaps.from_at'))).as('seconds'),
+      fn.min<string | null>('gaps.next_at').as('next'),
+    ])
+    // A condition on the view would make SQLite read whole tables.
+    .select((eb) => eb.and([isMissed(eb), eb('gaps.tolerated', '=', 0)]).as('isGap'))
+    .groupBy(['gaps.series_id', 'gaps.geo_id', 'gaps.reason', 'gaps.job_id'])
+    .groupBy(['s.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone', 'isGap'])
+    .orderBy('gaps.series_id')
+    .orderBy('gaps.geo_id')
+    .execute()
+  const since = await readSince(db)
+  const gaps = rows.filter(({ isGap }) => Boolean(isGap))
+  return [...Map.groupBy(gaps, ({ series_id, reason, job_id }) => `${series_id} ${reason} ${job_id}`).values()].map(
+    (group): SeriesGaps => {
+      const { series_id, kind, indicator_id, time_trunc, geo_agg, time_zone, reason, job_id } = group[0]!
+      const isCounted = group.every(({ count, counted }) => Number(count) === Number(counted))
+      return {
+        ...{ series_id, kind, indicator_id, time_trunc, geo_agg, reason },
+        geoIds: group.map(({ geo_id }) => geo_id),
+        timeZone: time_zone,
+        range: hull(group),
+        count: sum(group.map(({ count }) => Number(count))),
+        periods: isCounted ? sum(group.map(({ missing }) => Number(missing))) : null,
+        seconds: sum(group.map(({ seconds }) => Number(seconds))),
+        sinceAt: since.get(`${series_id} ${reason}`) ?? null,
+        nextAt: least(group.map(({ next }) => (next === null ? null : parseInstant(next)))),
+        jobId: job_id,
+      }
+    },
+  )
+}
+
+/** Finds missing data. A run in progress requests what its job lacks; an unknown id is found by its requests. */
+export async function findMissingTroubles(db: Reader, now: Instant): Promise<Trouble[]> {
+  const gaps = await readSeriesGaps(db, now)
+  const running = await findRunningRun(db)
+  const unknown = await readUnknown(db)
+  const lacking = await findLackingGeos(db, now)
+  const listed = gaps.filter(
+    ({ kind, indicator_id, reason, jobId }) =>
+      reason !== 'no values' &&
+      !(reason === 'never requested' && running !== undefined && jobId === running.job_id) &&
+      !unknown.has(`${kind} ${indicator_id}`),
+  )
+  return [
+    ...lacking.map(
+      (geos): Trouble => ({
+        kind: geos.geoIds.length === 0 ? 'no values' : 'geo',
+        lacking: geos,
+        sinceAt: geos.sinceAt,
+        jobIds: geos.jobId === null ? [] : [geos.jobId],
+        seriesIds: geos.seriesIds,
+        cause: null,
+      }),
+    ),
+    ...listed.map(
+      (series): Trouble => ({
+        kind: series.reason === 'late' ? 'late' : 'gap',
+        gaps: [series],
+        sinceAt: series.sinceAt,
+        jobIds: series.jobId === null ? [] : [series.jobId],
+        seriesIds: [series.series_id],
+        cause: series.reason,
+      }),
+    ),
+  ]
+}

@@ -1,0 +1,122 @@
+import type { NamedSeries } from '../db/engine.ts'
+import type { GapReason } from '../db/tables/codes.ts'
+import type { OpenFailureRow } from '../reports/failedRequests.ts'
+import type { IncompleteRun } from '../reports/lastRuns.ts'
+import type { Rhythm } from '../reports/rhythm.ts'
+import type { StoredJob } from '../reports/storedJobs.ts'
+import type { Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
+
+/* What the readers find: facts of one kind, without words and commands. */
+
+/** The missing data of a series for one reason. */
+export interface SeriesGaps extends NamedSeries {
+  readonly reason: GapReason
+  readonly geoIds: readonly number[]
+  readonly timeZone: string
+  /** From the start of the first gap to the end of the last one. */
+  readonly range: Interval
+  /** The number of gaps. */
+  readonly count: number
+  /** The number of missing periods; null if it is not known. */
+  readonly periods: number | null
+  /** Seconds of missing data of all geos. */
+  readonly seconds: number
+  readonly sinceAt: Instant | null
+  /** The earliest next request; null if no sync will. */
+  readonly nextAt: Instant | null
+  /** The first job whose windows have it; null if none has. */
+  readonly jobId: number | null
+}
+
+/** Selected geos of an indicator for which the service never sent a value. */
+export interface LackingGeos {
+  /** The indicator in words; of an aggregation of geos, the series. */
+  readonly name: string
+  /** The route of the values. */
+  readonly kind: string
+  readonly indicatorId: number
+  readonly seriesIds: readonly number[]
+  /** Geos without any value; empty if the indicator has no values at all. */
+  readonly geoIds: readonly number[]
+  /** The geos for which values are stored. */
+  readonly stored: readonly { readonly id: number; readonly name: string | null }[]
+  /** The job that selects them; null for an unknown one. */
+  readonly job: string | null
+  readonly jobId: number | null
+  readonly sinceAt: Instant | null
+}
+
+/** A reply with open quarantine entries. */
+export interface RejectedReply {
+  readonly fetchId: number
+  readonly runId: number
+  readonly seriesId: number | null
+  readonly target: string
+  readonly entries: number
+  /** The reason of the first entry, and its place in the body. */
+  readonly reason: string
+  readonly path: string
+  readonly sinceAt: Instant
+}
+
+/** Days of a series, by geo. */
+interface SeriesDays extends NamedSeries {
+  readonly geoIds: readonly number[]
+  /** The first and the last local day. */
+  readonly days: readonly [first: string, last: string]
+  /** The number of values or days. */
+  readonly count: number
+}
+
+/** A change of a series to longer periods. */
+export interface CadenceChange extends NamedSeries {
+  readonly geoIds: readonly number[]
+  readonly at: string
+  readonly oldStepS: number
+  readonly newStepS: number
+  readonly sinceAt: Instant
+}
+
+/** An id that the service uses for something else now: the names and units before and after. */
+export interface ChangedMeaning {
+  readonly kind: string
+  readonly id: number
+  readonly from: Instant
+  readonly oldName: string | null
+  readonly oldUnit: string | null
+  readonly name: string | null
+  readonly unit: string | null
+  readonly sinceAt: Instant
+}
+
+/** Facts that readers find, by kind. */
+type Facts =
+  | { readonly kind: 'job file' | 'alternating' | 'never run'; readonly job: StoredJob }
+  | { readonly kind: 'same name'; readonly named: readonly StoredJob[] }
+  | { readonly kind: 'key' | 'service down'; readonly runs: readonly IncompleteRun[] }
+  | { readonly kind: 'last run' | 'unfinished'; readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
+  | { readonly kind: 'no run'; readonly rhythm: Rhythm }
+  | { readonly kind: 'not judged'; readonly series: number }
+  | { readonly kind: 'unknown id'; readonly failures: readonly OpenFailureRow[]; readonly nextAt: Instant }
+  | { readonly kind: 'failure'; readonly failures: readonly OpenFailureRow[] }
+  | { readonly kind: 'quarantine'; readonly reply: RejectedReply }
+  | { readonly kind: 'geo' | 'no values'; readonly lacking: LackingGeos }
+  | { readonly kind: 'late' | 'gap'; readonly gaps: readonly SeriesGaps[] }
+  | { readonly kind: 'off the grid' | 'overlap'; readonly days: SeriesDays }
+  | { readonly kind: 'cadence changed'; readonly change: CadenceChange }
+  | { readonly kind: 'id changed meaning'; readonly meaning: ChangedMeaning }
+  | { readonly kind: 'out of range' | 'reference' | 'daily totals'; readonly subject: string; readonly what: string }
+
+/** Facts of one kind, and what they are about. */
+export type Trouble = Facts & {
+  readonly sinceAt: Instant | null
+  readonly jobIds: readonly number[]
+  readonly seriesIds: readonly number[]
+  /** A word for scripts; see `Finding.cause`. */
+  readonly cause: string | null
+}
+
+export type FailureTrouble = Extract<Trouble, { readonly kind: 'failure' }>
+/** Missing data. */
+export type GapTrouble = Extract<Trouble, { readonly gaps: unknown }>

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { findFindings } from '../../src/findings/findFindings.ts'
+import type { FindingKind } from '../../src/findings/finding.ts'
+import { ms, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+import type { Store } from '../store.ts'
+
+const DAY = 86_400_000
+const seconds = (text: string): number => ms(text) / 1000
+const found = async (store: Store, wanted: FindingKind, now: number) =>
+  (await findFindings(store, now / 1000, { depth: 'state' })).filter(({ kind }) => kind === wanted)
+
+test('values between the periods of a series are one finding, for a month after they were loaded', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  market.state.strays = ['2025-10-12T11:07:00Z', '2025-10-12T15:20:00Z', '2025-10-14T09:30:00Z'].map(seconds)
+  const now = ms('2025-11-04T12:00:00Z')
+  const yaml = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'
+  await market.run(store, yaml, now)
+  expect(await found(store, 'off the grid', now)).toMatchObject([
+    {
+      subject: 'indicator 5',
+      message: expect.stringMatching(/: 3 values are between the periods of the series, 2025-10-12 to 2025-10-14\./),
+      command: null,
+    },
+  ])
+  expect(await found(store, 'off the grid', now + 32 * DAY)).toEqual([])
+})
+
+test('a change to longer periods is a finding for a month', async () => {
+  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  const change = seconds('2025-10-31T23:00:00Z')
+  let now = ms('2025-11-01T12:00:00Z')
+  market.state.has = (at) => at < now / 1000 && (at < change || at % 7200 === 3600)
+  const yaml = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-12-31 }, lookback: 2d }]'
+  await market.run(store, yaml, now)
+  expect(await found(store, 'cadence changed', now)).toEqual([])
+  now = ms('2025-11-25T12:00:00Z')
+  await market.run(store, yaml, now)
+  expect(await found(store, 'cadence changed', now)).toMatchObject([
+    {
+      subject: 'indicator 5',
+      message: expect.stringMatching(
+        /^indicator 5, geos 3, 4: has a value every 2\.0 h from 2025-11-01 on, every 60 min before\./,
+      ),
+      command: null,
+    },
+  ])
+  expect(await found(store, 'cadence changed', now + 32 * DAY)).toEqual([])
+})
