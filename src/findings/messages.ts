@@ -150,7 +150,7 @@ function describe(trouble: Trouble, toCommand: ToCommand): string {
     case 'quarantine': {
       const { target, entries, path, reason, seriesId } = trouble.reply
       const again = seriesId === null ? 'A later sync requests it again.' : 'A request may bring valid data.'
-      return `${target}: ${quantity(entries, 'entry', 'entries')} in quarantine, first ${path}: ${reason}. ${again} \`${toCommand(QUARANTINE_COMMAND)}\` lists them; dismiss what stays invalid`
+      return `${target}: ${quantity(entries, 'rejected row or field', 'rejected rows or fields')}, first ${path}: ${reason}. ${again} \`${toCommand(QUARANTINE_COMMAND)}\` lists them; dismiss what stays invalid`
     }
     case 'geo':
     case 'no values': {

@@ -230,7 +230,7 @@ async function writeTimelines(
     const stretch = cadences.get(geoId)?.at(-1)
     const gridStep = stretch?.grid && !isCalendarStep(stretch.grid.step) ? stretch.grid.step : null
     const step = extent === null ? null : (gridStep ?? stepsAt.get(geoId) ?? before?.step ?? null)
-    await writeTimeline(tx, seriesId, before, { geoId, extent, step, kind: stretch?.kind ?? null })
+    await writeTimeline(tx, seriesId, before, { geoId, extent, step, kind: stretch?.kind ?? 'irregular' })
   }
 }
 

@@ -42,7 +42,7 @@ test('every reader reports the same findings, one for each cause', async () => {
     'gap: indicator 5, geo 4 (absent)',
   ])
   const [, , quarantine, geo, , gap] = findings
-  expect(quarantine!.message).toContain('144 rows or fields could not be parsed')
+  expect(quarantine!.message).toContain('144 rejected rows or fields')
   expect(geo!.message).toContain('has no values for geo 97, 98, 99')
   expect(gap!.message).toMatch(/: \d{3} periods in \d{3} ranges from /)
 

@@ -140,7 +140,7 @@ describe('the ends of a timeline', () => {
 
   test('a timeline with nothing but null has none', async () => {
     expect(timeline(await loaded(sent(0, 1, { values: [{ geo: 3, at: at(0), value: null }] })))).toEqual([
-      { first_at: null, last_at: null, step_s: null, kind: null },
+      { first_at: null, last_at: null, step_s: null, kind: 'irregular' },
     ])
   })
 })

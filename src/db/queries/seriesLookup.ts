@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../../util/time/instant.ts'
 import { prepareQuery } from '../prepared.ts'
 import type { Reader } from '../store.ts'
@@ -38,16 +38,17 @@ const geosOfSeries = prepareQuery((db, { seriesId }: { seriesId: number }) =>
 export const readGeos = async (db: Kysely<Database>, seriesId: number): Promise<number[]> =>
   (await geosOfSeries.all(db, { seriesId })).map(({ geo_id }) => geo_id)
 
-/** Whether values other than null are stored for a series and geo `g`. */
-export const hasValues = (eb: ExpressionBuilder<Database & { g: Database['series_geo'] }, 'g'>) =>
-  eb.exists(
-    eb
-      .selectFrom('_day as d')
-      .select('d.day')
-      .whereRef('d.series_id', '=', 'g.series_id')
-      .whereRef('d.geo_id', '=', 'g.geo_id')
-      .where('d.count', '>', 0),
-  )
+/** The ids of series that this version has not judged: an earlier one loaded them. */
+export async function readUnjudged({ kysely }: Pick<Reader, 'kysely'>): Promise<number[]> {
+  const rows = await kysely
+    .selectFrom('series_geo')
+    .select('series_id')
+    .distinct()
+    .where('kind', 'is', null)
+    .orderBy('series_id')
+    .execute()
+  return rows.map(({ series_id }) => series_id)
+}
 
 /** Reads the first or last instant with a value of a series and geo, optionally after or before an instant. */
 export async function readEndOfValues(

@@ -1,4 +1,5 @@
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
+import { readUnjudged } from '../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../db/store.ts'
 import { JUDGEMENT } from '../../judge/version.ts'
 import { DAY, floorToSecond, formatMillis, type Instant } from '../../util/time/instant.ts'
@@ -15,31 +16,17 @@ const RECENT_S = 62 * DAY
 const SHORT_STRETCH_S = 31 * DAY
 
 /** Reads the series with coverage, whose spans other rules decided. */
-const readCovered = (kysely: Reader['kysely']) =>
-  kysely.selectFrom('_coverage').select('series_id').distinct().execute()
+async function readCovered({ kysely }: Reader): Promise<number[]> {
+  const rows = await kysely.selectFrom('_coverage').select('series_id').distinct().execute()
+  return rows.map(({ series_id }) => series_id)
+}
 
 /** Finds series that this version has not judged: an earlier one loaded them, so nothing is known to be missing of them. */
-export async function findUnjudged({ kysely }: Reader): Promise<Trouble[]> {
-  const unknown = await kysely
-    .selectFrom('series_geo as g')
-    .select('g.series_id')
-    .distinct()
-    .where('g.kind', 'is', null)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('_day as d')
-          .select('d.day')
-          .whereRef('d.series_id', '=', 'g.series_id')
-          .whereRef('d.geo_id', '=', 'g.geo_id')
-          .where('d.count', '>', 0),
-      ),
-    )
-    .execute()
-  const judged = await kysely.selectFrom('_judged').select('rules').executeTakeFirst()
-  const ids = judged?.rules === JUDGEMENT ? unknown : await readCovered(kysely)
-  if (ids.length === 0) return []
-  const seriesIds = ids.map(({ series_id }) => series_id)
-  return [{ kind: 'not judged', series: ids.length, sinceAt: null, jobIds: [], seriesIds, cause: null }]
+export async function findUnjudged(db: Reader): Promise<Trouble[]> {
+  const judged = await db.kysely.selectFrom('_judged').select('rules').executeTakeFirst()
+  const seriesIds = judged?.rules === JUDGEMENT ? await readUnjudged(db) : await readCovered(db)
+  if (seriesIds.length === 0) return []
+  return [{ kind: 'not judged', series: seriesIds.length, sinceAt: null, jobIds: [], seriesIds, cause: null }]
 }
 
 /** The columns that name a series. */

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Engine } from '../../db/engine.ts'
-import { hasValues } from '../../db/queries/seriesLookup.ts'
+import { readUnjudged } from '../../db/queries/seriesLookup.ts'
 import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
@@ -15,19 +15,6 @@ import { cadenceInput, readCadences } from './cadences.ts'
 import { readExtent, writeTimeline } from './extents.ts'
 import { recordMissing } from './recordMissing.ts'
 import { decideAgain } from './updateCadences.ts'
-
-/** The ids of series with values that were never judged: an earlier version loaded them. */
-async function findUnjudged({ kysely }: Pick<Store, 'kysely'>): Promise<number[]> {
-  const rows = await kysely
-    .selectFrom('series_geo as g')
-    .select('g.series_id')
-    .distinct()
-    .where('g.kind', 'is', null)
-    .where(hasValues)
-    .orderBy('g.series_id')
-    .execute()
-  return rows.map(({ series_id }) => series_id)
-}
 
 /**
  * Judges the series that an earlier version loaded, each in a transaction of its own: the steps of their days, their cadences, the ends of
@@ -46,7 +33,7 @@ export async function judgeStored(
     readonly onProgress?: (done: number, total: number) => void
   } = {},
 ): Promise<number> {
-  const unjudged = await findUnjudged(store)
+  const unjudged = await readUnjudged(store)
   const now = (): Instant => Math.floor(nowMs() / 1000)
   for (const [i, seriesId] of unjudged.entries()) {
     if (signal?.aborted) return i
@@ -97,7 +84,7 @@ export async function judgeSeries(
     const { geoId } = timeline
     const found = await readExtent(tx, seriesId, geoId)
     extents.set(geoId, found && { first: found.first, last: found.last })
-    const kind = cadences.get(geoId)?.at(-1)?.kind ?? null
+    const kind = cadences.get(geoId)?.at(-1)?.kind ?? 'irregular'
     await writeTimeline(tx, seriesId, timeline, { geoId, extent: found, step: found?.step ?? null, kind })
   }
   await recordMissing(tx, {
