@@ -331,8 +331,8 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
       for (const geo of entry.geoIds.length === 0 ? [null] : entry.geoIds) {
         const standing = standingOf(truth, unit, geo)
         const by = plan.do === 'restate' ? 'must' : dutyOf(standing, unit.to, now, entry)
-        // A unit of the current month may be requested until the month is over.
-        const month = entry.trunc === null && isMonthly(scene, entry.key)
+        // A unit of the current month may be requested until the month is over. Grouping by shorter units does not shorten the periods.
+        const month = unitOf(entry.trunc) === 'day' && isMonthly(scene, entry.key)
         const last = month ? border(SERVICE_ZONE, unit.from, 'month', 1) : unit.to
         const later = by === 'not' ? dutyOf(standing, last, now, entry) : by
         // A monthly value appears and is revised at the start of its month. Without stored values, the month is
