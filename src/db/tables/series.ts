@@ -41,7 +41,9 @@ export const series_geo = table(
     first_at: optional(instant('Start of the first period with a value other than NULL')),
     last_at: optional(instant('Start of the last period with a value other than NULL')),
     step_s: optional(integer('Length of the last period')),
-    kind: optional(word<CadenceKind>(`Cadence of the last stretch: ${CADENCE_KIND}; NULL until it is judged, after a migration`)),
+    kind: optional(
+      word<CadenceKind>(`Cadence of the last stretch: ${CADENCE_KIND}; NULL until it is judged, after a migration`),
+    ),
   },
   { key: ['series_id', 'geo_id'], references: { series: ['series_id'] }, withoutRowid: true },
 )
