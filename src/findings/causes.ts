@@ -1,5 +1,5 @@
 import type { OpenFailureRow } from '../reports/failedRequests.ts'
-import { FINDING_KINDS } from './finding.ts'
+import { FINDING_KINDS, type FindingKind } from './finding.ts'
 import type { FailureTrouble, GapTrouble, Trouble } from './trouble.ts'
 
 /* Which troubles follow from others. Pure. */
@@ -29,6 +29,11 @@ const isLeftByRun = (cause: Trouble, trouble: Trouble): boolean =>
 /** Whether requests failed in some runs, and for their reason. */
 const failedIn = ({ failures }: FailureTrouble, matches: (failure: OpenFailureRow) => boolean): boolean =>
   failures.every(matches)
+
+const CAUSING: readonly FindingKind[] = [
+  ...(['job file', 'key', 'service down', 'last run', 'unfinished', 'never run', 'no run'] as const),
+  ...(['unknown id', 'failure', 'quarantine'] as const),
+]
 
 /** Whether a trouble follows from another one directly. The cause has the earlier kind. */
 function follows(trouble: Trouble, cause: Trouble): boolean {
@@ -74,8 +79,10 @@ export function findRoots(troubles: readonly Trouble[]): RootTrouble[] {
   const sorted = troubles.toSorted((a, b) => rank(a) - rank(b))
   const roots = new Map<Trouble, Trouble>()
   const consequences = new Map<Trouble, Trouble[]>()
+  // Most troubles are of the last kinds, which cause nothing.
+  const causes = sorted.filter(({ kind }) => CAUSING.includes(kind))
   for (const trouble of sorted) {
-    const cause = sorted.find((other) => follows(trouble, other))
+    const cause = causes.find((other) => follows(trouble, other))
     const root = cause ? roots.get(cause)! : trouble
     roots.set(trouble, root)
     if (root === trouble) consequences.set(trouble, [])

@@ -331,8 +331,8 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
       for (const geo of entry.geoIds.length === 0 ? [null] : entry.geoIds) {
         const standing = standingOf(truth, unit, geo)
         const by = plan.do === 'restate' ? 'must' : dutyOf(standing, unit.to, now, entry)
-        // A unit of the current month may be requested until the month is over. Grouping by shorter units does not shorten the periods.
-        const month = unitOf(entry.trunc) === 'day' && isMonthly(scene, entry.key)
+        // A unit of the current month may be requested until the month is over.
+        const month = entry.trunc === null && isMonthly(scene, entry.key)
         const last = month ? border(SERVICE_ZONE, unit.from, 'month', 1) : unit.to
         const later = by === 'not' ? dutyOf(standing, last, now, entry) : by
         // A monthly value appears and is revised at the start of its month. Without stored values, the month is
@@ -348,6 +348,11 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         // Units settled for every lookback so far may be merged with older ones: a longer lookback requests them again.
         const isLonger = entry.lookback > (scene.lookbacks.get(entry.key) ?? 0)
         if (need === 'not' && isLonger) put(entry.key, geo, unit, 'may')
+        // If a monthly series is grouped by shorter units, its values decide whether its periods are these or months.
+        const monthEnd = border(SERVICE_ZONE, unit.from, 'month', 1)
+        const isGrouped = entry.trunc !== null && isMonthly(scene, entry.key)
+        if (need === 'not' && isGrouped && dutyOf(standing, monthEnd, now, entry) !== 'not')
+          put(entry.key, geo, unit, 'may')
         put(entry.key, geo, unit, absent && isAbsentDue(scene, truth, entry, unit, geo) ? 'may' : duty)
       }
   }

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { Finding } from '../../findings/finding.ts'
 import type { Job } from '../../job/job.ts'
 import {
   isNotifyUrl,
@@ -15,13 +16,16 @@ import { eventsTo, type Logger } from '../../util/log.ts'
 import { version } from '../../util/package.ts'
 import { redact } from '../../util/redact.ts'
 import { asSyncError } from '../../util/systemErrors.ts'
+import { quantity } from '../../util/text.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 import { environment } from '../settings/config.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { summaryJson, summaryText } from '../text/summary.ts'
 
-/** The number of failures in a message. */
-const MAX_FAILURES_SHOWN = 10
+/** The number of failures and of findings in a message. */
+const MAX_SHOWN = 10
+/** The number of findings in the text of a message. */
+const MAX_IN_TEXT = 3
 /** The maximum length of the text of a ping. */
 const PING_CHARACTERS = 10_000
 
@@ -75,7 +79,8 @@ interface Notification {
 /** Sends notifications in the background. */
 export interface Notifier {
   started(job: Job): void
-  ended(job: Job, summary: Summary): void
+  /** `readFindings`: reads what is wrong with the database after the run; only called if somebody is notified. */
+  ended(job: Job, summary: Summary, readFindings: () => Promise<readonly Finding[]>): Promise<void>
   /** Notifies of a run that did not start, or ended with an unexpected error. */
   broke(job: Job, error: unknown): void
   /** Drops undelivered messages; later ones are sent within a second or two. */
@@ -86,7 +91,14 @@ export interface Notifier {
 
 /** The summary of a run as JSON, with its first failures. */
 const shortSummary = (summary: Summary): object =>
-  summaryJson({ ...summary, failures: summary.failures.slice(0, MAX_FAILURES_SHOWN) })
+  summaryJson({ ...summary, failures: summary.failures.slice(0, MAX_SHOWN) })
+
+/** The first findings, and how many there are. */
+function findingLines(findings: readonly Finding[]): string[] {
+  const shown = findings.slice(0, MAX_IN_TEXT).map(({ kind, message }) => `${kind}: ${message}`)
+  const more = findings.length - shown.length
+  return more > 0 ? [...shown, `${quantity(more, 'more finding')}: indicator-sync check`] : shown
+}
 
 /** Notifies the targets of the flags and of each job. Logs a warning if a message cannot be delivered. */
 export function createNotifier(
@@ -144,10 +156,14 @@ export function createNotifier(
   }
   return {
     started: (job) => notifyTargets(job, { event: 'start', ok: true, text: `${job.name}: started.`, more: {} }),
-    ended: (job, summary) => {
+    async ended(job, summary, readFindings) {
       const { outcome, earlyEnd } = summary
+      if (!(targets.get(job) ?? []).some(({ on }) => on.includes(outcome))) return
       const ok = outcome === 'done' || earlyEnd instanceof BudgetError
-      notifyTargets(job, { event: outcome, ok, text: summaryText(summary), more: shortSummary(summary) })
+      const findings = await readFindings()
+      const text = [summaryText(summary), ...findingLines(findings)].join('\n')
+      const more = { ...shortSummary(summary), findings: findings.slice(0, MAX_SHOWN) }
+      notifyTargets(job, { event: outcome, ok, text, more })
     },
     broke: (job, thrown) => {
       const { code, message, hint = null } = asSyncError(thrown)

@@ -3,6 +3,7 @@ import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import type { Durability, Store } from '../../db/store.ts'
 import { countJobGaps } from '../../findings/findGaps.ts'
+import type { Finding } from '../../findings/finding.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notification.ts'
 import { NO_COUNTS } from '../../load/counts.ts'
@@ -105,7 +106,7 @@ export async function runJobs(
       if (summary.earlyEnd && !(summary.earlyEnd instanceof NoReplyError)) stoppedBy ??= job
       summaries.push(summary)
       unfinished.delete(job)
-      notifier.ended(job, summary)
+      await notifier.ended(job, summary, () => readFindings(store, nowMs()))
     }
     return { code: signals.code() ?? worstCode(summaries), summaries }
   } catch (error) {
@@ -114,6 +115,12 @@ export async function runJobs(
   } finally {
     await closers.close().finally(notifier.finish)
   }
+}
+
+/** Reads what is wrong with the database. Loaded only if somebody is notified of it. */
+async function readFindings(store: Store, nowMs: number): Promise<readonly Finding[]> {
+  const { findFindings } = await import('../../findings/findFindings.ts')
+  return findFindings(store, Math.floor(nowMs / 1000), { depth: 'state' })
 }
 
 /** Opens the database as its only writer. A queue must survive a crash of the server, because workers would miss its requests. */
