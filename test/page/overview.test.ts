@@ -425,6 +425,24 @@ test.each([
   expect(text.length).toBeLessThan(most)
 })
 
+test('what every geo lacks is listed once', async () => {
+  const store = await tempStore()
+  const lost = (at: number) => at >= ms('2025-06-03T10:00Z') / 1000 && at < ms('2025-06-03T14:00Z') / 1000
+  const service = await source({ geos: [3, 4], has: (at, geo) => !lost(at) && (geo === 3 || at % 86_400 !== 0) })
+  const job = 'series: [{ indicators: [7], window: { from: 2025-05-25, to: 2025-06-09 }, lookback: 2d }]'
+  await service.run(store, job, '2025-07-01T12:00:00Z')
+  const read = async (query = '') => {
+    const path = `/coverage/7${query}`
+    const { holes } = await readSeriesCoverage(requestOf(store, path, { id: '7' }))
+    return holes.map(({ geo, from, missing }) => `${geo} ${from.slice(0, 13)} ${missing}`)
+  }
+  const whole = '0 2025-06-03T12 4'
+  expect((await read()).filter((hole) => !hole.startsWith('4 '))).toEqual([whole])
+  expect(await read()).toHaveLength(16)
+  expect(await read('?geo=3')).toEqual(['3 2025-06-03T12 4'])
+  expect(await read('?geo=4')).toHaveLength(16)
+})
+
 test('the coverage of all series is by month for up to two years, else by year', async () => {
   const read = async (...args: Parameters<typeof filledFile>) => {
     const reader = openReader(await filledFile(...args))

@@ -96,6 +96,16 @@ async function countRejects({ store }: PageRequest, seriesId: number): Promise<n
   return Number(count)
 }
 
+/** Lists what every known geo lacks for the same reason once, for all geos. */
+function joinGeos(holes: readonly CoverageInterval[], geoIds: readonly number[]): readonly CoverageInterval[] {
+  if (geoIds.length < 2) return holes
+  const equal = Map.groupBy(holes, ({ from, to, reason, missing, jobId }) => [from, to, reason, missing, jobId].join())
+  return [...equal.values()].flatMap((group) => {
+    const lacking = new Set(group.map(({ geoId }) => geoId))
+    return geoIds.every((geoId) => lacking.has(geoId)) ? [{ ...group[0]!, geoId: ALL_GEOS }] : group
+  })
+}
+
 /** Reads the coverage of a series: its years by month, and one year by day with its missing data. */
 export async function readSeriesCoverage(request: PageRequest) {
   const row = await findSeriesByPath(request, request.params.id)
@@ -133,12 +143,13 @@ export async function readSeriesCoverage(request: PageRequest) {
   const isRepeated = ({ geoId, reason, from, to }: CoverageInterval): boolean =>
     geoId !== ALL_GEOS &&
     intervals.some((all) => all.geoId === ALL_GEOS && all.reason === reason && all.from <= from && all.to >= to)
-  const holes: CoverageInterval[] = intervals
+  const listed: CoverageInterval[] = intervals
     .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
     .filter((interval) => interval.reason !== null && overlaps(interval, { from, to }))
     .filter((interval) => !isRepeated(interval))
     .concat(outside.map((part) => ({ ...UNREQUESTED, geoId: geo ?? ALL_GEOS, ...part })))
     .sort((a, b) => a.from - b.from || a.to - b.to)
+  const holes = geo === null ? joinGeos(listed, geoIds) : listed
   const years = periodBorders(zone, reach, 'year').slice(0, -1)
   const months = (january: number) =>
     computePeriods(lines, periodBorders(zone, periodAt(zone, january, 'year'), 'month'), geoIds)
