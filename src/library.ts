@@ -107,7 +107,7 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
 export async function plan(job: Job, options: PlanOptions): Promise<Iterable<PlannedRequest>> {
   const { store, service = SERVICES[LIVE], now = systemClock } = options
   const at = now()
-  const { plannerState, catalogue } = await readStateAndCatalogue(store, at, [job])
+  const { plannerState, catalogue } = await readStateAndCatalogue(store, [job])
   const storedJob = await findStoredJob(store, job.name, undefined)
   const selection = { job, jobId: storedJob?.id ?? null, service, now: at, options: planOptions(options) }
   const duties = await previewDuties(store, storedJob?.id, selection, catalogue)

@@ -65,7 +65,7 @@ export async function judge({ folder, runs, say }: Bench): Promise<Section> {
     say(`judge: run ${run + 1} of ${runs}`)
     await take('judge every series and write what changed', () => judgeAll(store, NOW * 1000))
     await take('plan', async () => {
-      const plannerState = await readPlannerState(store, NOW)
+      const plannerState = await readPlannerState(store)
       return [...planJob({ job, options: {}, service, now: NOW, plannerState, duties: groupDuties([]) })].length
     })
     await take('gaps', () => findGaps(store, NOW))

@@ -41,6 +41,8 @@ export interface Absence extends Interval {
   readonly sinceAt: Instant
   readonly checkedAt: Instant
   readonly reason: MissingReason
+  /** The number of missing periods; null when their step is not known. */
+  readonly periods: number | null
 }
 
 /** The ends of the stored values of a series and geo. */
@@ -130,9 +132,7 @@ export const EMPTY_STATE: PlannerState = {
 }
 
 /** The longest time between two attempts. */
-const LONGEST_PAUSE_S = 182 * DAY
-/** Seconds after which an absence is not requested again, because the next wait would be too long. */
-export const GIVEN_UP = LONGEST_PAUSE_S - DAY
+export const LONGEST_PAUSE_S = 182 * DAY
 /** Seconds by which a request may be early, because scheduled runs do not start at exactly the same time every day. */
 export const EARLY_S = 3_600
 

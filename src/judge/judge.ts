@@ -10,11 +10,12 @@ import {
   unverifiedNext,
 } from '../job/plannerState.ts'
 import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
-import { hull, type Interval, intersect, overlaps, subtract } from '../util/time/interval.ts'
+import { hull, type Interval, intersect, overlaps, splitAt, subtract } from '../util/time/interval.ts'
 import { findPeriods, isCalendarStep } from '../util/time/periods.ts'
 import { ceilTo, floorTo } from '../util/time/zone.ts'
 import { type Finality, findSettledPart } from './finality.ts'
 import type { Span, StoredSeries, Want } from './judgeTypes.ts'
+import { repeatInRounds } from './repeats.ts'
 
 /*
  * What is complete, what is missing and what comes next: the only place that decides it. Pure, and reads no values. The rules are
@@ -58,9 +59,8 @@ export function judgeAhead(wants: readonly Want[], stored: StoredSeries, now: In
   ])
   named.delete(ALL_GEOS)
   const geoIds = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b)
-  const firstAt = Math.min(ALWAYS, ...stored.timelines.map(beginOf))
   const coverage = [...stored.coverage].sort((a, b) => a.from - b.from)
-  const context: JudgeContext = { wants, stored: { ...stored, coverage }, finality, firstAt, now }
+  const context: JudgeContext = { wants, stored: { ...stored, coverage }, finality, now }
   const spans: Span[] = []
   for (const geoId of geoIds) spans.push(...judgeGeo(context, geoId, known.get(geoId), shared))
   if (!known.has(ALL_GEOS)) spans.unshift(...judgeOthers(context, spans))
@@ -78,14 +78,8 @@ interface JudgeContext {
   readonly wants: readonly Want[]
   readonly stored: StoredSeries
   readonly finality: Finality
-  /** The first instant with a value of any geo. */
-  readonly firstAt: Instant
   readonly now: Instant
 }
-
-/** The first instant with a value; of a timeline whose ends are not known yet, any instant may be. */
-const beginOf = ({ extent, kind }: Timeline): Instant =>
-  extent ? extent.firstAt : kind === null ? Number.NEGATIVE_INFINITY : ALWAYS
 
 /** The spans of a geo that depend on requests alone. */
 interface GeoSpans {
@@ -115,12 +109,11 @@ function judgeGeo(
   let spans = key === null ? undefined : shared.get(key)
   if (!spans) {
     const rows = precedence(stored.coverage, ofGeo)
-    const firstAt = timeline ? beginOf(timeline) : ALWAYS
-    spans = judgeRequests(context, { wants, rows, failures, firstAt })
+    spans = judgeRequests(context, { wants, rows, failures })
     if (key !== null) shared.set(key, spans)
   }
   const { uncovered } = spans
-  const covered = timeline ? repeatOutside(context, timeline, wants, spans.covered) : spans.covered
+  const covered = repeatOutside(context, timeline, wants, spans.covered)
   const missing = judgeMissing(context, geoId, covered)
   const end = timeline?.extent
     ? judgeEnd(context, timeline, wants, covered)
@@ -138,9 +131,10 @@ function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): readonly S
   const wants = context.wants.filter(({ geoIds }) => geoIds === null)
   const rows = stored.coverage.filter(({ geo }) => geo === ALL_GEOS)
   const failures = stored.failures.filter(({ geoIds }) => geoIds === null)
-  const requests = { wants, rows, failures, firstAt: ALWAYS }
+  const requests = { wants, rows, failures }
   if (ofGeos.length === 0) {
-    const { covered, uncovered } = judgeRequests(context, requests)
+    const { covered: replied, uncovered } = judgeRequests(context, requests)
+    const covered = repeatOutside(context, undefined, wants, replied)
     return accept([...covered, ...uncovered, ...judgeNoValues(undefined, wants, covered, [])], stored, ALL_GEOS)
   }
   const listed = ofGeos.filter(
@@ -184,22 +178,12 @@ interface WantedPart extends Interval {
   readonly wants: readonly Want[]
 }
 
-/** Splits an interval where other intervals begin or end. */
-function split(interval: Interval, borders: readonly Instant[]): Interval[] {
-  const { from, to } = interval
-  const isInside = (at: Instant): boolean => at > from && at < to
-  // Most rows have no border inside, and there are many rows.
-  if (!borders.some(isInside)) return [interval]
-  const inside = [...new Set(borders.filter(isInside))].sort((a, b) => a - b)
-  return [from, ...inside].map((at, i) => ({ from: at, to: inside[i] ?? to }))
-}
-
 /** The instants at which required ranges begin or end. */
 const listEnds = (wants: readonly Want[]): Instant[] => wants.flatMap((want) => [want.from, endAhead(want)])
 
 /** Splits an interval at borders, among them the ends of required ranges, and lists the entries that require each part. */
 const splitByWants = (interval: Interval, wants: readonly Want[], borders: readonly Instant[]): WantedPart[] =>
-  split(interval, borders).map(({ from, to }) => ({
+  splitAt(interval, borders).map(({ from, to }) => ({
     from,
     to,
     wants: wants.filter((want) => want.from < to && endAhead(want) > from),
@@ -223,8 +207,6 @@ interface Requests {
   /** The coverage, in order and without overlaps. */
   readonly rows: readonly Coverage[]
   readonly failures: StoredSeries['failures']
-  /** The first instant with a value of the geo. */
-  readonly firstAt: Instant
 }
 
 const judgeRequests = (context: JudgeContext, requests: Requests): GeoSpans => ({
@@ -233,38 +215,33 @@ const judgeRequests = (context: JudgeContext, requests: Requests): GeoSpans => (
 })
 
 /** Judges the coverage. */
-function judgeRows(context: JudgeContext, { wants, rows, firstAt }: Requests): Span[] {
+function judgeRows(context: JudgeContext, { wants, rows }: Requests): Span[] {
   const ends = listEnds(wants)
   const covered: Span[] = []
   for (const row of rows)
-    for (const part of splitByWants(row, wants, ends)) covered.push(...judgeCovered(context, row, part, firstAt))
+    for (const part of splitByWants(row, wants, ends)) covered.push(...judgeCovered(context, row, part))
   return covered
 }
 
 /** Rules 22–24: a part of a row of coverage, split where it is final for one entry and not for another. */
-function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, firstAt: Instant): Span[] {
-  const { finality, now } = context
+function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: WantedPart): Span[] {
   const { wants } = part
-  const begin = row.geo === ALL_GEOS ? context.firstAt : firstAt
   const settledTo = ({ lookbackS, earlierLookbacks = [] }: Pick<Want, 'lookbackS' | 'earlierLookbacks'>): Instant =>
     findSettledPart(row, { ...finality, lookbackS, earlierLookbacks }, now).to
   const borders = wants.length === 0 ? [settledTo(finality)] : wants.map(settledTo)
-  const { fetchedAt, state, sinceAt } = row
-  const reply = { state, fetchedAt }
+  const { fetchedAt, settledFor, state, sinceAt } = row
+  const reply = { state, fetchedAt, settledFor }
   const { job, jobId } = firstJob(wants)
   const isAhead = isFuture(fetchedAt, now)
   const refreshNext = (refreshing: readonly Want[]): Instant =>
     isAhead ? now : fetchedAt + Math.min(...refreshing.map(({ refreshS }) => refreshS))
-  return split(part, borders).map(({ from, to }): Span => {
+  return splitAt(part, borders).map(({ from, to }): Span => {
     const isFinal = borders.every((border) => border >= to)
     const revisable = wants.filter((_, i) => borders[i]! < to)
     const dates: (Instant | null)[] = []
     if (revisable.length > 0) dates.push(refreshNext(revisable))
     if (wants.length > 0 && state === 'unverified')
       dates.push(Math.max(refreshNext(wants), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
-    // C6: the service may publish an earlier begin.
-    if (wants.length > 0 && isFinal && state === 'empty' && from < begin)
-      dates.push(repeatNext(firstWanted(wants), fetchedAt, now))
     const isVerified = state !== 'unverified'
     return {
       geoId: ALL_GEOS,
@@ -287,32 +264,39 @@ function judgeCovered(context: JudgeContext, row: Coverage, part: WantedPart, fi
   })
 }
 
-const firstWanted = (wants: readonly Want[]): Instant => Math.min(...wants.map(({ sinceAt }) => sinceAt))
-
-/** The next request of a final range without values, at doubling distances since values were first expected. */
-const repeatNext = (sinceAt: Instant, fetchedAt: Instant, now: Instant): Instant =>
-  isFuture(fetchedAt, now) ? now : unknownNext({ sinceAt, lastAt: fetchedAt }) - EARLY_S
-
 /**
- * C7 and C8: final data after the last value, or of a geo without any value, may still be published, so it is requested again. The day of
- * the last value is not: once a later value is stored, its missing periods are known.
+ * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. The day of the last value
+ * is not repeated: once a later value is stored, its missing periods are known.
  */
 function repeatOutside(
-  { finality: { zone, unit }, now }: JudgeContext,
-  { extent, kind }: Timeline,
+  { finality, now }: JudgeContext,
+  timeline: Timeline | undefined,
   wants: readonly Want[],
   covered: readonly Span[],
 ): readonly Span[] {
-  if (kind === null || wants.length === 0) return covered
-  const end = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY
-  if ((covered.at(-1)?.to ?? end) <= end) return covered
-  const from = extent ? ceilTo(zone, end, unit) : end
-  // Values are expected once the period after the last one has ended.
-  const sinceAt = extent ? extent.lastAt + 2 * extent.stepS : firstWanted(wants)
+  // Values of a timeline whose ends are not known yet may be stored.
+  if (timeline?.kind === null || wants.length === 0) return covered
+  const extent = timeline?.extent ?? null
+  const lastEnd = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY
+  const from = covered.some(({ to }) => to > lastEnd) ? ceilTo(finality.zone, lastEnd, finality.unit) : ALWAYS
   return covered.flatMap((span): Span[] => {
-    if (span.to <= from || span.state !== 'complete' || span.job === null) return [span]
-    const nextAt = repeatNext(sinceAt, span.reply!.fetchedAt, now)
-    return split(span, [from]).map((part) => (part.from < from ? { ...span, ...part } : { ...span, ...part, nextAt }))
+    if (span.state !== 'complete' || span.job === null) return [span]
+    if (extent === null || (span.reply!.state === 'empty' && span.from < extent.firstAt)) {
+      const requiring = wants.filter((want) => want.from < span.to && endAhead(want) > span.from)
+      return repeatInRounds(
+        span,
+        requiring.map(({ sinceAt }) => sinceAt),
+        finality,
+        now,
+      )
+    }
+    if (span.to <= from) return [span]
+    // Values are expected once the period after the last one has ended.
+    const expectedAt = [lastEnd + extent.stepS]
+    return splitAt(span, [from]).flatMap((part) => {
+      const whole = { ...span, ...part }
+      return part.from < from ? [whole] : repeatInRounds(whole, expectedAt, finality, now)
+    })
   })
 }
 
@@ -384,12 +368,16 @@ function judgeMissing({ stored, finality, now }: JudgeContext, geoId: number, co
       const { from, to, state, job, jobId, nextAt } = verified[i]!
       const part = { from: Math.max(from, absence.from), to: Math.min(to, absence.to) }
       const last = parts.at(-1)
-      if (last && last.to === part.from && last.state === (state === 'complete' ? 'missing' : state))
+      if (
+        last &&
+        last.to === part.from &&
+        last.jobId === jobId &&
+        last.job === job &&
+        last.state === (state === 'complete' ? 'missing' : state)
+      )
         parts[parts.length - 1] = {
           ...last,
           to: part.to,
-          job: last.job ?? job,
-          jobId: last.jobId ?? jobId,
           nextAt: earliest([last.nextAt, nextAt]),
         }
       else
@@ -410,17 +398,17 @@ function judgeMissing({ stored, finality, now }: JudgeContext, geoId: number, co
     for (const span of parts) {
       const isLeft = span.state === 'missing' && (span.job === null || next === null)
       const nextAt = span.state === 'provisional' ? span.nextAt : isLeft ? null : next! - EARLY_S
-      spans.push(withPeriods({ ...span, nextAt, isTolerated: tolerated }, finality))
+      const isWhole = span.from === absence.from && span.to === absence.to
+      const periods = isWhole ? absence.periods : countAbsent(finality.zone, span)
+      spans.push({ ...span, nextAt, isTolerated: tolerated, periods })
     }
   }
   return spans
 }
 
-/** Counts the periods of a span by its step. */
-function withPeriods(span: Span, { zone }: Finality): Span {
-  const { from, to, stepS } = span
-  return { ...span, periods: stepS === null ? null : countPeriods(zone, { from, to }, stepS) }
-}
+/** The number of periods in a part of an absence; null if it has none. */
+const countAbsent = (zone: string, { from, to, stepS }: Span): number | null =>
+  stepS === null ? null : countPeriods(zone, { from, to }, stepS)
 
 /** The number of periods that begin in an interval, which starts with one. */
 function countPeriods(zone: string, { from, to }: Interval, stepS: number): number {
@@ -437,11 +425,15 @@ function createTolerance(zone: string, absences: readonly Absence[]): (absence: 
   const short = absences.filter(isShort)
   if (short.length === 0) return () => false
   const lost = new Map<number, number>()
-  for (const { from, to } of short) {
-    const day = floorTo(zone, from, 'day')
-    lost.set(day, (lost.get(day) ?? 0) + to - from)
-  }
-  return (absence) => isShort(absence) && lost.get(floorTo(zone, absence.from, 'day'))! <= TOLERATED_SHARE * DAY
+  const dayOf = (at: Instant): Instant => floorTo(zone, at, 'day')
+  for (const { from, to } of short)
+    for (let at = from; at < to; ) {
+      const end = Math.min(to, ceilTo(zone, at + 1, 'day'))
+      lost.set(dayOf(at), (lost.get(dayOf(at)) ?? 0) + end - at)
+      at = end
+    }
+  const isMany = (at: Instant): boolean => lost.get(dayOf(at))! > TOLERATED_SHARE * DAY
+  return (absence) => isShort(absence) && !isMany(absence.from) && !isMany(absence.to - 1)
 }
 
 /** C7: what follows the last value of a timeline that publishes on, as far as it was requested. */

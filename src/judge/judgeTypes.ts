@@ -82,7 +82,7 @@ export interface Span extends Interval {
   /** Why values are missing or expected; null if none are. In a provisional span, missing values may still be published. */
   readonly reason: GapReason | null
   /** The reply that covers it; null for spans without one, and for missing periods. */
-  readonly reply: Pick<Coverage, 'state' | 'fetchedAt'> | null
+  readonly reply: Pick<Coverage, 'state' | 'fetchedAt' | 'settledFor'> | null
   /** The number and length in seconds of missing periods; null if they are not known. */
   readonly periods: number | null
   readonly stepS: number | null

@@ -31,6 +31,8 @@ interface Candidate {
   /** Days with due absences, without others between them. */
   readonly window: Interval
   readonly unit: Unit
+  /** Whether it is requested as a whole: the service probably has no values. */
+  readonly isWhole: boolean
   readonly plan: (window: Interval) => PlannedRequest
 }
 
@@ -69,13 +71,14 @@ export function isAbsenceDue({ jobId, plannerState, now }: PlanContext): boolean
 }
 
 /** Plans the smallest request for a candidate: one day, or one month or year of a series grouped by it. */
-const planSmall = (zone: string, { window, unit, plan }: Candidate): PlannedRequest =>
-  plan(firstUnits(zone, window, unit, 1))
+const planSmall = (zone: string, { window, unit, isWhole, plan }: Candidate): PlannedRequest =>
+  plan(isWhole ? window : firstUnits(zone, window, unit, 1))
 
 /** Plans as many whole days of a candidate as fit into a number of periods; null if none fits. */
-function fitShare(zone: string, { window, unit, plan }: Candidate, periods: number): PlannedRequest | null {
+function fitShare(zone: string, { window, unit, isWhole, plan }: Candidate, periods: number): PlannedRequest | null {
   const whole = plan(window)
   if (whole.periods! <= periods) return whole
+  if (isWhole) return null
   let count = Math.floor(periods / plan(firstUnits(zone, window, unit, 1)).periods!)
   for (; count > 0; count--) {
     const planned = plan(firstUnits(zone, window, unit, count))
@@ -99,9 +102,9 @@ function* listCandidates(planning: PlanContext, { selected, spans }: SeriesRepea
   const size = candidateSize(service, selected, geoIds)
   const absences = spans.filter(isAbsent)
   const silences = spans.filter(isSilent)
-  for (const { lacking, groups } of [
-    { lacking: absences, groups: groupGeos(planning, selected, absences, geoIds) },
-    { lacking: silences, groups: groupSilences(planning, selected, silences) },
+  for (const { lacking, groups, isWhole } of [
+    { lacking: absences, groups: groupGeos(planning, selected, absences, geoIds), isWhole: false },
+    { lacking: silences, groups: groupSilences(planning, selected, silences), isWhole: true },
   ])
     for (const group of groups)
       for (const window of cut(group.holes, size)) {
@@ -115,7 +118,12 @@ function* listCandidates(planning: PlanContext, { selected, spans }: SeriesRepea
           dueAt: Math.min(...inside.map(({ nextAt }) => nextAt!)),
           window,
           unit: finality.unit,
-          plan: (part) => request(part, { geoIds: dueGeoIds, reason: 'absent' }),
+          isWhole,
+          plan(part) {
+            const planned = request(part, { geoIds: dueGeoIds, reason: 'absent' })
+            // A reply without values is small: each day counts as one period.
+            return isWhole ? { ...planned, periods: Math.round((part.to - part.from) / DAY) } : planned
+          },
         }
       }
 }
@@ -140,7 +148,7 @@ function groupSilences(planning: PlanContext, selected: SelectedSeries, silences
   if (!geoIds.includes(ALL_GEOS)) return groupGeos(planning, selected, silences, geoIds)
   const silent = [...new Set(silences.map(({ geoId }) => geoId))]
   return groupGeos(planning, selected, silences, silent).map((group) => {
-    const isWhole = entry.geoAgg !== null || group.geoIds.length >= state.timelines.length
+    const isWhole = entry.geoAgg !== null || state.timelines.every(({ geoId }) => group.geoIds.includes(geoId))
     return isWhole ? { ...group, geoIds: [ALL_GEOS] } : group
   })
 }

@@ -79,7 +79,7 @@ export function planRun(
 /** Reads the current state of the database for the planner. */
 async function readPlanning({ store, service, nowMs }: SyncContext, request: PlanRequest): Promise<PlanContext> {
   const now = Math.floor(nowMs() / 1000)
-  return { ...request, service, now, plannerState: await readPlannerState(store, now, [request.job]) }
+  return { ...request, service, now, plannerState: await readPlannerState(store, [request.job]) }
 }
 
 async function* planBatches(context: SyncContext, request: PlanRequest, plan: RunPlan): AsyncGenerator<Batch, void> {

@@ -4,17 +4,10 @@ import { isAboutValues } from '../db/tables/rows.ts'
 import type { Job } from '../job/job.ts'
 import { hasBudget } from '../job/pace.ts'
 import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
-import {
-  GIVEN_UP,
-  NO_ATTEMPTS,
-  type PlannerState,
-  type SeriesState,
-  type Timeline,
-  UNKNOWN_SERIES,
-} from '../job/plannerState.ts'
+import { NO_ATTEMPTS, type PlannerState, type SeriesState, type Timeline, UNKNOWN_SERIES } from '../job/plannerState.ts'
 import { toTimeline } from '../load/spans/readStored.ts'
 import { readUnknown } from '../reports/unknownItems.ts'
-import { CLOCK_ERROR, floorToSecond, type Instant } from '../util/time/instant.ts'
+import { floorToSecond, type Instant } from '../util/time/instant.ts'
 import { readAttempts } from './readAttempts.ts'
 import { readCatalogue } from './readCatalogue.ts'
 
@@ -109,12 +102,8 @@ async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<numb
   return new Map(rows.map(({ job_id, finished_at }) => [job_id!, floorToSecond(finished_at)]))
 }
 
-/** Reads the state of the database for the planner of some jobs, without absences that are no longer checked. */
-export async function readPlannerState(
-  db: Reader,
-  now: Instant = Math.floor(Date.now() / 1000),
-  jobs: readonly Job[] = [],
-): Promise<PlannerState> {
+/** Reads the state of the database for the planner of some jobs. */
+export async function readPlannerState(db: Reader, jobs: readonly Job[] = []): Promise<PlannerState> {
   const coverage = await db.kysely
     .selectFrom('_coverage')
     .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
@@ -131,10 +120,7 @@ export async function readPlannerState(
   const absences = await db.kysely
     .selectFrom('_absent')
     .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step', 'reason'])
-    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
-    .where((eb) =>
-      eb.or([eb(eb('checked_at', '-', eb.ref('since_at')), '<=', GIVEN_UP), eb('checked_at', '>', now + CLOCK_ERROR)]),
-    )
+    .select(['since_at as sinceAt', 'checked_at as checkedAt', 'missing as periods'])
     .orderBy('series_id')
     .orderBy('from_at')
     .execute()
@@ -171,7 +157,7 @@ export async function readPlannerState(
 }
 
 /** Reads the state of the database and the catalogue for the planner. */
-export const readStateAndCatalogue = async (db: Reader, now: Instant, jobs: readonly Job[]) => ({
-  plannerState: await readPlannerState(db, now, jobs),
+export const readStateAndCatalogue = async (db: Reader, jobs: readonly Job[]) => ({
+  plannerState: await readPlannerState(db, jobs),
   catalogue: await readCatalogue(db),
 })

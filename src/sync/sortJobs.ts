@@ -31,7 +31,7 @@ export async function sortJobs(
 ): Promise<readonly Job[]> {
   if (jobs.length < 2 || !jobs.some(({ pace }) => hasBudget(pace))) return jobs
   const now = Math.floor(nowMs() / 1000)
-  const { plannerState, catalogue } = await readStateAndCatalogue(store, now, jobs)
+  const { plannerState, catalogue } = await readStateAndCatalogue(store, jobs)
   const lastRuns = await readLastRuns(store)
   const common = { service, now, plannerState, requested: createRegister() }
   const waiting: { readonly job: Job; readonly oldest: number; readonly lastRun: number }[] = []

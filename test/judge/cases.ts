@@ -45,6 +45,7 @@ export const absence = (from: number, to: number, over: Partial<Absence> = {}): 
   to: at(to),
   step: HOUR,
   reason: 'absent',
+  periods: (to - from) * 24,
   sinceAt: at(to + 3),
   checkedAt: at(to + 3),
   ...over,

@@ -222,7 +222,7 @@ describe('missing periods', () => {
   ])('$title', check)
 
   test('the periods of a part are counted by their step', () => {
-    const days = { ...WHOLE, absences: [absence(3, 4), absence(9, 12, { step: DAY })] }
+    const days = { ...WHOLE, absences: [absence(3, 4), absence(9, 12, { step: DAY, periods: 3 })] }
     const periods = judge([want()], store(days), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
     expect(periods).toEqual([24, 3])
     const halves = { coverage: [covered(0, 30)], absences: [absence(27, 29)] }
@@ -406,30 +406,77 @@ describe('the next request', () => {
       .filter(({ state }) => state === 'complete')
       .map(({ from, to, nextAt }) => [toDay(from), toDay(to), nextAt === null ? null : toDay(nextAt + HOUR)])
 
-  test('days after the last value are requested at doubling distances since a value was expected, but not its own day', () => {
+  test('days after the last value are requested in rounds since a value was expected, but not its own day', () => {
     const ended = (fetched: number, kind: Timeline['kind'] = 'regular') => ({
       coverage: [covered(0, 30, { fetchedAt: at(fetched) + HOUR })],
       timelines: [timeline(1, 0, 20.5, { kind })],
     })
     expect(repeats(ended(32))).toEqual([
       [0, 21, null],
-      [21, 30, toDay(at(32 + 12.5) + HOUR)],
+      [21, 30, toDay(at(20.5 + 16) + HOUR)],
     ])
-    expect(repeats(ended(39), 60).at(-1)).toEqual([21, 30, toDay(at(39 + 19.5) + HOUR)])
+    expect(repeats(ended(39), 60).at(-1)).toEqual([21, 30, toDay(at(20.5 + 32) + HOUR)])
     expect(repeats(ended(32, 'irregular'))).toHaveLength(2)
     expect(repeats(ended(32, null))).toEqual([[0, 30, null]])
-    expect(repeats(ended(900), 1000).at(-1)).toEqual([21, 30, toDay(at(900 + 182) + HOUR)])
+    expect(repeats(ended(900), 1000).at(-1)).toEqual([21, 30, toDay(at(20.5 + 256 + 4 * 182) + HOUR)])
     expect(repeats(ended(32), 40, [])).toEqual([[0, 30, null]])
     expect(repeats(ended(50), 40).at(-1)).toEqual([21, 30, toDay(at(40) + HOUR)])
   })
 
-  test('a geo without any value is requested at doubling distances since it was required', () => {
+  test('a geo without any value is requested in rounds since it was required', () => {
     const nulls = timeline(1, 0, 0, { extent: null, kind: 'irregular' })
     const coverage = [covered(0, 30, { fetchedAt: at(36) })]
-    expect(repeats({ timelines: [nulls], coverage })).toEqual([[0, 30, 73]])
-    expect(repeats({ timelines: [nulls], coverage }, 40, [want({ sinceAt: at(34) })])).toEqual([[0, 30, 39]])
+    expect(repeats({ timelines: [nulls], coverage })).toEqual([[0, 30, 64]])
+    expect(repeats({ timelines: [nulls], coverage }, 40, [want({ sinceAt: at(34) })])).toEqual([[0, 30, 38]])
     const empty = [covered(0, 30, { state: 'empty', fetchedAt: at(36) })]
-    expect(repeats({ timelines: [], coverage: empty })).toEqual([[0, 30, 73]])
+    expect(repeats({ timelines: [], coverage: empty })).toEqual([[0, 30, 64]])
+  })
+
+  test('a merged row has the time of its oldest reply, but its newer days were requested later', () => {
+    // A nightly run fetched each day three days after its end, and the rows were merged.
+    const merged = covered(0, 40, { fetchedAt: at(3), settledFor: 2 * DAY })
+    const stored = { timelines: [timeline(1, 0, 20)], coverage: [merged] }
+    // Rounds are 1, 2, 4, 8, 16 and 32 days after day 20. Day 25 was last requested on day 27, so the round of day 28 is its next one.
+    expect(repeats(stored, 60, [want({ to: at(40) })])).toEqual([
+      [0, 20, null],
+      [20, 22, toDay(at(24) + HOUR)],
+      [22, 26, toDay(at(28) + HOUR)],
+      [26, 34, toDay(at(36) + HOUR)],
+      [34, 40, toDay(at(52) + HOUR)],
+    ])
+  })
+
+  test('each job has rounds of its own, and the next of any counts', () => {
+    const coverage = [covered(0, 30, { state: 'empty', fetchedAt: at(100) })]
+    const wants = [want(), want({ job: 'other', sinceAt: at(99) }), want({ to: at(0), sinceAt: at(100) })]
+    expect(repeats({ timelines: [], coverage }, 100, wants)).toEqual([[0, 30, 101]])
+    expect(repeats({ timelines: [], coverage }, 100)).toEqual([[0, 30, 128]])
+  })
+
+  test('a geo that a job names is requested again although other geos have values', () => {
+    const wants = [want(), want({ geoIds: [7], job: 'other' })]
+    const stored = store({ coverage: [covered(0, 30, { fetchedAt: at(40) })] })
+    const spans = judge(wants, stored, at(40)).filter(({ geoId, reason }) => geoId === 7 && reason === null)
+    expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([64])
+  })
+
+  test('a missing period that only partly lies in a job is requested only there', () => {
+    const stored = store({ coverage: WHOLE.coverage, absences: [absence(5, 9)] })
+    const spans = judge([want({ from: at(7) })], stored, at(40)).filter(({ reason }) => reason === 'absent')
+    expect(spans.map(({ from, to, job, nextAt }) => [toDay(from), toDay(to), job, nextAt !== null])).toEqual([
+      [5, 7, null, false],
+      [7, 9, 'nightly', true],
+    ])
+  })
+
+  test('a run over midnight counts on both of its days', () => {
+    const short = { step: 300, periods: 1 }
+    const stored = {
+      ...WHOLE,
+      absences: [absence(3.9, 4.5, short), absence(4.75, 4.75 + 300 / 86_400, short), absence(6, 6 + 1 / 288, short)],
+    }
+    const marked = judge([want()], store(stored), at(40)).filter(({ reason }) => reason === 'absent')
+    expect(marked.map(({ isTolerated }) => isTolerated)).toEqual([false, false, true])
   })
 
   test('an empty range before the first value is requested again, and one after it is not', () => {
@@ -440,7 +487,7 @@ describe('the next request', () => {
       covered(25, 30, { fetchedAt: at(36) }),
     ]
     expect(repeats({ timelines: [timeline(1, 10, 30)], coverage }).map(([, , next]) => next)).toEqual([
-      73,
+      64,
       null,
       null,
       null,
@@ -473,11 +520,11 @@ describe('the next request', () => {
     expect(nextOf('absent', missing(17))).toBe(null)
   })
 
-  test('an empty range before the first value is requested at doubling distances since it was first wanted', () => {
+  test('an empty range before the first value is requested in rounds since it was first wanted', () => {
     const coverage = [covered(0, 12, { state: 'empty', fetchedAt: at(34) }), covered(12, 30, { fetchedAt: at(34) })]
     const spans = judge([want({ sinceAt: at(30) })], store({ coverage, timelines: [timeline(1, 12, 30)] }), at(40))
     expect(spans.map(describeSpan)).toEqual(['geo 1, 0–12: complete', 'geo 1, 12–30: complete'])
-    expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([39, null])
+    expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([38, null])
   })
 
   test('an empty range between values is not', () => {

@@ -201,17 +201,31 @@ describe('days of which a reply lacks too many values (rule 10)', () => {
 
 test('replies merged for a monthly series have the age of their oldest part', () => {
   const [first, second] = [day(30) + 10 * HOUR, day(33) + 10 * HOUR]
-  const empty = { ...none, lookback: DAY }
+  const hourly = (n: number) => ({ lookback: DAY, values: new Map([[4, { at: [day(n)], steps: HOUR }]]) })
   const month = new Map([[3, { at: [day(32)], steps: 30 * DAY }]])
   const { coverage } = history(
-    { ...empty, at: first, days: [1, 32] },
-    { ...empty, at: second, days: [20, 32] },
+    { ...hourly(2), at: first, days: [1, 32] },
+    { ...hourly(21), at: second, days: [20, 32] },
     { at: second, days: [32, 33], values: month, lookback: DAY },
   )
   const october = coverage.find(({ to }) => to === day(32))!
   expect(october).toMatchObject({ from: day(1), fetchedAt: first })
   // The value of October was fetched before the month was over.
   expect(october.settledFor).toBeLessThan(0)
+})
+
+test('empty replies of different nights keep their times, because each is requested again', () => {
+  const later = { ...none, lookback: DAY, at: day(20) + 10 * HOUR }
+  const replies = [
+    { ...later, days: [1, 9] },
+    { ...later, at: later.at + DAY, days: [1, 2] },
+    { ...later, at: later.at + DAY + HOUR / 2, days: [2, 3] },
+  ] as const
+  const { coverage } = history(...replies)
+  expect(coverage.map(({ from, to, fetchedAt }) => [from, to, fetchedAt])).toEqual([
+    [day(1), day(3), later.at + DAY],
+    [day(3), day(9), later.at],
+  ])
 })
 
 test('a dismissal alone changes nothing: the next reply with the same rejects is trusted', () => {

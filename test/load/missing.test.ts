@@ -43,7 +43,7 @@ describe('a known geo that is missing in a reply for all geos', () => {
     let calls = 0
     for (let n = 1; n < 40; n++) calls += (await market.run(store, rolling, night(n))).length
     expect(calls).toBeLessThan(2 * 39)
-    expect(store.get('select count(*) from _coverage')).toBeLessThan(12)
+    expect(store.get('select count(*) from _coverage')).toBeLessThan(16)
     expect(await gapsOf(store)).toEqual([])
     const back = ms('2025-12-13T23:00:00Z') / 1000
     market.state.has = (i, geo) => geo === 3 || i < end || i >= back

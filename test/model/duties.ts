@@ -497,9 +497,19 @@ function judgeShare(scene: Scene, plan: Plan, { byUnit, weights }: Duties, { fet
   const absent = asked.filter(({ fetch }) => fetch.reason === 'absent')
   const others = asked.filter(({ fetch }) => fetch.reason !== 'absent')
   const isPart = (part: Question): boolean => others.some(({ question }) => inside(part, question))
+  /** Days without values count as one period each, because they are probably empty. */
+  const isSilent = ({ key, geos, window }: Question): boolean =>
+    [...(scene.oracle.get(key)?.values ?? [])].every(
+      ([geo, values]) =>
+        (geos !== null && !geos.includes(geo)) ||
+        [...values.keys()].every((at) => at < window!.from || at >= window!.to),
+    )
   const count = (one: Question, window = one.window!): number =>
     (weights.get(one.key) ?? HOURLY)(one.geos) * (window.to - window.from)
-  const sum = (all: typeof asked): number => all.reduce((total, { question }) => total + count(question), 0)
+  const countAbsent = (one: Question): number =>
+    isSilent(one) ? Math.round((one.window!.to - one.window!.from) / DAY) : count(one)
+  const sum = (all: typeof asked, weigh = count): number =>
+    all.reduce((total, { question }) => total + weigh(question), 0)
   const last = scene.absentAt.get(plan.job)
   const isDaily = last === undefined || scene.now - last >= DAY - HOUR
   // The plan also counts windows of an id that this run finds to be unknown.
@@ -507,19 +517,21 @@ function judgeShare(scene: Scene, plan: Plan, { byUnit, weights }: Duties, { fet
   const share = Math.floor(sum(others.filter(({ question }) => !isPart(question))) / 10)
   const [first] = absent
   const small = first
-    ? count(
-        first.question,
-        unitsOf(first.question.window!.from, first.question.window!.to, unitOf(first.question.trunc))[0]!,
-      )
+    ? isSilent(first.question)
+      ? countAbsent(first.question)
+      : count(
+          first.question,
+          unitsOf(first.question.window!.from, first.question.window!.to, unitOf(first.question.trunc))[0]!,
+        )
     : 0
   const limit = plan.do === 'restate' ? 0 : Math.max(share, isDaily || isCut ? small : 0)
   scene.tally.comparisons++
   // The length of events is not known. A rounding error is no period.
-  if (!(sum(absent) <= limit + 0.001) && !Number.isNaN(sum(asked)))
+  if (!(sum(absent, countAbsent) <= limit + 0.001) && !Number.isNaN(sum(asked)))
     differ(
       `${plan.do}: more periods of what is absent than its share`,
       limit,
-      absent.map(({ question }) => [question.target, count(question)]),
+      absent.map(({ question }) => [question.target, countAbsent(question)]),
     )
   for (const { question } of absent)
     for (const unit of unitsOf(question.window!.from, question.window!.to, unitOf(question.trunc))) {

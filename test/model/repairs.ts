@@ -108,8 +108,8 @@ const REPAIRS: readonly Mutant[] = [
   mutant(
     'what is not settled is merged',
     'load/coverage/decideCoverage.ts',
-    'Math.min(last.settledFor, row.settledFor) >= longestLookback ||',
-    'Math.min(last.settledFor, row.settledFor, longestLookback) >= -Infinity ||',
+    'Math.min(last.settledFor, row.settledFor) >= longestLookback &&',
+    'Math.min(last.settledFor, row.settledFor, longestLookback) >= -Infinity &&',
   ),
   mutant('three whole days show a regular timeline', 'judge/limits.ts', 'REGULAR_DAYS = 7', 'REGULAR_DAYS = 3'),
   mutant('a value shows that every day has one', 'judge/limits.ts', 'DAILY_DAYS = 28', 'DAILY_DAYS = 1'),

@@ -62,13 +62,13 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J4: an empty range after the first value is requested again',
-    "state === 'empty' && from < begin)",
-    "state === 'empty')",
+    "span.reply!.state === 'empty' && span.from < extent.firstAt)",
+    "span.reply!.state === 'empty')",
   ),
   judge(
     'J4: an empty range before the first value is never requested again',
-    "state === 'empty' && from < begin)",
-    "state === 'empty' && from > begin)",
+    "span.reply!.state === 'empty' && span.from < extent.firstAt)",
+    "span.reply!.state === 'empty' && span.from > extent.firstAt)",
   ),
   judge('J5: a timeline is late at once', 'dueAt: from + allowedS,', 'dueAt: from,'),
   judge(
@@ -98,17 +98,21 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J6: a geo with nothing but nulls is never requested again',
-    'const end = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY',
-    'const end = extent ? extent.lastAt + extent.stepS : Number.POSITIVE_INFINITY',
+    "if (extent === null || (span.reply!.state === 'empty' && span.from < extent.firstAt)) {",
+    "if (extent !== null && (span.reply!.state === 'empty' && span.from < extent.firstAt)) {",
   ),
   judge(
     'J5: what follows the last value is requested every night',
-    'const sinceAt = extent ? extent.lastAt + 2 * extent.stepS : firstWanted(wants)',
-    'const sinceAt = extent ? now : firstWanted(wants)',
+    'const expectedAt = [lastEnd + extent.stepS]',
+    'const expectedAt = [now]',
   ),
-  judge('J5: the day of the last value is requested again', 'ceilTo(zone, end, unit)', 'floorTo(zone, end, unit)'),
-  judge('J7: no loss is tolerated', '<= TOLERATED_SHARE * DAY', '< 0 * TOLERATED_SHARE * DAY'),
-  judge('J7: a day may lose all short periods', '<= TOLERATED_SHARE * DAY', '<= DAY / TOLERATED_SHARE'),
+  judge(
+    'J5: the day of the last value is requested again',
+    'ceilTo(finality.zone, lastEnd, finality.unit)',
+    'floorTo(finality.zone, lastEnd, finality.unit)',
+  ),
+  judge('J7: no loss is tolerated', '> TOLERATED_SHARE * DAY', '> 0 * TOLERATED_SHARE * DAY'),
+  judge('J7: a day may lose all short periods', '> TOLERATED_SHARE * DAY', '> DAY / TOLERATED_SHARE'),
   judge(
     'J7: losses of longer steps are tolerated',
     'step !== null && step < TOLERANT_BELOW_S',

@@ -59,6 +59,7 @@ const lost = (step: number, ...places: readonly number[]) =>
     to: OCTOBER + (place + 1) * step,
     step,
     reason: 'absent' as const,
+    periods: null,
   }))
 
 const ALL_NIGHTS = [1, 3, 7, 15, 31, 63, 127]
@@ -70,8 +71,12 @@ test.each([
   ['2 % of the periods of two days each', lost(300, 7, 20, 100, 101, 280, 300, 310, 320, 330, 340), [1, 7]],
   ['two of 144 periods of a day', lost(600, 7, 20), [1, 7]],
   ['one of 96 periods of a day', lost(900, 7), ALL_NIGHTS],
-  ['a day', [{ from: OCTOBER, to: OCTOBER + DAY, step: 300, reason: 'absent' as const }], ALL_NIGHTS],
-  ['a day of unknown step', [{ from: OCTOBER, to: OCTOBER + DAY, step: null, reason: 'absent' as const }], ALL_NIGHTS],
+  ['a day', [{ from: OCTOBER, to: OCTOBER + DAY, step: 300, reason: 'absent' as const, periods: null }], ALL_NIGHTS],
+  [
+    'a day of unknown step',
+    [{ from: OCTOBER, to: OCTOBER + DAY, step: null, reason: 'absent' as const, periods: null }],
+    ALL_NIGHTS,
+  ],
 ])('a series that lacks %s is requested again only as often as that deserves', (_what, absences, nights) => {
   expect(nightsOf(absences).slice(0, nights.length + 1)).toEqual(nights)
 })

@@ -65,6 +65,7 @@ test('the jobs of one command request all missing data, and nothing twice, for a
             geo: one.geoId,
             step: 3600,
             reason: 'absent',
+            periods: null,
             sinceAt: NOW - 20 * DAY,
             checkedAt: NOW - 15 * DAY,
           })),
@@ -133,7 +134,9 @@ test('absent months of a monthly series are settled at the same time as other mo
       ...EMPTY_STATE.series(key),
       coverage: [{ ...held, state: 'values', fetchedAt: NOW - 600, settledFor: 99 * DAY, sinceAt: null }],
       period: { at: monthAt(10), step: 31 * DAY },
-      absences: [{ ...held, step: 31 * DAY, reason: 'absent', sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY }],
+      absences: [
+        { ...held, step: 31 * DAY, reason: 'absent', periods: 1, sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY },
+      ],
     }),
   }
   const job = readJob(

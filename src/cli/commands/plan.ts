@@ -95,9 +95,7 @@ export async function handler(args: PlanArgs): Promise<number> {
   try {
     const now = Math.floor(Date.now() / 1000)
     const requested = createRegister()
-    const stored = reader
-      ? await readStateAndCatalogue(reader, now, jobs)
-      : { plannerState: EMPTY_STATE, catalogue: [] }
+    const stored = reader ? await readStateAndCatalogue(reader, jobs) : { plannerState: EMPTY_STATE, catalogue: [] }
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
     const plannedJobs: (PlannedJob & { readonly jobId: number | null })[] = []
     for (const [i, job] of jobs.entries()) {

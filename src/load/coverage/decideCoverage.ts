@@ -183,12 +183,14 @@ function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Seri
   // A merged row may be settled for longer than its oldest reply shows.
   const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
   return mergeAdjacent(rows, (last, row) => {
-    // The next request of an unverified row depends on its time, which must not fall back to that of an older neighbour.
+    // The next request of rows without values depends on their time, which must not fall back to that of an older neighbour.
+    const isSoonAfter = Math.abs(last.fetchedAt - row.fetchedAt) < EARLY_S
+    const isSettled =
+      Math.min(last.settledFor, row.settledFor) >= longestLookback && (last.state === 'values' || isSoonAfter)
     const isSame =
       last.state === 'unverified'
-        ? Math.abs(last.fetchedAt - row.fetchedAt) < EARLY_S
-        : Math.min(last.settledFor, row.settledFor) >= longestLookback ||
-          (last.fetchedAt === row.fetchedAt && isOneReply(last) && isOneReply(row))
+        ? isSoonAfter
+        : isSettled || (last.fetchedAt === row.fetchedAt && isOneReply(last) && isOneReply(row))
     if (!isSame || last.state !== row.state || last.sinceAt !== row.sinceAt) return null
     return {
       ...last,

@@ -62,6 +62,7 @@ export const selectAbsences = prepareQuery((db, { seriesId, from, to }: SeriesId
   db
     .selectFrom('_absent')
     .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step', 'reason'])
+    .select('missing as periods')
     .select(['since_at as sinceAt', 'checked_at as checkedAt'])
     .where('series_id', '=', seriesId)
     .where('to_at', '>=', from)

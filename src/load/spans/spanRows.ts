@@ -50,6 +50,8 @@ const canJoin = (a: SpanRow, b: SpanRow): boolean =>
   a.to_at === b.from_at &&
   a.geo_id === b.geo_id &&
   a.reason === b.reason &&
+  // What is unverified is requested only where a job requires it.
+  (a.reason === 'stored' || a.job_id === b.job_id) &&
   a.state === b.state &&
   a.since_at === b.since_at &&
   a.accepted === b.accepted &&

@@ -59,3 +59,13 @@ export function intersect(a: readonly Interval[], b: readonly Interval[]): Inter
   }
   return common
 }
+
+/** Splits an interval at the instants inside it. */
+export function splitAt(interval: Interval, borders: readonly Instant[]): Interval[] {
+  const { from, to } = interval
+  const isInside = (at: Instant): boolean => at > from && at < to
+  // Most rows have no border inside, and there are many rows.
+  if (!borders.some(isInside)) return [interval]
+  const inside = [...new Set(borders.filter(isInside))].sort((a, b) => a - b)
+  return [from, ...inside].map((at, i) => ({ from: at, to: inside[i] ?? to }))
+}
