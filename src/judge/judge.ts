@@ -1,4 +1,4 @@
-import { ALL_GEOS } from '../db/tables/codes.ts'
+import { ALL_GEOS, isAbsence } from '../db/tables/codes.ts'
 import {
   type Absence,
   absentNext,
@@ -494,15 +494,23 @@ function judgeNoValues(
   ]
 }
 
-/** Marks what somebody accepted, and splits spans at its borders. An accepted range without an end is about the end of a timeline. */
-function accept(spans: readonly Span[], { accepted, zone }: StoredSeries, geoId: number): readonly Span[] {
+/**
+ * Marks what somebody accepted, and splits spans at its borders. An accepted range without an end is about the end of a timeline: if that
+ * goes on, it covers the missing periods up to the next value, and not a later end.
+ */
+function accept(spans: readonly Span[], { accepted, absences, zone }: StoredSeries, geoId: number): readonly Span[] {
   const ofGeo = accepted.filter((range) => range.geoId === geoId)
   if (ofGeo.length === 0) return spans
+  const missing = absences.filter(({ geo }) => geo === geoId).sort((a, b) => a.from - b.from)
+  const missingTo = (from: Instant): Instant =>
+    missing.reduce((end, absence) => (absence.from <= end && absence.to > end ? absence.to : end), from)
   return spans.flatMap((span) => {
     if (span.reason === null) return span
     const ranges = ofGeo.flatMap(({ from, to }): Interval[] => {
       if (to !== null) return [{ from, to }]
-      return span.reason === 'late' || span.reason === 'no values' ? [{ from, to: ALWAYS }] : []
+      if (isAbsence(span.reason!)) return [{ from, to: missingTo(from) }]
+      const isEnd = span.reason === 'late' || span.reason === 'no values'
+      return isEnd && span.from <= from && span.to > from ? [{ from, to: ALWAYS }] : []
     })
     const inside = intersect([span], ranges)
     if (inside.length === 0) return span

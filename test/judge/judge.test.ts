@@ -345,9 +345,26 @@ describe('accepted ranges', () => {
         ...WHOLE,
         timelines: [timeline(1, 0, 20)],
         absences: [absence(3, 4)],
-        accepted: [{ geoId: 1, from: at(0), to: null }],
+        accepted: [{ geoId: 1, from: at(20), to: null }],
       },
       spans: ['geo 1, 0–30: complete', 'geo 1, 3–4: missing (absent)', 'geo 1, 20–30: missing (late, accepted)'],
+    },
+    {
+      title: 'an accepted end is a hole after the timeline goes on, and a later end is not accepted',
+      stored: {
+        ...WHOLE,
+        timelines: [timeline(1, 0, 20)],
+        absences: [absence(3, 4), absence(10, 11), absence(11, 12.5), absence(14, 15)],
+        accepted: [{ geoId: 1, from: at(10), to: null }],
+      },
+      spans: [
+        'geo 1, 0–30: complete',
+        'geo 1, 3–4: missing (absent)',
+        'geo 1, 10–11: missing (absent, accepted)',
+        'geo 1, 11–12.5: missing (absent, accepted)',
+        'geo 1, 14–15: missing (absent)',
+        'geo 1, 20–30: missing (late)',
+      ],
     },
     {
       title: 'another geo is not accepted',

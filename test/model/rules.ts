@@ -120,8 +120,13 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J8: an acceptance without an end hides holes',
-    "return span.reason === 'late' || span.reason === 'no values' ? [{ from, to: ALWAYS }] : []",
-    'return [{ from, to: ALWAYS }]',
+    'if (isAbsence(span.reason!)) return [{ from, to: missingTo(from) }]',
+    'if (isAbsence(span.reason!)) return [{ from, to: ALWAYS }]',
+  ),
+  judge(
+    'J8: an acceptance without an end hides a later end',
+    'return isEnd && span.from <= from && span.to > from ?',
+    'return isEnd ?',
   ),
   judge(
     'J8: an acceptance hides all of a span',
