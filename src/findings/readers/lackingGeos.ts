@@ -5,7 +5,7 @@ import type { Reader } from '../../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../../db/tables/codes.ts'
 import { selectsGeo } from '../../db/tables/sql/coverageViews.ts'
 import { seriesName } from '../../reports/seriesName.ts'
-import { DAY, floorToSecond, type Instant } from '../../util/time/instant.ts'
+import { DAY, floorToSecond, type Instant, parseInstant } from '../../util/time/instant.ts'
 import { gapsAt } from '../findGaps.ts'
 import type { LackingGeos } from '../trouble.ts'
 
@@ -74,13 +74,6 @@ async function readSpanGeos({ kysely }: Reader, now: Instant, jobId?: number): P
     .selectFrom(gapsAt(now))
     .innerJoin('series as s', 's.id', 'gaps.series_id')
     .leftJoin('_job as j', 'j.id', 'gaps.job_id')
-    .leftJoin('_span as p', (join) =>
-      join
-        .onRef('p.series_id', '=', 'gaps.series_id')
-        .onRef('p.geo_id', '=', 'gaps.geo_id')
-        .onRef('p.from_at', '=', 'gaps.from_at')
-        .on('p.reason', '=', 'no values'),
-    )
     .where('gaps.reason', '=', 'no values')
     .where(({ exists, selectFrom }) =>
       exists(
@@ -91,7 +84,7 @@ async function readSpanGeos({ kysely }: Reader, now: Instant, jobId?: number): P
       ),
     )
     .select(['gaps.series_id', 'gaps.kind', 'gaps.indicator_id', 'gaps.time_trunc', 's.geo_agg', 'gaps.geo_id'])
-    .select(['gaps.job_id', 'j.name as job', 'p.since_at'])
+    .select(['gaps.job_id', 'j.name as job', 'gaps.since_at'])
     .orderBy('gaps.series_id')
     .orderBy('gaps.geo_id')
     .execute()
@@ -104,7 +97,7 @@ async function readSpanGeos({ kysely }: Reader, now: Instant, jobId?: number): P
     geoIds: [row.geo_id],
     job: row.job,
     jobId: row.job_id,
-    sinceAt: row.since_at,
+    sinceAt: row.since_at === null ? null : parseInstant(row.since_at),
   }))
 }
 

@@ -45,7 +45,7 @@ export const gapsSql = (
 ): string => `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.end_at as to_at,
       ${localTimeSql('h', 'h.from_at')} as from_local,
       ${localTimeSql('h', 'h.end_at')} as to_local,
-      h.reason, h.step_s, h.missing,
+      h.reason, h.step_s, h.missing, ${utcTime('h.since_at')} as since_at,
       case when h.reason not in ('never requested', 'failed') then ${utcTime('h.next_at')} end as next_at, h.job, h.job_id,
       h.tolerated
     from (${spansSql(now)}
@@ -99,6 +99,7 @@ export const COVERAGE_VIEWS = {
       ),
       step_s: optional(integer('Length of a missing period, in seconds; NULL if unknown')),
       missing: optional(integer('Number of missing periods; NULL if unknown')),
+      since_at: optional(text('Missing since (UTC); NULL if unknown')),
       next_at: optional(
         text(
           'Earliest next request (UTC); NULL for never requested and failed, if no job selects it, and after half a year of retries',
