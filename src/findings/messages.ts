@@ -9,7 +9,7 @@ import { ceilTo, formatLocal, localDate } from '../util/time/zone.ts'
 import type { RootTrouble } from './causes.ts'
 import { KEY_COMMAND, QUARANTINE_COMMAND } from './commands.ts'
 import { itemKey } from './readers/requests.ts'
-import type { LackingGeos, SeriesGaps, Trouble } from './trouble.ts'
+import type { LackingGeos, NamedGeo, SeriesGaps, Trouble } from './trouble.ts'
 
 /* The English sentences of findings. */
 
@@ -38,14 +38,19 @@ const withoutDot = (text: string | null): string => (text ?? 'failed').replace(/
 
 const itemName = (key: string): string => key.replaceAll('_', ' ')
 
+const namedGeosText = (geos: readonly NamedGeo[]): string =>
+  listNames(geos.map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`)))
+
 /** Says that a series or geo never had a value: `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal).` */
 export function lackingGeosText(lacking: LackingGeos): string {
-  const { name, geoIds, stored } = lacking
-  if (geoIds.length === 0) return `${name} has no values: the service responded without any.`
-  const lacks = `${name} has no values for geo ${geoIds.join(', ')}`
-  if (stored.length === 0)
-    return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
-  return `${lacks}; values are stored for ${listNames(stored.map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`)))}.`
+  const { geoIds, stored, elsewhere } = lacking
+  const others =
+    elsewhere.length === 0 ? '' : `; other series of the indicator have values for ${namedGeosText(elsewhere)}`
+  if (geoIds.length === 0) return `${seriesName(lacking)} has no values: the service responded without any${others}.`
+  const lacks = `${seriesName(lacking)} has no values for geo ${geoIds.join(', ')}`
+  if (stored.length > 0) return `${lacks}; values are stored for ${namedGeosText(stored)}.`
+  if (others !== '') return `${lacks}${others}.`
+  return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
 }
 
 const REASONS = {
@@ -239,7 +244,7 @@ export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, Store
       return trouble.reply.target
     case 'geo':
     case 'no values':
-      return trouble.lacking.name
+      return seriesName(trouble.lacking)
     case 'late':
     case 'gap':
       return seriesSubject(trouble.gaps, jobs)

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { findFindings } from '../../src/findings/findFindings.ts'
+import { findGaps } from '../../src/findings/findGaps.ts'
 import { readSeriesGaps } from '../../src/findings/readers/missing.ts'
-import { ms, tempStore } from '../kit.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { source } from '../source.ts'
+import type { Store } from '../store.ts'
 
 const DAY = 86_400_000
 const NIGHT = ms('2025-11-04T20:15:00Z')
@@ -19,5 +22,57 @@ describe('the time since which data is missing', () => {
     ])
     const gaps = await readSeriesGaps(store, NIGHT / 1000 + 4 * 86_400)
     expect(gaps.map(({ sinceAt }) => sinceAt)).toEqual([NIGHT / 1000, NIGHT / 1000 + 3 * 86_400])
+  })
+})
+
+describe('a series without values', () => {
+  const find = async (store: Store, now: number) => ({
+    gaps: (await findGaps(store, now / 1000)).map(
+      ({ series_id, geo_id, reason }) => `${series_id} ${geo_id}: ${reason}`,
+    ),
+    findings: (await findFindings(store, now / 1000, { depth: 'state' })).map(({ subject, message }) => [
+      subject,
+      message,
+    ]),
+  })
+
+  test('it is a finding, also if another series of the indicator has values', async () => {
+    const store = await tempStore()
+    const server = await serve((request, response) => {
+      const { from, end } = askedWindow(request)
+      const isHourly = new URL(request.url!, 'http://x').searchParams.get('time_trunc') === 'hour'
+      const hours = isHourly ? Math.ceil((end + 1 - from) / 3600) : 0
+      const values = Array.from({ length: hours }, (_, i) => valueAt(from + i * 3600, 1, 3))
+      json(response, { indicator: { id: 5, tiempo: [{ id: 4 }], geos: [], values } })
+    })
+    const window = 'window: { from: 2025-08-01, to: 2025-08-31 }, lookback: 2d'
+    const series = ['hour', 'month'].map((unit) => `{ indicators: [5], timeTrunc: ${unit}, timeAgg: sum, ${window} }`)
+    await runJob(store, server, `name: both\nseries: [${series.join(', ')}]`, { now: NIGHT })
+    expect(await find(store, NIGHT)).toEqual({
+      gaps: ['2 0: no values'],
+      findings: [
+        [
+          'indicator 5 by the month, series 2',
+          'indicator 5 by the month, series 2 has no values: the service responded without any; other series of the indicator have values for 3. Correct job both, unless they are still to come.',
+        ],
+      ],
+    })
+  })
+
+  test('geos that two jobs select are a finding of each job', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    const job = (name: string, geos: string) =>
+      `name: ${name}\nseries: [{ indicators: [5], geoIds: [${geos}], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]`
+    await market.run(store, job('a', '3, 98'), NIGHT)
+    await market.run(store, job('b', '3, 99'), NIGHT + DAY)
+    const message = (geo: number, name: string) =>
+      `indicator 5 has no values for geo ${geo}; values are stored for 3. Correct job ${name}, unless they are still to come.`
+    expect(await find(store, NIGHT + DAY)).toEqual({
+      gaps: ['1 98: no values', '1 99: no values'],
+      findings: [
+        ['indicator 5', message(98, 'a')],
+        ['indicator 5', message(99, 'b')],
+      ],
+    })
   })
 })

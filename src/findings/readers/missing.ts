@@ -79,7 +79,7 @@ export async function findMissingTroubles(db: Reader, now: Instant): Promise<Tro
         lacking: geos,
         sinceAt: geos.sinceAt,
         jobIds: geos.jobId === null ? [] : [geos.jobId],
-        seriesIds: geos.seriesIds,
+        seriesIds: [geos.series_id],
         cause: null,
       }),
     ),
