@@ -71,22 +71,27 @@ function extentText({ periods, count, range, timeZone }: SeriesGaps): string {
   return `${amount}${quantity(count, 'range')} from ${from} to ${to}`
 }
 
-/** Says when data is requested again, and how to accept that it never comes. */
-function nextText({ reason, nextAt, jobId, ...gaps }: SeriesGaps, toCommand: ToCommand): string {
-  if (reason === 'never requested' || reason === 'failed') return ''
+/** Says when data is requested again, or why it is not. */
+function nextText({ nextAt, jobId }: SeriesGaps): string {
   if (nextAt !== null) return `; requested again from ${formatUtc(nextAt)} on`
-  const { indicator_id, series_id, timeZone, range } = gaps
+  return jobId === null ? '; no job has it in its window' : '; no sync requests it any more'
+}
+
+/** Says when missing periods are requested again, and how to accept that they never come. */
+function closingText(gaps: SeriesGaps, toCommand: ToCommand): string {
+  const { reason, nextAt, indicator_id, series_id, timeZone, range } = gaps
+  if (reason === 'never requested' || reason === 'failed') return ''
+  if (nextAt !== null) return nextText(gaps)
   const to = localDate(timeZone, ceilTo(timeZone, range.to, 'day'))
   const accept = `gaps accept ${indicator_id} --series ${series_id} --from ${localDate(timeZone, range.from)} --to ${to} --note "known"`
-  const why = jobId === null ? 'no job has it in its window' : 'no sync requests it any more'
-  return `; ${why}. If this is known: \`${toCommand(accept)}\``
+  return `${nextText(gaps)}. If this is known: \`${toCommand(accept)}\``
 }
 
 function gapText(gaps: readonly SeriesGaps[], toCommand: ToCommand): string {
   const first = gaps[0]!
   if (gaps.length > 1)
     return `data of ${quantity(gaps.length, 'series', 'series')} was never requested: ${listNames(gaps.map(seriesName))}`
-  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${REASONS[first.reason]}${nextText(first, toCommand)}`
+  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${REASONS[first.reason]}${closingText(first, toCommand)}`
 }
 
 /** Says that nothing came after the last value, and how to accept that a series has ended. */
@@ -94,7 +99,7 @@ function lateText(gaps: SeriesGaps, toCommand: ToCommand): string {
   const { geoIds, timeZone, range, indicator_id } = gaps
   const last = formatLocal(timeZone, range.from)
   const accept = `gaps accept ${indicator_id} --series ${gaps.series_id} --from ${localDate(timeZone, range.from)} --note "has ended"`
-  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value after ${last}, which is later than usual; every sync requests it again. Check the source. If the series has ended: \`${toCommand(accept)}\``
+  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value after ${last}, which is later than usual${nextText(gaps)}. Check the source. If the series has ended: \`${toCommand(accept)}\``
 }
 
 const daysText = ([first, last]: readonly [string, string]): string => (first === last ? first : `${first} to ${last}`)

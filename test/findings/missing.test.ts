@@ -76,3 +76,23 @@ describe('a series without values', () => {
     })
   })
 })
+
+test('a late series says when it is requested again, as the view does', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  market.state.has = (at) => at < ms('2025-10-15T00:00:00Z') / 1000
+  const job = 'name: a\nseries: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-31 }, lookback: 2d }]'
+  const late = async () => (await findFindings(store, NIGHT / 1000, { depth: 'state' })).map(({ message }) => message)
+  await market.run(store, job, NIGHT)
+  const [gap] = await findGaps(store, NIGHT / 1000)
+  expect(gap).toMatchObject({
+    reason: 'late',
+    next_at: expect.stringMatching(/^2025-11-\d\dT/),
+    next: expect.any(String),
+  })
+  expect(await late()).toEqual([
+    expect.stringContaining(`which is later than usual; requested again from ${gap!.next_at} on. Check the source.`),
+  ])
+  store.run("update _span set next_at = null where reason = 'late'", [])
+  expect(await late()).toEqual([expect.stringContaining('later than usual; no sync requests it any more. Check')])
+  expect(await findGaps(store, NIGHT / 1000)).toMatchObject([{ next_at: null, next: null }])
+})
