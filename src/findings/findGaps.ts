@@ -3,7 +3,7 @@ import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
 import { GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { gapsSql, selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
+import { coverageSql, gapsSql, selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
 import type { ViewRows } from '../db/tables/sql/views.ts'
 import type { Job, UserRange } from '../job/job.ts'
 import { unknownNext } from '../job/plannerState.ts'
@@ -147,6 +147,10 @@ export const isMissed = (eb: ExpressionBuilder<Database & { gaps: Database['gaps
 /** The rows of the view `gaps` as of an instant; with `isAccepted`, those that somebody accepted instead. */
 export const gapsAt = (now: Instant, { isAccepted = false } = {}) =>
   sql<ViewRows['gaps']>`(${sql.raw(gapsSql(String(now), isAccepted ? 1 : 0))})`.as('gaps')
+
+/** The rows of the view `coverage` as of an instant. */
+export const coverageAt = (now: Instant) =>
+  sql<ViewRows['coverage']>`(${sql.raw(coverageSql(String(now)))})`.as('coverage')
 
 const currentTime = (): Instant => Math.floor(Date.now() / 1000)
 

@@ -19,12 +19,15 @@ const spansSql = (now: string): string => `select s.kind, s.indicator_id, s.time
         min(coalesce(p.to_at, ${MAX_INSTANT}), coalesce(${now} - p.lag_s, ${MAX_INSTANT})) as end_at
       from _span p join series s on s.id = p.series_id`
 
-const COVERAGE_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
+/** The stored ranges at an instant, as the view `coverage` has them. */
+export const coverageSql = (
+  now = NOW,
+): string => `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
     ${localTimeSql('h', 'h.from_at')} as from_local,
     ${localTimeSql('h', 'h.end_at')} as to_local,
     case when h.response = 'unverified' then 'unverified' when h.state = 'provisional' then 'provisional'
       when h.response = 'empty' then 'empty' else 'final' end as state, ${utcTime('h.fetched_at')} as fetched_at
-  from (${spansSql(NOW)} where p.response is not null) h`
+  from (${spansSql(now)} where p.response is not null) h`
 
 /** Outcomes as a list in SQL. */
 const words = (outcomes: readonly FetchOutcome[]): string => outcomes.map((outcome) => `'${outcome}'`).join(', ')
@@ -84,7 +87,7 @@ export const COVERAGE_VIEWS = {
       ),
       fetched_at: text('Earliest fetch time of any data in the range'),
     },
-    sql: COVERAGE_VIEW,
+    sql: coverageSql(),
   },
   gaps: {
     about:
