@@ -1,9 +1,9 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { NamedSeries } from '../db/engine.ts'
 import type { Reader } from '../db/store.ts'
-import { GAP_REASONS, type GapReason, isAbsence } from '../db/tables/codes.ts'
+import { GAP_REASONS, type GapReason } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
-import { gapsSql, selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
+import { coverageSql, gapsSql, selectsGeo, selectsPart } from '../db/tables/sql/coverageViews.ts'
 import type { ViewRows } from '../db/tables/sql/views.ts'
 import type { Job, UserRange } from '../job/job.ts'
 import { unknownNext } from '../job/plannerState.ts'
@@ -30,8 +30,8 @@ export interface Gap extends NamedSeries {
   /** Number of periods of the local day in which the gap begins: 23, 24 or 25 hours, 92, 96 or 100 quarter-hours. */
   readonly expected_in_day: number | null
   /**
-   * The earliest time (UTC) at which a sync requests it again, for the reasons `absent` and `unverified`. Null if no sync will,
-   * because no job selects it or it has been absent for half a year; also null for `never requested` and `failed`.
+   * The earliest time (UTC) at which a sync requests it again. Null if no sync will, because no job selects it or its periods have been
+   * missing for half a year; also null for `never requested` and `failed`, which the next run of the job requests.
    */
   readonly next_at: string | null
   /** The first job that selects it; null if none does. */
@@ -61,6 +61,9 @@ interface GapRow extends Pick<Gap, keyof NamedSeries | 'geo_id' | 'step_s' | 'mi
   readonly to_at: number
   readonly reason: ListedGap['reason']
 }
+
+/** Reasons of gaps without a time of the next request: each run of the job requests them. */
+const UNTIMED_REASONS: readonly ListedGap['reason'][] = ['never requested', 'failed', 'provisional']
 
 /** Reads the next run of every job whose file exists, for people: its schedule, or the command that runs it. */
 async function readNextRuns(db: Reader, jobs: readonly StoredJob[]): Promise<ReadonlyMap<number, string>> {
@@ -92,7 +95,7 @@ async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[
   const runs = await readNextRuns(db, [...jobs.values()])
   const nextRun = ({ kind, indicator_id, job_id, reason, next_at }: GapRow): string | null => {
     const run = job_id === null ? undefined : runs.get(job_id)
-    const isLeft = next_at === null && (isAbsence(reason) || reason === 'unverified')
+    const isLeft = next_at === null && !UNTIMED_REASONS.includes(reason)
     if (run === undefined || isLeft) return null
     const item = unknown.get(`${kind} ${indicator_id}`)
     const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)
@@ -144,6 +147,10 @@ export const isMissed = (eb: ExpressionBuilder<Database & { gaps: Database['gaps
 /** The rows of the view `gaps` as of an instant; with `isAccepted`, those that somebody accepted instead. */
 export const gapsAt = (now: Instant, { isAccepted = false } = {}) =>
   sql<ViewRows['gaps']>`(${sql.raw(gapsSql(String(now), isAccepted ? 1 : 0))})`.as('gaps')
+
+/** The rows of the view `coverage` as of an instant. */
+export const coverageAt = (now: Instant) =>
+  sql<ViewRows['coverage']>`(${sql.raw(coverageSql(String(now)))})`.as('coverage')
 
 const currentTime = (): Instant => Math.floor(Date.now() / 1000)
 

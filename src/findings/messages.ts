@@ -9,7 +9,7 @@ import { ceilTo, formatLocal, localDate } from '../util/time/zone.ts'
 import type { RootTrouble } from './causes.ts'
 import { KEY_COMMAND, QUARANTINE_COMMAND } from './commands.ts'
 import { itemKey } from './readers/requests.ts'
-import type { LackingGeos, SeriesGaps, Trouble } from './trouble.ts'
+import type { LackingGeos, NamedGeo, SeriesGaps, Trouble } from './trouble.ts'
 
 /* The English sentences of findings. */
 
@@ -38,14 +38,19 @@ const withoutDot = (text: string | null): string => (text ?? 'failed').replace(/
 
 const itemName = (key: string): string => key.replaceAll('_', ' ')
 
+const namedGeosText = (geos: readonly NamedGeo[]): string =>
+  listNames(geos.map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`)))
+
 /** Says that a series or geo never had a value: `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal).` */
 export function lackingGeosText(lacking: LackingGeos): string {
-  const { name, geoIds, stored } = lacking
-  if (geoIds.length === 0) return `${name} has no values: the service responded without any.`
-  const lacks = `${name} has no values for geo ${geoIds.join(', ')}`
-  if (stored.length === 0)
-    return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
-  return `${lacks}; values are stored for ${listNames(stored.map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`)))}.`
+  const { geoIds, stored, elsewhere } = lacking
+  const others =
+    elsewhere.length === 0 ? '' : `; other series of the indicator have values for ${namedGeosText(elsewhere)}`
+  if (geoIds.length === 0) return `${seriesName(lacking)} has no values: the service responded without any${others}.`
+  const lacks = `${seriesName(lacking)} has no values for geo ${geoIds.join(', ')}`
+  if (stored.length > 0) return `${lacks}; values are stored for ${namedGeosText(stored)}.`
+  if (others !== '') return `${lacks}${others}.`
+  return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
 }
 
 const REASONS = {
@@ -66,22 +71,27 @@ function extentText({ periods, count, range, timeZone }: SeriesGaps): string {
   return `${amount}${quantity(count, 'range')} from ${from} to ${to}`
 }
 
-/** Says when data is requested again, and how to accept that it never comes. */
-function nextText({ reason, nextAt, jobId, ...gaps }: SeriesGaps, toCommand: ToCommand): string {
-  if (reason === 'never requested' || reason === 'failed') return ''
+/** Says when data is requested again, or why it is not. */
+function nextText({ nextAt, jobId }: SeriesGaps): string {
   if (nextAt !== null) return `; requested again from ${formatUtc(nextAt)} on`
-  const { indicator_id, series_id, timeZone, range } = gaps
+  return jobId === null ? '; no job has it in its window' : '; no sync requests it any more'
+}
+
+/** Says when missing periods are requested again, and how to accept that they never come. */
+function closingText(gaps: SeriesGaps, toCommand: ToCommand): string {
+  const { reason, nextAt, indicator_id, series_id, timeZone, range } = gaps
+  if (reason === 'never requested' || reason === 'failed') return ''
+  if (nextAt !== null) return nextText(gaps)
   const to = localDate(timeZone, ceilTo(timeZone, range.to, 'day'))
   const accept = `gaps accept ${indicator_id} --series ${series_id} --from ${localDate(timeZone, range.from)} --to ${to} --note "known"`
-  const why = jobId === null ? 'no job has it in its window' : 'no sync requests it any more'
-  return `; ${why}. If this is known: \`${toCommand(accept)}\``
+  return `${nextText(gaps)}. If this is known: \`${toCommand(accept)}\``
 }
 
 function gapText(gaps: readonly SeriesGaps[], toCommand: ToCommand): string {
   const first = gaps[0]!
   if (gaps.length > 1)
     return `data of ${quantity(gaps.length, 'series', 'series')} was never requested: ${listNames(gaps.map(seriesName))}`
-  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${REASONS[first.reason]}${nextText(first, toCommand)}`
+  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${REASONS[first.reason]}${closingText(first, toCommand)}`
 }
 
 /** Says that nothing came after the last value, and how to accept that a series has ended. */
@@ -89,7 +99,7 @@ function lateText(gaps: SeriesGaps, toCommand: ToCommand): string {
   const { geoIds, timeZone, range, indicator_id } = gaps
   const last = formatLocal(timeZone, range.from)
   const accept = `gaps accept ${indicator_id} --series ${gaps.series_id} --from ${localDate(timeZone, range.from)} --note "has ended"`
-  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value after ${last}, which is later than usual; every sync requests it again. Check the source. If the series has ended: \`${toCommand(accept)}\``
+  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value after ${last}, which is later than usual${nextText(gaps)}. Check the source. If the series has ended: \`${toCommand(accept)}\``
 }
 
 const daysText = ([first, last]: readonly [string, string]): string => (first === last ? first : `${first} to ${last}`)
@@ -239,7 +249,7 @@ export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, Store
       return trouble.reply.target
     case 'geo':
     case 'no values':
-      return trouble.lacking.name
+      return seriesName(trouble.lacking)
     case 'late':
     case 'gap':
       return seriesSubject(trouble.gaps, jobs)

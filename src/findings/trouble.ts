@@ -29,19 +29,21 @@ export interface SeriesGaps extends NamedSeries {
   readonly jobId: number | null
 }
 
-/** Selected geos of an indicator for which the service never sent a value. */
-export interface LackingGeos {
-  /** The indicator in words; of an aggregation of geos, the series. */
-  readonly name: string
-  /** The route of the values. */
-  readonly kind: string
-  readonly indicatorId: number
-  readonly seriesIds: readonly number[]
-  /** Geos without any value; empty if the indicator has no values at all. */
+/** A geo with its name, if it is known. */
+export interface NamedGeo {
+  readonly id: number
+  readonly name: string | null
+}
+
+/** Selected geos of a series for which the service never sent a value. */
+export interface LackingGeos extends NamedSeries {
+  /** Geos without any value; empty if the series has no values at all. */
   readonly geoIds: readonly number[]
-  /** The geos for which values are stored. */
-  readonly stored: readonly { readonly id: number; readonly name: string | null }[]
-  /** The job that selects them; null for an unknown one. */
+  /** The geos for which the series has values. */
+  readonly stored: readonly NamedGeo[]
+  /** The geos for which other series of the indicator have values. */
+  readonly elsewhere: readonly NamedGeo[]
+  /** The first job that selects them; null if none does. */
   readonly job: string | null
   readonly jobId: number | null
   readonly sinceAt: Instant | null

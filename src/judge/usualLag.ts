@@ -15,31 +15,20 @@ export function quantile(numbers: readonly number[], share: number): number {
   return sorted[Math.floor(share * (sorted.length - 1))]!
 }
 
-/** Lags in seconds since the end of the last period, negative for the future. */
-interface UsualLag {
-  readonly usual: number
-  /** The largest that is normal before the next fetch. */
-  readonly allowed: number
-  /** Seconds between two fetches. */
-  readonly interval: number
-}
-
-/** Returns the usual lag of a series by its last fetches; null if too little is known. */
-function findUsualLag(fetches: readonly LagSample[]): UsualLag | null {
+/**
+ * Returns the lag of a series that is normal until its next fetch, by its last fetches: the seconds after the last period until a new value
+ * is late. Null if too little is known.
+ */
+export function findAllowedLag(fetches: readonly LagSample[]): number | null {
   if (fetches.length < 3) return null
   const times = fetches.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
   const intervals = times.slice(1).flatMap((at, i) => (at - times[i]! > 60 ? [at - times[i]!] : []))
   const interval = intervals.length === 0 ? DAY : quantile(intervals, 0.5)
+  // Since the end of the last period; negative for the future.
   const lags = fetches.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at! - (step_s ?? 0))
   const step = Math.max(...fetches.map(({ step_s }) => step_s ?? 0))
   // The upper quartile, so that a few late publications do not count as usual.
   const usual = quantile(lags, 0.75)
   const spread = usual - quantile(lags, 0.1)
-  return { usual, allowed: usual + Math.max(interval * 1.25, step) + spread / 2, interval }
-}
-
-/** The seconds after the last period until a new value is late; null if too little is known. */
-export const findAllowedLag = (fetches: readonly LagSample[]): number | null => {
-  const lag = findUsualLag(fetches)
-  return lag && Math.round(lag.allowed)
+  return Math.round(usual + Math.max(interval * 1.25, step) + spread / 2)
 }

@@ -76,8 +76,9 @@ export const selectsInTurn = (job: Job, catalogue: readonly CatalogueIndicator[]
  * the lowest is next.
  */
 export function findOldestAttempt(planning: PlanContext, catalogue: readonly CatalogueIndicator[]): number | null {
-  const { job, requested } = planning
-  const resolved = { ...planning, requested: requested.copy(), job: applySelectors(job, catalogue), selecting: job }
+  const { job, requested, duties } = planning
+  const selected = applySelectors(job, catalogue, duties && createRecall(duties))
+  const resolved = { ...planning, requested: requested.copy(), job: selected, selecting: job }
   const turns = listTurns(prepare(resolved))
   return turns.length === 0 ? null : Math.min(...turns.map(({ lastAttempt }) => lastAttempt))
 }

@@ -6,6 +6,7 @@ import { createRegister } from '../plan/requestRegister.ts'
 import type { SyncContext } from './context.ts'
 import { findStoredJob, type JobSource } from './jobIdentity.ts'
 import { readStateAndCatalogue } from './readPlannerState.ts'
+import { previewDuties } from './storedDuties.ts'
 
 /** Reads the last run of each stored job that sent a request. */
 async function readLastRuns({ kysely }: SyncContext['store']): Promise<ReadonlyMap<number, number>> {
@@ -37,7 +38,9 @@ export async function sortJobs(
   const waiting: { readonly job: Job; readonly oldest: number; readonly lastRun: number }[] = []
   for (const job of jobs) {
     const stored = await findStoredJob(store, job.name, findSource(job))
-    const oldest = findOldestAttempt({ ...common, job, options: optionsFor(job) }, catalogue)
+    const planning = { ...common, job, jobId: stored?.id ?? null, options: optionsFor(job) }
+    const duties = await previewDuties(store, stored?.id, planning, catalogue)
+    const oldest = findOldestAttempt({ ...planning, duties }, catalogue)
     const lastRun = (stored && lastRuns.get(stored.id)) ?? 0
     waiting.push({ job, oldest: oldest ?? Number.POSITIVE_INFINITY, lastRun })
   }

@@ -38,12 +38,14 @@ test('every reader reports the same findings, one for each cause', async () => {
     expect.stringMatching(/^failure: \/indicators\/7\?.* \(bad-request\)$/),
     expect.stringMatching(/^quarantine: \/indicators\/8\?.* \(null\)$/),
     'geo: indicator 5 (null)',
+    'geo: indicator 5 (null)',
     'geo: indicator 9 (null)',
     'gap: indicator 5, geo 4 (absent)',
   ])
-  const [, , quarantine, geo, , gap] = findings
+  const [, , quarantine, otherGeo, geo, , gap] = findings
   expect(quarantine!.message).toContain('144 rejected rows or fields')
-  expect(geo!.message).toContain('has no values for geo 97, 98, 99')
+  expect(geo!.message).toContain('has no values for geo 98, 99')
+  expect(otherGeo!.message).toContain('has no values for geo 97;')
   expect(gap!.message).toMatch(/: \d{3} periods in \d{3} ranges from /)
 
   expect(await findFindings(store, now), 'check').toEqual(findings)
@@ -57,7 +59,7 @@ test('every reader reports the same findings, one for each cause', async () => {
     const count = findings.filter((finding) => finding.kind === kind).length
     expect(metrics).toContain(`indicator_sync_findings{kind="${kind}"} ${count}\n`)
   }
-  expect(await (await fetch(`${url}/metrics`)).text()).toContain('indicator_sync_findings{kind="geo"} 2\n')
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('indicator_sync_findings{kind="geo"} 3\n')
   const { health } = await json('/index.json')
   expect(health.findings.map(({ kind, subject }: { kind: string; subject: string }) => [kind, subject])).toEqual(
     findings.map(({ kind, subject }) => [kind, subject]),

@@ -82,4 +82,27 @@ describe('stored spans', () => {
       { reason: 'never requested', from_local: '2025-11-05T00:00:00+01:00' },
     ])
   })
+
+  test.each([
+    ['recorded in the future', '+400 days', 31],
+    ['recorded before the clock was set back', '-1 seconds', 10],
+  ])('the usual lag ignores fetches %s', async (_name, shift, newest) => {
+    const [store, market] = [await tempStore(), await source()]
+    const nights = 40
+    let now = NIGHT
+    market.state.has = (at) => at < now / 1000
+    for (let n = 0; n < nights; n++) {
+      now = NIGHT + n * DAY_MS
+      await market.run(store, 'series: [{ indicators: [5], window: { last: 1d }, lookback: 1d }]', now)
+    }
+    const lateFrom = async () => {
+      await judgeAll(store, now)
+      return store.get("select due_at from _span where reason = 'late'")
+    }
+    const before = await lateFrom()
+    expect(before).not.toBeNull()
+    const time = `strftime('%Y-%m-%dT%H:%M:%fZ', ${shift.startsWith('+') ? 'finished_at' : `'${new Date(now).toISOString()}'`}, '${shift}')`
+    store.run(`update _fetch set finished_at = ${time}, to_at = unixepoch(${time}) + 86400 where id <= ${newest}`, [])
+    expect(await lateFrom()).toBe(before)
+  })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Drawn, drawBand, drawSteps, eachPeriod, periodAt } from '../../src/page/client/segments.ts'
-import { readStates } from '../../src/page/queries/intervals.ts'
+import { readCoverageIntervals, readStates } from '../../src/page/queries/intervals.ts'
 import { joinValues } from '../../src/page/queries/series/window.ts'
 import { timeTicks } from '../../src/page/timeTicks.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
@@ -39,6 +39,19 @@ test('every part of a range has its worst state, and nothing in the future is mi
     '2025-06-09T22..2025-06-12T12 provisional',
   ])
   expect(states[2]).toMatchObject({ missing: 4 })
+})
+
+test('stored ranges that follow the clock end at the time of the page, as gaps do', async () => {
+  const [store, service] = [await tempStore(), await source()]
+  const now = '2025-06-12T12:00:00Z'
+  await service.run(
+    store,
+    'series: [{ indicators: [7], window: { from: 2025-06-01, to: 2025-06-12 }, lookback: 2d }]',
+    now,
+  )
+  store.run("update _span set to_at = null, lag_s = 0 where state = 'provisional'", [])
+  const intervals = (await readCoverageIntervals({ store, now: at(now) }, [1])).get(1)!
+  expect(Math.max(...intervals.map(({ to }) => to))).toBe(at(now))
 })
 
 const VALUES = fc

@@ -27,6 +27,7 @@ test('sync, plan, gaps and check name geos that an indicator lacks, and its exis
   const [again] = JSON.parse((await runCommand(dir, ['sync', 'job.yaml', '--json'], env)).out)
   expect(again.missing_geos).toEqual([
     {
+      series_id: 1,
       kind: 'indicator',
       indicator_id: 600,
       geo_ids: [8741],

@@ -125,6 +125,25 @@ describe('two jobs with one name', () => {
     expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
   })
 
+  test('comes first among them if its only due data left its window, and its attempt is the oldest', async () => {
+    const { store, market, file } = await world()
+    const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
+    const yaml = (name: string, id: number) =>
+      `name: ${name}\npace: { perSecond: 50, callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { last: 1d }, chunk: 1d, lookback: 1d, refresh: ${name === 'weekly' ? '1m' : '4h'} }]`
+    await runJob(store, market, yaml('nightly', 4), { now: night(0), jobSource: sources.nightly })
+    market.state.status = (_path, { from }) => (from < night(3) / 1000 ? 400 : undefined)
+    await runJob(store, market, yaml('nightly', 4), { now: night(5), jobSource: sources.nightly })
+    await runJob(store, market, yaml('weekly', 5), { now: night(5), jobSource: sources.weekly })
+    const context = { store, service: SERVICES.generic, nowMs: () => night(5) + 1_800_000 }
+    const inTurn = await sortJobs(
+      context,
+      [jobOf(yaml('weekly', 5), SERVICES.generic), jobOf(yaml('nightly', 4), SERVICES.generic)],
+      () => ({}),
+      ({ name }) => sources[name as keyof typeof sources],
+    )
+    expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
+  })
+
   test('of a program without files, a call with another definition is an edit', async () => {
     const { store, market } = await world()
     await runJob(store, market, job(1), { now: night(0) })

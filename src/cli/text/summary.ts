@@ -152,9 +152,10 @@ export const summaryJson = ({
     since: formatUtc(sinceAt),
     next_at: formatUtc(nextAt),
   })),
-  missing_geos: lackingGeos.map(({ kind, indicatorId, geoIds, stored }) => ({
+  missing_geos: lackingGeos.map(({ series_id, kind, indicator_id, geoIds, stored }) => ({
+    series_id,
     kind,
-    indicator_id: indicatorId,
+    indicator_id,
     geo_ids: geoIds,
     stored,
   })),

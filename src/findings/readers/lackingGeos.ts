@@ -4,21 +4,23 @@ import { isNotForgotten } from '../../db/queries/jobRuns.ts'
 import type { Reader } from '../../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../../db/tables/codes.ts'
 import { selectsGeo } from '../../db/tables/sql/coverageViews.ts'
-import { seriesName } from '../../reports/seriesName.ts'
-import { DAY, floorToSecond, type Instant } from '../../util/time/instant.ts'
+import { DAY, floorToSecond, type Instant, parseInstant } from '../../util/time/instant.ts'
 import { gapsAt } from '../findGaps.ts'
-import type { LackingGeos } from '../trouble.ts'
+import type { LackingGeos, NamedGeo } from '../trouble.ts'
 
 /** Seconds. Values may be published as late as this. */
 const PUBLISHED_AFTER_S = 2 * DAY
 
 /** Selected geos of a series without any value. */
-interface SeriesGeos extends Pick<LackingGeos, 'name' | 'kind' | 'indicatorId' | 'job' | 'jobId' | 'sinceAt'> {
-  readonly seriesId: number
-  readonly geoIds: readonly number[]
-}
+type SeriesGeos = Omit<LackingGeos, 'stored' | 'elsewhere'>
 
-const indicatorName = (kind: string, id: number): string => `${kind.replaceAll('_', ' ')} ${id}`
+const indicatorKey = ({ kind, indicator_id }: Pick<LackingGeos, 'kind' | 'indicator_id'>): string =>
+  `${kind} ${indicator_id}`
+
+/** The geos of some rows, each once. */
+const listGeos = (rows: readonly NamedGeo[]): NamedGeo[] => [
+  ...new Map(rows.map(({ id, name }) => [id, { id, name }])).values(),
+]
 
 const isGood = (outcome: string): boolean => FETCH_OUTCOMES.good.some((good) => good === outcome)
 
@@ -39,33 +41,31 @@ async function readInstantGeos({ kysely }: Reader): Promise<SeriesGeos[]> {
     .selectFrom('_fetch as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
-    .select(['r.job', 'r.job_id', 's.id', 's.kind', 's.indicator_id', 'f.params', 'f.finished_at', 'f.outcome'])
+    .select(['s.id as series_id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg'])
+    .select(['r.job', 'r.job_id', 'f.params', 'f.finished_at', 'f.outcome'])
     .where('f.id', 'in', lastRequests)
     .where('s.geo_agg', 'is', null)
     .execute()
-  return rows.flatMap(({ job, job_id, id, kind, indicator_id, params, finished_at, outcome }) => {
+  return rows.flatMap(({ job, job_id, params, finished_at, outcome, ...series }) => {
     const { datetime, geo_ids = [ALL_GEOS] } = JSON.parse(params) as { datetime: Instant; geo_ids?: readonly number[] }
     const sinceAt = floorToSecond(finished_at)
     if (!isGood(outcome) || datetime + PUBLISHED_AFTER_S > sinceAt) return []
-    const name = indicatorName(kind, indicator_id)
-    return [{ seriesId: id, name, kind, indicatorId: indicator_id, geoIds: geo_ids, job, jobId: job_id, sinceAt }]
+    return [{ ...series, geoIds: geo_ids, job, jobId: job_id, sinceAt }]
   })
 }
 
-/** Reads the geos of some indicators for which values other than null are stored, by kind and number of the indicator. */
+/** Reads the geos for which values other than null are stored, by series of some indicators; not those of aggregations. */
 async function readStoredGeos({ kysely }: Reader, indicators: readonly number[]) {
-  const rows = await kysely
+  return kysely
     .selectFrom('series_geo as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
-    .select(['s.kind', 's.indicator_id', 'g.geo_id as id'])
+    .select(['g.series_id', 's.kind', 's.indicator_id', 'g.geo_id as id'])
     .select(geoNameColumn('g.geo_id', 'name'))
-    .distinct()
     .where('s.indicator_id', 'in', indicators)
     .where('s.geo_agg', 'is', null)
     .where('g.first_at', 'is not', null)
     .orderBy('g.geo_id')
     .execute()
-  return Map.groupBy(rows, ({ kind, indicator_id }) => indicatorName(kind, indicator_id))
 }
 
 /** Reads the geos of the spans with the reason `no values`; `jobId`: only those that this job selects. */
@@ -74,13 +74,6 @@ async function readSpanGeos({ kysely }: Reader, now: Instant, jobId?: number): P
     .selectFrom(gapsAt(now))
     .innerJoin('series as s', 's.id', 'gaps.series_id')
     .leftJoin('_job as j', 'j.id', 'gaps.job_id')
-    .leftJoin('_span as p', (join) =>
-      join
-        .onRef('p.series_id', '=', 'gaps.series_id')
-        .onRef('p.geo_id', '=', 'gaps.geo_id')
-        .onRef('p.from_at', '=', 'gaps.from_at')
-        .on('p.reason', '=', 'no values'),
-    )
     .where('gaps.reason', '=', 'no values')
     .where(({ exists, selectFrom }) =>
       exists(
@@ -91,40 +84,40 @@ async function readSpanGeos({ kysely }: Reader, now: Instant, jobId?: number): P
       ),
     )
     .select(['gaps.series_id', 'gaps.kind', 'gaps.indicator_id', 'gaps.time_trunc', 's.geo_agg', 'gaps.geo_id'])
-    .select(['gaps.job_id', 'j.name as job', 'p.since_at'])
+    .select(['gaps.job_id', 'j.name as job', 'gaps.since_at'])
     .orderBy('gaps.series_id')
     .orderBy('gaps.geo_id')
     .execute()
-  return rows.map((row) => ({
-    seriesId: row.series_id,
-    // The geos of an aggregation are those of its request.
-    name: row.geo_agg === null ? indicatorName(row.kind, row.indicator_id) : seriesName(row),
-    kind: row.kind,
-    indicatorId: row.indicator_id,
-    geoIds: [row.geo_id],
-    job: row.job,
-    jobId: row.job_id,
-    sinceAt: row.since_at,
+  return rows.map(({ geo_id, job, job_id, since_at, ...series }) => ({
+    ...series,
+    geoIds: [geo_id],
+    job,
+    jobId: job_id,
+    sinceAt: since_at === null ? null : parseInstant(since_at),
   }))
 }
 
 /**
- * Finds the selected geos for which the service never sent a value, by indicator: those of the spans, and those of entries with an instant.
- * `jobId`: only those that this job selects.
+ * Finds the selected geos for which the service never sent a value, by series and job: those of the spans, and those of entries with an
+ * instant. `jobId`: only those that this job selects.
  */
 export async function findLackingGeos(db: Reader, now: Instant, jobId?: number): Promise<LackingGeos[]> {
   const instants = (await readInstantGeos(db)).filter((geos) => jobId === undefined || geos.jobId === jobId)
   const lacking = [...(await readSpanGeos(db, now, jobId)), ...instants]
   if (lacking.length === 0) return []
-  const storedGeos = await readStoredGeos(db, [...new Set(lacking.map(({ indicatorId }) => indicatorId))])
-  return [...Map.groupBy(lacking, ({ name }) => name)].flatMap(([name, group]) => {
-    const { kind, indicatorId, job, jobId, sinceAt } = group[0]!
-    const stored = (storedGeos.get(name) ?? []).map(({ id, name }) => ({ id, name }))
+  const storedGeos = await readStoredGeos(db, [...new Set(lacking.map(({ indicator_id }) => indicator_id))])
+  const ofIndicator = Map.groupBy(storedGeos, indicatorKey)
+  return [...Map.groupBy(lacking, ({ series_id, jobId }) => `${series_id} ${jobId}`).values()].flatMap((group) => {
+    const first = group[0]!
+    const known = ofIndicator.get(indicatorKey(first)) ?? []
+    const stored = listGeos(known.filter(({ series_id }) => series_id === first.series_id))
     const storedIds = new Set(stored.map(({ id }) => id))
     const named = new Set(group.flatMap(({ geoIds }) => geoIds))
     const geoIds = [...named].filter((geo) => geo !== ALL_GEOS && !storedIds.has(geo)).sort((a, b) => a - b)
+    // An instant without values for all geos, or for geos that have values at other times.
     if (geoIds.length === 0 && stored.length > 0) return []
-    const seriesIds = [...new Set(group.map(({ seriesId }) => seriesId))]
-    return [{ name, kind, indicatorId, seriesIds, geoIds, stored, job, jobId, sinceAt }]
+    const since = group.flatMap(({ sinceAt }) => sinceAt ?? [])
+    const elsewhere = listGeos(known.filter(({ series_id }) => series_id !== first.series_id))
+    return [{ ...first, geoIds, stored, elsewhere, sinceAt: since.length === 0 ? null : Math.min(...since) }]
   })
 }

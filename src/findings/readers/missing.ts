@@ -9,25 +9,10 @@ import { findLackingGeos } from './lackingGeos.ts'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
-/** The least number that is not null; null if there is none. */
-const least = (numbers: readonly (number | null)[]): number | null => {
-  const known = numbers.filter((number) => number !== null)
+/** The earliest of some times (UTC); null if none is known. */
+const earliest = (times: readonly (string | null)[]): Instant | null => {
+  const known = times.flatMap((time) => (time === null ? [] : parseInstant(time)))
   return known.length === 0 ? null : Math.min(...known)
-}
-
-/** Reads since when data of a series is missing, by series and reason. */
-async function readSince({ kysely }: Reader): Promise<ReadonlyMap<string, Instant>> {
-  const rows = await kysely
-    .selectFrom('_span')
-    .select(({ fn }) => ['series_id', 'reason', fn.min<Instant | null>('since_at').as('since')])
-    .where('state', '=', 'missing')
-    .where('accepted', '=', 0)
-    .where('tolerated', '=', 0)
-    .groupBy(['series_id', 'reason'])
-    .execute()
-  return new Map(
-    rows.flatMap(({ series_id, reason, since }) => (since === null ? [] : [[`${series_id} ${reason}`, since]])),
-  )
 }
 
 /** Reads the missing data that the spans say: for each series, reason and job, without the few lost values that are tolerated. */
@@ -44,6 +29,7 @@ export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGa
       fn.min<number>('gaps.from_at').as('from'),
       fn.max<number>('gaps.to_at').as('to'),
       fn.sum<number>(eb('gaps.to_at', '-', eb.ref('gaps.from_at'))).as('seconds'),
+      fn.min<string | null>('gaps.since_at').as('since'),
       fn.min<string | null>('gaps.next_at').as('next'),
     ])
     // A condition on the view would make SQLite read whole tables.
@@ -53,7 +39,6 @@ export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGa
     .orderBy('gaps.series_id')
     .orderBy('gaps.geo_id')
     .execute()
-  const since = await readSince(db)
   const gaps = rows.filter(({ isGap }) => Boolean(isGap))
   return [...Map.groupBy(gaps, ({ series_id, reason, job_id }) => `${series_id} ${reason} ${job_id}`).values()].map(
     (group): SeriesGaps => {
@@ -67,8 +52,8 @@ export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGa
         count: sum(group.map(({ count }) => Number(count))),
         periods: isCounted ? sum(group.map(({ missing }) => Number(missing))) : null,
         seconds: sum(group.map(({ seconds }) => Number(seconds))),
-        sinceAt: since.get(`${series_id} ${reason}`) ?? null,
-        nextAt: least(group.map(({ next }) => (next === null ? null : parseInstant(next)))),
+        sinceAt: earliest(group.map(({ since }) => since)),
+        nextAt: earliest(group.map(({ next }) => next)),
         jobId: job_id,
       }
     },
@@ -94,7 +79,7 @@ export async function findMissingTroubles(db: Reader, now: Instant): Promise<Tro
         lacking: geos,
         sinceAt: geos.sinceAt,
         jobIds: geos.jobId === null ? [] : [geos.jobId],
-        seriesIds: geos.seriesIds,
+        seriesIds: [geos.series_id],
         cause: null,
       }),
     ),

@@ -12,7 +12,7 @@ import { findLag, graceSeconds } from '../../judge/growth.ts'
 import type { StoredSeries, Want } from '../../judge/judgeTypes.ts'
 import { findAllowedLag } from '../../judge/usualLag.ts'
 import { parseNumbers } from '../../util/json.ts'
-import { floorToSecond, HOUR } from '../../util/time/instant.ts'
+import { CLOCK_ERROR, floorToSecond, formatMillis, HOUR, type Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 
 /* Reads what the judgement of one series depends on: a few queries by key. */
@@ -109,16 +109,17 @@ const selectAccepted = prepareQuery((db, { seriesId }: SeriesId) =>
 /** Fetches of a series by which its lag is judged. */
 const LAST_FETCHES = 30
 
-/** The last fetches with values that reached the present. */
-const selectLastFetches = prepareQuery((db, { seriesId }: SeriesId) =>
+/** The last fetches with values that reached the present, by id, because clocks may be set back. Times in the future are wrong. */
+const selectLastFetches = prepareQuery((db, { seriesId, until }: SeriesId & { readonly until: string }) =>
   db
     .selectFrom('_fetch')
     .select(['finished_at', 'last_at', 'step_s'])
     .where('series_id', '=', seriesId)
     .where('outcome', 'in', GOOD_OUTCOMES)
     .where('last_at', 'is not', null)
+    .where('finished_at', '<=', until)
     .where((fetch) => fetch('to_at', '>=', fetch(epochSeconds(fetch, 'finished_at'), '-', HOUR)))
-    .orderBy('finished_at', 'desc')
+    .orderBy('id', 'desc')
     .limit(LAST_FETCHES),
 )
 
@@ -188,10 +189,11 @@ const toFailedRange = (row: {
         failedAt: floorToSecond(row.finished_at),
       }
 
-/** Reads what jobs require of a series, and what is stored of it, without missing periods. */
+/** Reads what jobs require of a series, and what is stored of it at an instant, without missing periods. */
 export async function readStored(
   db: Db,
   seriesId: number,
+  now: Instant,
 ): Promise<{ readonly wants: readonly Want[]; readonly stored: Omit<StoredSeries, 'absences'> }> {
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
   const lookbackS = lookback_s ?? DEFAULT_LOOKBACK
@@ -200,6 +202,7 @@ export async function readStored(
   const [first] = timelines
   const ends = timelines.some(({ kind }) => kind !== null && kind !== 'irregular')
   const failures = await selectFailures.all(db, { seriesId })
+  const until = formatMillis((now + CLOCK_ERROR) * 1000)
   const stored = {
     zone: time_zone,
     unit: borderUnit(time_trunc),
@@ -214,7 +217,7 @@ export async function readStored(
     failures: [...failures, ...(await selectCoarse.all(db, { seriesId }))].flatMap(toFailedRange),
     accepted: await selectAccepted.all(db, { seriesId }),
     unknown: await readRefusals(db, seriesId, failures),
-    allowedLagS: ends ? findAllowedLag(await selectLastFetches.all(db, { seriesId })) : null,
+    allowedLagS: ends ? findAllowedLag(await selectLastFetches.all(db, { seriesId, until })) : null,
   }
   return { wants: await readWants(db, seriesId), stored }
 }

@@ -25,7 +25,7 @@ export async function recordSpans(
   reach: Interval = ALL_TIME,
 ): Promise<void> {
   const { absences, before } = await readPeriods(tx, seriesId, reach)
-  const { wants, stored } = await readStored(tx, seriesId)
+  const { wants, stored } = await readStored(tx, seriesId, now)
   const after = toSpanRows(seriesId, judgeAhead(wants, { ...stored, absences }, now))
   const { removed, changed } = compareRows([...(await selectRanges.all(tx, { seriesId })), ...before], after)
   for (const row of removed) await deleteSpan.run(tx, row)

@@ -1,6 +1,6 @@
 import { expressionBuilder } from 'kysely'
 import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
-import { gapsAt, isMissed } from '../../findings/findGaps.ts'
+import { coverageAt, gapsAt, isMissed } from '../../findings/findGaps.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import type { PageRequest } from '../page.ts'
 
@@ -46,7 +46,7 @@ export async function readCoverageIntervals(
   const intervals = new Map(ids.map((id): [number, CoverageInterval[]] => [id, []]))
   if (ids.length === 0) return intervals
   const stored = await store.kysely
-    .selectFrom('coverage')
+    .selectFrom(coverageAt(now))
     .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to', 'state'])
     .where('series_id', 'in', listed(ids))
     .$if(within !== undefined, (eb) => eb.where('to_at', '>', within!.from).where('from_at', '<', within!.to))

@@ -128,8 +128,8 @@ export async function readSeriesCoverage(request: PageRequest) {
   const findMistake = (geo: number, reason: GapReason): 'unknown id' | LackingGeos | null => {
     if (unknown.has(`${row.kind} ${row.indicator_id}`)) return 'unknown id'
     if (reason !== 'no values') return null
-    const ofSeries = lacking.find(({ seriesIds }) => seriesIds.includes(row.id))
-    return ofSeries && (ofSeries.geoIds.length === 0 || ofSeries.geoIds.includes(geo)) ? ofSeries : null
+    const ofSeries = lacking.filter(({ series_id }) => series_id === row.id)
+    return ofSeries.find(({ geoIds }) => geoIds.length === 0 || geoIds.includes(geo)) ?? null
   }
   const reach = findReach(lines)
   if (!reach) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }

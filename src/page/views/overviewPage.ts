@@ -15,14 +15,17 @@ import { runsTable } from './runsPage.ts'
 const MAX_LACKING = 8
 /** Describes geos without any value, and what to correct in the job. */
 export function lackingText(
-  { indicatorId, geoIds, stored, job }: LackingGeos,
+  { indicator_id, time_trunc, geo_agg, geoIds, stored, elsewhere, job }: LackingGeos,
   jobFiles: Overview['jobFiles'],
-  { words: { home } }: PageRequest,
+  request: PageRequest,
 ): Html {
-  const [id, file] = [String(indicatorId), jobFile(jobFiles, job ?? '')]
-  if (geoIds.length === 0) return html`${home.lackingValues(id, file)}`
-  const geos = stored.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
-  return html`${home.lackingGeos(id, geoIds.join(', '), file)}${geos.length > 0 && ` ${home.otherGeos(geos.join(', '))}`}`
+  const { home } = request.words
+  const grouping = groupingText(request, time_trunc, geo_agg)
+  const [id, file] = [`${indicator_id}${grouping && ` (${grouping})`}`, jobFile(jobFiles, job ?? '')]
+  const [first, others] = stored.length > 0 ? [stored, home.otherGeos] : [elsewhere, home.otherSeries]
+  const geos = first.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
+  const text = geoIds.length === 0 ? home.lackingValues(id, file) : home.lackingGeos(id, geoIds.join(', '), file)
+  return html`${text}${geos.length > 0 && ` ${others(geos.join(', '))}`}`
 }
 
 type ShownFinding = Overview['health']['findings'][number]

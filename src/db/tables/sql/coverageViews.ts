@@ -19,12 +19,15 @@ const spansSql = (now: string): string => `select s.kind, s.indicator_id, s.time
         min(coalesce(p.to_at, ${MAX_INSTANT}), coalesce(${now} - p.lag_s, ${MAX_INSTANT})) as end_at
       from _span p join series s on s.id = p.series_id`
 
-const COVERAGE_VIEW = `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
+/** The stored ranges at an instant, as the view `coverage` has them. */
+export const coverageSql = (
+  now = NOW,
+): string => `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.geo_id, h.from_at, h.end_at as to_at,
     ${localTimeSql('h', 'h.from_at')} as from_local,
     ${localTimeSql('h', 'h.end_at')} as to_local,
     case when h.response = 'unverified' then 'unverified' when h.state = 'provisional' then 'provisional'
       when h.response = 'empty' then 'empty' else 'final' end as state, ${utcTime('h.fetched_at')} as fetched_at
-  from (${spansSql(NOW)} where p.response is not null) h`
+  from (${spansSql(now)} where p.response is not null) h`
 
 /** Outcomes as a list in SQL. */
 const words = (outcomes: readonly FetchOutcome[]): string => outcomes.map((outcome) => `'${outcome}'`).join(', ')
@@ -45,7 +48,7 @@ export const gapsSql = (
 ): string => `select h.series_id, h.kind, h.indicator_id, ${indicatorNameSql('h')}, h.time_trunc, h.geo_id, h.from_at, h.end_at as to_at,
       ${localTimeSql('h', 'h.from_at')} as from_local,
       ${localTimeSql('h', 'h.end_at')} as to_local,
-      h.reason, h.step_s, h.missing,
+      h.reason, h.step_s, h.missing, ${utcTime('h.since_at')} as since_at,
       case when h.reason not in ('never requested', 'failed') then ${utcTime('h.next_at')} end as next_at, h.job, h.job_id,
       h.tolerated
     from (${spansSql(now)}
@@ -84,7 +87,7 @@ export const COVERAGE_VIEWS = {
       ),
       fetched_at: text('Earliest fetch time of any data in the range'),
     },
-    sql: COVERAGE_VIEW,
+    sql: coverageSql(),
   },
   gaps: {
     about:
@@ -99,9 +102,10 @@ export const COVERAGE_VIEWS = {
       ),
       step_s: optional(integer('Length of a missing period, in seconds; NULL if unknown')),
       missing: optional(integer('Number of missing periods; NULL if unknown')),
+      since_at: optional(text('Missing since (UTC); NULL if unknown')),
       next_at: optional(
         text(
-          'Earliest next request (UTC); NULL for never requested and failed, if no job selects it, and after half a year of retries',
+          'Earliest next request (UTC); NULL for never requested and failed, which the next run of the job requests, if no job selects it, and for periods that are missing for half a year',
         ),
       ),
       job: optional(text('First job that selects it; NULL if none')),

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { findAllowedLag, type LagSample, quantile } from '../../src/judge/usualLag.ts'
+import { DAY, formatUtc, HOUR } from '../../src/util/time/instant.ts'
+import { ms } from '../kit.ts'
+
+const START = ms('2025-10-01T12:00:00Z') / 1000
+
+/** Fetches at some times (in seconds), each with its lag after the end of the last period. */
+const fetches = (history: readonly (readonly [at: number, lag: number])[], step: number | null = HOUR): LagSample[] =>
+  history.map(([at, lag]) => ({
+    finished_at: formatUtc(START + at),
+    last_at: START + at - lag - (step ?? 0),
+    step_s: step,
+  }))
+/** Fetches at equal distances. */
+const every = (interval: number, lags: readonly number[]) => lags.map((lag, i) => [i * interval, lag] as const)
+
+describe('the allowed lag of a series', () => {
+  test.each<[string, LagSample[], number | null]>([
+    ['no fetch', [], null],
+    ['two fetches', fetches(every(DAY, [HOUR, HOUR])), null],
+    ['three daily fetches', fetches(every(DAY, [HOUR, HOUR, HOUR])), HOUR + 1.25 * DAY],
+    ['the newest fetch first', fetches(every(DAY, [HOUR, HOUR, HOUR])).reverse(), HOUR + 1.25 * DAY],
+    ['hourly fetches', fetches(every(HOUR, [600, 600, 600, 600])), 600 + 1.25 * HOUR],
+    ['periods that are longer than the interval', fetches(every(HOUR, [0, 0, 0, 0]), DAY), DAY],
+    ['values for the future', fetches(every(DAY, [-DAY, -DAY, -DAY])), -DAY + 1.25 * DAY],
+    ['an unknown step', fetches(every(DAY, [HOUR, HOUR, HOUR]), null), HOUR + 1.25 * DAY],
+    ['one late publication', fetches(every(DAY, [0, 0, 0, 0, 9 * DAY, 0, 0, 0])), 1.25 * DAY],
+    ['lags that grow between publications', fetches(every(DAY, [0, DAY, 2 * DAY, 3 * DAY, 4 * DAY])), 5.75 * DAY],
+    ['one pause', fetches([0, 1, 2, 20, 21].map((day) => [day * DAY, 0])), 1.25 * DAY],
+    [
+      'requests of one run',
+      fetches([0, 60, DAY, DAY + 60, 2 * DAY].map((at) => [at, 0])),
+      Math.round(1.25 * (DAY - 60)),
+    ],
+    ['one run alone', fetches([0, 20, 40].map((at) => [at, 0])), 1.25 * DAY],
+  ])('of %s', (_name, history, lag) => {
+    expect(findAllowedLag(history)).toBe(lag)
+  })
+
+  test('a fraction of a second is rounded', () => {
+    expect(findAllowedLag(fetches(every(61, [0, 1, 3]), 10))).toBe(78)
+  })
+})
+
+test.each([
+  [0, 1],
+  [0.5, 3],
+  [0.74, 3],
+  [0.75, 4],
+  [1, 9],
+])('the quantile %d of five numbers is %d', (share, number) => {
+  expect(quantile([9, 3, 1, 2, 4], share)).toBe(number)
+})
