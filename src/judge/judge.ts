@@ -29,6 +29,9 @@ const TOLERANT_BELOW_S = 900
 /** The share of a day that may be lost without a finding. */
 const TOLERATED_SHARE = 0.02
 
+/** Seconds. A source that is further behind has probably ended, and is requested in rounds. */
+const AWAITED_S = 14 * DAY
+
 const ALWAYS = Number.POSITIVE_INFINITY
 
 /** Judges what jobs require and what is stored of a series, at an instant. */
@@ -113,7 +116,7 @@ function judgeGeo(
     if (key !== null) shared.set(key, spans)
   }
   const { uncovered } = spans
-  const covered = repeatOutside(context, timeline, wants, spans.covered)
+  const covered = repeatOutside(context, timeline, wants, awaitLate(context, timeline, wants, spans.covered))
   const missing = judgeMissing(context, geoId, covered)
   const end = timeline?.extent
     ? judgeEnd(context, timeline, wants, covered)
@@ -265,6 +268,33 @@ function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: Want
 }
 
 /**
+ * Rule 23: while a source is up to two weeks behind, nothing is final from the day on which its last period ends, whatever the lookback says. What
+ * is published later than the lookback would be lost if nothing shows a regular timeline yet.
+ */
+function awaitLate(
+  { finality: { zone, unit }, now }: JudgeContext,
+  timeline: Timeline | undefined,
+  wants: readonly Want[],
+  covered: readonly Span[],
+): readonly Span[] {
+  const extent = timeline?.extent
+  if (!extent || extent.stepS > DAY || wants.length === 0) return covered
+  const lastEnd = extent.lastAt + extent.stepS
+  if (!covered.some(({ to, state }) => to > lastEnd && state === 'complete')) return covered
+  const newestAt = Math.max(...covered.map(({ to, reply }) => Math.max(reply!.fetchedAt, to + reply!.settledFor)))
+  if (newestAt - lastEnd > AWAITED_S) return covered
+  const from = floorTo(zone, lastEnd, unit)
+  return covered.flatMap((span): Span[] => {
+    if (span.to <= from || span.state !== 'complete' || span.job === null) return [span]
+    const refreshes = wants.filter((want) => want.from < span.to && endAhead(want) > from).map((want) => want.refreshS)
+    const nextAt = isFuture(newestAt, now) ? now : newestAt + Math.min(...refreshes)
+    return splitAt(span, [from]).map((part) =>
+      part.from < from ? { ...span, ...part } : { ...span, ...part, state: 'provisional', nextAt },
+    )
+  })
+}
+
+/**
  * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. The day of the last value
  * is not repeated: once a later value is stored, its missing periods are known.
  */
@@ -277,7 +307,7 @@ function repeatOutside(
   // Values of a timeline whose ends are not known yet may be stored.
   if (timeline?.kind === null || wants.length === 0) return covered
   const extent = timeline?.extent ?? null
-  const lastEnd = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY
+  const lastEnd = extent ? extent.lastAt + extent.stepS : ALWAYS
   const from = covered.some(({ to }) => to > lastEnd) ? ceilTo(finality.zone, lastEnd, finality.unit) : ALWAYS
   return covered.flatMap((span): Span[] => {
     if (span.state !== 'complete' || span.job === null) return [span]

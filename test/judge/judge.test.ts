@@ -252,7 +252,12 @@ describe('the end of a timeline', () => {
       stored: { ...ended, allowedLagS: null, coverage: [covered(0, 26, { fetchedAt: at(26) })] },
       wants: [want({ to: at(26) })],
       now: 26.9,
-      spans: ['geo 1, 0–24: complete', 'geo 1, 24–26: provisional', 'geo 1, 20–26: expected (late)'],
+      spans: [
+        'geo 1, 0–20: complete',
+        'geo 1, 20–24: provisional',
+        'geo 1, 24–26: provisional',
+        'geo 1, 20–26: expected (late)',
+      ],
     },
     {
       title: 'a timeline with a value every day ends, too',
@@ -428,15 +433,15 @@ describe('the next request', () => {
       coverage: [covered(0, 30, { fetchedAt: at(fetched) + HOUR })],
       timelines: [timeline(1, 0, 20.5, { kind })],
     })
-    expect(repeats(ended(32))).toEqual([
+    expect(repeats(ended(36))).toEqual([
       [0, 21, null],
       [21, 30, toDay(at(20.5 + 16) + HOUR)],
     ])
     expect(repeats(ended(39), 60).at(-1)).toEqual([21, 30, toDay(at(20.5 + 32) + HOUR)])
-    expect(repeats(ended(32, 'irregular'))).toHaveLength(2)
-    expect(repeats(ended(32, null))).toEqual([[0, 30, null]])
+    expect(repeats(ended(36, 'irregular'))).toHaveLength(2)
+    expect(repeats(ended(36, null))).toEqual([[0, 30, null]])
     expect(repeats(ended(900), 1000).at(-1)).toEqual([21, 30, toDay(at(20.5 + 256 + 4 * 182) + HOUR)])
-    expect(repeats(ended(32), 40, [])).toEqual([[0, 30, null]])
+    expect(repeats(ended(36), 40, [])).toEqual([[0, 30, null]])
     expect(repeats(ended(50), 40).at(-1)).toEqual([21, 30, toDay(at(40) + HOUR)])
   })
 
@@ -447,6 +452,27 @@ describe('the next request', () => {
     expect(repeats({ timelines: [nulls], coverage }, 40, [want({ sinceAt: at(34) })])).toEqual([[0, 30, 38]])
     const empty = [covered(0, 30, { state: 'empty', fetchedAt: at(36) })]
     expect(repeats({ timelines: [], coverage: empty })).toEqual([[0, 30, 64]])
+  })
+
+  test('while a source is up to two weeks behind, its last day and all after it may still be published', () => {
+    const behind = (fetched: number, last: number, over: Partial<Timeline> = {}) =>
+      judge(
+        [want({ to: at(40), refreshS: 6 * HOUR })],
+        store({ coverage: [covered(0, 40, { fetchedAt: at(fetched) })], timelines: [timeline(1, 0, last, over)] }),
+        at(60),
+      )
+        .filter(({ reply }) => reply !== null)
+        .map(({ from, to, state, nextAt }) => [toDay(from), toDay(to), state, nextAt && toDay(nextAt)])
+    expect(behind(45, 39.3)).toEqual([
+      [0, 39, 'complete', null],
+      [39, 40, 'provisional', 45.25],
+    ])
+    expect(behind(45, 39.3, { kind: 'irregular' })).toHaveLength(2)
+    expect(behind(45, 40), 'nothing is behind').toEqual([[0, 40, 'complete', null]])
+    expect(behind(53.3, 39.3).map(([, , state]) => state)).toEqual(['complete', 'provisional'])
+    expect(behind(53.4, 39.3), 'the day of the last value is final, and nothing follows').toEqual([
+      [0, 40, 'complete', null],
+    ])
   })
 
   test('a merged row has the time of its oldest reply, but its newer days were requested later', () => {

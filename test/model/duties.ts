@@ -348,6 +348,14 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         // Units settled for every lookback so far may be merged with older ones: a longer lookback requests them again.
         const isLonger = entry.lookback > (scene.lookbacks.get(entry.key) ?? 0)
         if (need === 'not' && isLonger) put(entry.key, geo, unit, 'may')
+        // While a source is up to two weeks behind, nothing is final from the day of its last value on.
+        const lasts = [...truth.values].flatMap(([one, values]) =>
+          geo === null || one === geo
+            ? [Math.max(...[...values].flatMap(([at, all]) => (all.at(-1)?.to === null ? [at] : [])))]
+            : [],
+        )
+        const isBehind = lasts.some((last) => unit.to > last && now - last < 16 * DAY)
+        if (need === 'not' && isBehind) put(entry.key, geo, unit, 'may')
         // If a monthly series is grouped by shorter units, its values decide whether its periods are these or months.
         const monthEnd = border(SERVICE_ZONE, unit.from, 'month', 1)
         const isGrouped = entry.trunc !== null && isMonthly(scene, entry.key)
