@@ -16,6 +16,7 @@ const FLOORS = {
   service: 97,
   db: 91,
   job: 96,
+  judge: 98,
   plan: 95,
   fetch: 95,
   transform: 96,

@@ -14,6 +14,10 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/load/timelines/decideMissing.ts': ['test/load/decideMissing.test.ts'],
   'src/judge/judge.ts': ['test/judge/judge.test.ts', 'test/judge/judge.properties.test.ts'],
   'src/judge/finality.ts': ['test/judge/judge.test.ts', 'test/plan/freshness.test.ts'],
+  'src/judge/cadence.ts': ['test/judge/cadence.test.ts'],
+  'src/judge/grid.ts': ['test/judge/cadence.test.ts'],
+  'src/judge/growth.ts': ['test/judge/growth.test.ts'],
+  'src/judge/usualLag.ts': ['test/judge/usualLag.test.ts'],
   'src/judge/missing.ts': ['test/judge/cadence.test.ts'],
   'src/plan/turns.ts': ['test/plan/turns.test.ts'],
 }
