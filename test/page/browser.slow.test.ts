@@ -34,7 +34,7 @@ function spoil(store: Store): void {
 test('the copy button copies the command', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window({ permissions: ['clipboard-read', 'clipboard-write'] })
-  await page.goto(`${url}/`)
+  await page.goto(`${url}/coverage/s4`)
   await page.getByRole('button', { name: 'Copy: npx indicator-sync retry' }).click()
   await page.getByRole('button', { name: 'Copy: npx indicator-sync retry' }).getByText('Copied').waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npx indicator-sync retry')
