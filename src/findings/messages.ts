@@ -53,16 +53,29 @@ export function lackingGeosText(lacking: LackingGeos): string {
   return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
 }
 
-const REASONS = {
-  'never requested': 'were never requested',
-  failed: 'are missing because requests failed',
-  unverified: 'are unverified: a response had invalid rows, or lacked values that are stored',
-  absent: 'are missing: the service responded without these values',
-  null: 'are missing: the service sent rows without a value',
-  withdrawn: 'are missing: the service took these values back',
-  late: 'are late',
-  'no values': 'have no values',
-} as const
+/** Why data is missing, as the rest of a sentence about one part or several. */
+function reasonText({ reason, periods, count }: SeriesGaps): string {
+  const isOne = (periods ?? count) === 1
+  const be = isOne ? 'is' : 'are'
+  switch (reason) {
+    case 'never requested':
+      return `${isOne ? 'was' : 'were'} never requested`
+    case 'failed':
+      return `${be} missing because requests failed`
+    case 'unverified':
+      return `${be} unverified: a response had invalid rows, or lacked values that are stored`
+    case 'absent':
+      return `${be} missing: the service responded without values`
+    case 'null':
+      return `${be} missing: the service sent rows without a value`
+    case 'withdrawn':
+      return `${be} missing: the service took values back`
+    case 'late':
+      return `${be} late`
+    case 'no values':
+      return `${isOne ? 'has' : 'have'} no values`
+  }
+}
 
 /** How much is missing, and from when to when. */
 function extentText({ periods, count, range, timeZone }: SeriesGaps): string {
@@ -91,7 +104,7 @@ function gapText(gaps: readonly SeriesGaps[], toCommand: ToCommand): string {
   const first = gaps[0]!
   if (gaps.length > 1)
     return `data of ${quantity(gaps.length, 'series', 'series')} was never requested: ${listNames(gaps.map(seriesName))}`
-  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${REASONS[first.reason]}${closingText(first, toCommand)}`
+  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${reasonText(first)}${closingText(first, toCommand)}`
 }
 
 /** Says that nothing came after the last value, and how to accept that a series has ended. */
@@ -99,7 +112,7 @@ function lateText(gaps: SeriesGaps, toCommand: ToCommand): string {
   const { geoIds, timeZone, range, indicator_id } = gaps
   const last = formatLocal(timeZone, range.from)
   const accept = `gaps accept ${indicator_id} --series ${gaps.series_id} --from ${localDate(timeZone, range.from)} --note "has ended"`
-  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value after ${last}, which is later than usual${nextText(gaps)}. Check the source. If the series has ended: \`${toCommand(accept)}\``
+  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value from ${last} on, which is later than usual${nextText(gaps)}. Check the source. If the series has ended: \`${toCommand(accept)}\``
 }
 
 const daysText = ([first, last]: readonly [string, string]): string => (first === last ? first : `${first} to ${last}`)

@@ -283,7 +283,7 @@ const LEFT_TO_PERSONS: Readonly<Record<string, Omit<Situation, 'repair' | 'deep'
       market.state.has = (at) => at < Date.now() / 1000 - 12 * 86_400
       await run('test.yaml', named('test', 'series: [{ indicators: [5], window: { last: 30d }, lookback: 2d }]'))
     },
-    says: /^indicator 5, geo 3: no value after .* Check the source\. If the series has ended: `indicator-sync gaps accept/,
+    says: /^indicator 5, geo 3: no value from .* on, which is later .* Check the source\. If the series has ended: `indicator-sync gaps accept/,
   },
   'values that are missing for half a year': {
     kind: 'gap',

@@ -69,7 +69,7 @@ describe('late values', () => {
         subject: 'indicator 5, geo 3',
         since_at: '2025-11-11T15:00:00Z',
         message: expect.stringMatching(
-          /^indicator 5, geo 3: no value after 2025-11-11T16:00:00\+01:00, which is later/,
+          /^indicator 5, geo 3: no value from 2025-11-11T16:00:00\+01:00 on, which is later/,
         ),
         command: null,
         cause: 'late',
