@@ -269,7 +269,7 @@ function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: Want
 
 /**
  * Rule 23: while a source is up to two weeks behind, nothing is final from the day on which its last period ends, whatever the lookback says. What
- * is published later than the lookback would be lost if nothing shows a regular timeline yet.
+ * is published later than the lookback would be lost if nothing shows a regular timeline yet. A window that has ended awaits nothing.
  */
 function awaitLate(
   { finality: { zone, unit }, now }: JudgeContext,
@@ -281,8 +281,9 @@ function awaitLate(
   if (!extent || extent.stepS > DAY || wants.length === 0) return covered
   const lastEnd = extent.lastAt + extent.stepS
   if (!covered.some(({ to, state }) => to > lastEnd && state === 'complete')) return covered
-  const newestAt = Math.max(...covered.map(({ to, reply }) => Math.max(reply!.fetchedAt, to + reply!.settledFor)))
-  if (newestAt - lastEnd > AWAITED_S) return covered
+  // Only rows that are not final yet have the time of the last reply: the others may be merged with older ones.
+  const newestAt = Math.max(...covered.flatMap(({ state, reply }) => (state === 'provisional' ? reply!.fetchedAt : [])))
+  if (!Number.isFinite(newestAt) || newestAt - lastEnd > AWAITED_S) return covered
   const from = floorTo(zone, lastEnd, unit)
   return covered.flatMap((span): Span[] => {
     if (span.to <= from || span.state !== 'complete' || span.job === null) return [span]

@@ -455,24 +455,34 @@ describe('the next request', () => {
   })
 
   test('while a source is up to two weeks behind, its last day and all after it may still be published', () => {
-    const behind = (fetched: number, last: number, over: Partial<Timeline> = {}) =>
-      judge(
-        [want({ to: at(40), refreshS: 6 * HOUR })],
-        store({ coverage: [covered(0, 40, { fetchedAt: at(fetched) })], timelines: [timeline(1, 0, last, over)] }),
-        at(60),
+    /** A job until two days ahead; the stored days before the last reply may be merged with older ones. */
+    const behind = (fetched: number, last: number, over: Partial<Timeline> = {}, tail = 2) =>
+      joinComplete(
+        judge(
+          [want({ to: at(fetched + tail), refreshS: 6 * HOUR })],
+          store({
+            coverage: [
+              covered(0, fetched - 3, { fetchedAt: at(3), settledFor: 2 * DAY }),
+              ...(tail > 0 ? [covered(fetched - 3, fetched + tail, { fetchedAt: at(fetched) })] : []),
+            ],
+            timelines: [timeline(1, 0, last, over)],
+          }),
+          at(fetched),
+        ),
       )
-        .filter(({ reply }) => reply !== null)
-        .map(({ from, to, state, nextAt }) => [toDay(from), toDay(to), state, nextAt && toDay(nextAt)])
-    expect(behind(45, 39.3)).toEqual([
-      [0, 39, 'complete', null],
-      [39, 40, 'provisional', 45.25],
-    ])
-    expect(behind(45, 39.3, { kind: 'irregular' })).toHaveLength(2)
-    expect(behind(45, 40), 'nothing is behind').toEqual([[0, 40, 'complete', null]])
-    expect(behind(53.3, 39.3).map(([, , state]) => state)).toEqual(['complete', 'provisional'])
-    expect(behind(53.4, 39.3), 'the day of the last value is final, and nothing follows').toEqual([
-      [0, 40, 'complete', null],
-    ])
+        .filter(({ reply, state }) => reply !== null && state === 'provisional')
+        .map(({ from, to, nextAt }) => [toDay(from), toDay(to), nextAt && toDay(nextAt)])
+    const awaited = [
+      [39, 42, 45.25],
+      [42, 43, 45.25],
+      [43, 47, 45.25],
+    ]
+    expect(behind(45, 39.3)).toEqual(awaited)
+    expect(behind(45, 39.3, { kind: 'irregular' })).toEqual(awaited)
+    expect(behind(45, 45), 'nothing is behind').toEqual([[43, 47, 45.25]])
+    expect(behind(53, 39.3)).toHaveLength(3)
+    expect(behind(54, 39.3), 'more than two weeks').toHaveLength(1)
+    expect(behind(45, 39.3, {}, 0), 'a window that has ended').toEqual([])
   })
 
   test('a merged row has the time of its oldest reply, but its newer days were requested later', () => {
