@@ -1,4 +1,5 @@
 import { ALL_GEOS, isAbsence } from '../db/tables/codes.ts'
+import type { SeriesState } from '../job/plannerState.ts'
 import { borderUnit } from '../judge/finality.ts'
 import { judgeAhead } from '../judge/judge.ts'
 import type { Span } from '../judge/judgeTypes.ts'
@@ -16,7 +17,7 @@ export function findDueSpans({ service, now }: PlanContext, { entry, state, want
   if (want.from >= want.to) return []
   const { timelines, coverage, absences, period = null } = state
   const stored = {
-    ...{ timelines, coverage, absences, period, lookbackS },
+    ...{ timelines, absences, period, lookbackS },
     zone: service.timeZone,
     unit: borderUnit(entry.timeTrunc),
     failures: [],
@@ -25,8 +26,15 @@ export function findDueSpans({ service, now }: PlanContext, { entry, state, want
     unknown: null,
     allowedLagS: null,
   }
-  const isInWant = ({ from, to }: Span): boolean => from < want.to && to > want.from
-  return judgeAhead([want], stored, now).filter((span) => span.nextAt !== null && span.nextAt <= now && isInWant(span))
+  const judgeDue = (rows: SeriesState['coverage']): Span[] =>
+    judgeAhead([want], { ...stored, coverage: rows }, now).filter(
+      ({ from, to, nextAt }) => nextAt !== null && nextAt <= now && from < want.to && to > want.from,
+    )
+  const due = judgeDue(coverage)
+  // A reply for all geos need not renew verified replies for single geos, so these do not make it due.
+  const ofAll = coverage.filter(({ geo, state }) => geo === ALL_GEOS || state === 'unverified')
+  if (want.geoIds !== null || ofAll.length === coverage.length) return due
+  return [...judgeDue(ofAll).filter(isOrdinary), ...due.filter(isRepeated)]
 }
 
 /** Whether a due span is requested in full. */
