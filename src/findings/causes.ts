@@ -20,13 +20,13 @@ const LEFT_BY_RUNS = ['never requested', 'failed', 'late']
 /** Errors of single requests, which a job has whether its run succeeds or not. */
 const OF_REQUEST = ['bad-request', 'not-found']
 
-/** Whether a trouble is missing data of a job that did not run, or not to its end. */
+/** Whether data is missing because its job did not run, or ended early. */
 const isLeftByRun = (cause: Trouble, trouble: Trouble): boolean =>
   (trouble.kind === 'gap' || trouble.kind === 'late') &&
   LEFT_BY_RUNS.includes(trouble.cause ?? '') &&
   areWithin(trouble.jobIds, cause.jobIds)
 
-/** Whether requests failed in some runs, and for their reason. */
+/** Whether all failed requests of a trouble match a condition. */
 const failedIn = ({ failures }: FailureTrouble, matches: (failure: OpenFailureRow) => boolean): boolean =>
   failures.every(matches)
 

@@ -80,7 +80,8 @@ function reasonText({ reason, periods, count }: SeriesGaps): string {
 /** How much is missing, and from when to when. */
 function extentText({ periods, count, range, timeZone }: SeriesGaps): string {
   const amount = periods === null ? '' : `${quantity(periods, 'period')} in `
-  const [from, to] = [formatLocal(timeZone, range.from), formatLocal(timeZone, range.to)]
+  const from = formatLocal(timeZone, range.from)
+  const to = formatLocal(timeZone, range.to)
   return `${amount}${quantity(count, 'range')} from ${from} to ${to}`
 }
 
@@ -163,7 +164,8 @@ function describe(trouble: Trouble, toCommand: ToCommand): string {
         3,
       )
       const { message, entry, job } = failures.at(-1)!
-      const [count, text] = [quantity(failures.length, 'request'), withoutDot(message)]
+      const count = quantity(failures.length, 'request')
+      const text = withoutDot(message)
       const fix =
         cause === 'bad-request'
           ? `. Correct ${entry} of ${job === null ? 'the job' : `job ${job}`}: the service would reject it again`

@@ -430,16 +430,13 @@ function judgeMissing({ stored, finality, now }: JudgeContext, geoId: number, co
       const isLeft = span.state === 'missing' && (span.job === null || next === null)
       const nextAt = span.state === 'provisional' ? span.nextAt : isLeft ? null : next! - EARLY_S
       const isWhole = span.from === absence.from && span.to === absence.to
-      const periods = isWhole ? absence.periods : countAbsent(finality.zone, span)
+      const { stepS } = span
+      const periods = isWhole ? absence.periods : stepS && countPeriods(finality.zone, span, stepS)
       spans.push({ ...span, nextAt, isTolerated: tolerated, periods })
     }
   }
   return spans
 }
-
-/** The number of periods in a part of an absence; null if it has none. */
-const countAbsent = (zone: string, { from, to, stepS }: Span): number | null =>
-  stepS === null ? null : countPeriods(zone, { from, to }, stepS)
 
 /** The number of periods that begin in an interval, which starts with one. */
 function countPeriods(zone: string, { from, to }: Interval, stepS: number): number {

@@ -78,6 +78,17 @@ const accept = (world: World): void => {
   world.market.state.status = () => undefined
 }
 /** Gives up at once. */
+/** Stores the definition of a job three days ago, without a run. */
+async function store({ write, withStore, jobSource }: World, yaml: string): Promise<void> {
+  const text = named('test', yaml)
+  write('test.yaml', text)
+  const context = {
+    service: SERVICES.generic,
+    nowMs: () => Date.now() - 3 * DAY,
+    jobSource: jobSource('test.yaml'),
+  }
+  await withStore((db) => storeDefinition({ ...context, store: db }, readJob(text, 'test.yaml', SERVICES.generic)))
+}
 const BREAKER = { failures: 1, pauseMs: 1, openings: 1, giveUpMs: 1 }
 const hole = (at: number): boolean => at >= seconds('2025-10-12T04:00:00Z') && at < seconds('2025-10-12T07:00:00Z')
 
@@ -112,15 +123,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'a job that never ran': {
     kind: 'never run',
-    given: async ({ write, withStore, jobSource }) => {
-      const yaml = named('test', series('5'))
-      write('test.yaml', yaml)
-      const context = {
-        service: SERVICES.generic,
-        nowMs: () => Date.now() - 3 * DAY,
-        jobSource: jobSource('test.yaml'),
-      }
-      await withStore((store) => storeDefinition({ ...context, store }, readJob(yaml, 'test.yaml', SERVICES.generic)))
+    given: async (world) => {
+      await store(world, series('5'))
     },
   },
   'a job that runs no more': {
@@ -180,16 +184,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'an indicator that was added to a job': {
     kind: 'gap',
     cause: 'never requested',
-    given: async ({ run, write, withStore, jobSource }) => {
-      await run('test.yaml', named('test', series('5')), { now: Date.now() - 4 * DAY })
-      const yaml = named('test', series('5, 6'))
-      write('test.yaml', yaml)
-      const context = {
-        service: SERVICES.generic,
-        nowMs: () => Date.now() - 3 * DAY,
-        jobSource: jobSource('test.yaml'),
-      }
-      await withStore((store) => storeDefinition({ ...context, store }, readJob(yaml, 'test.yaml', SERVICES.generic)))
+    given: async (world) => {
+      await world.run('test.yaml', named('test', series('5')), { now: Date.now() - 4 * DAY })
+      await store(world, series('5, 6'))
     },
   },
   'a deleted job file': {

@@ -13,7 +13,7 @@ import { NOTHING_SELECTED } from './summary.ts'
 export interface PlannedJob {
   readonly job: Job
   readonly requests: () => Iterable<PlannedRequest>
-  /** Whether a request fetches data that an earlier run selected and that has left the windows of the job. */
+  /** Whether a request is for data that was in the windows of the job earlier and is still required. */
   readonly isEarlier: (request: PlannedRequest) => boolean
   /** Complete after the requests were planned. */
   readonly notes: () => readonly string[]

@@ -113,7 +113,7 @@ const laterInstant = prepareQuery((db, request: { fetchId: number }) =>
     .limit(1),
 )
 
-/** Whether the same entry of a job has a later reply about another instant of the series. */
+/** Whether the entry of a request got a later reply, for another instant. */
 export const hasLaterInstant = async (db: Kysely<Database>, fetchId: number): Promise<boolean> =>
   (await laterInstant.first(db, { fetchId })) !== undefined
 

@@ -26,7 +26,7 @@ export const NOT_FAILED_OUTCOMES = [...REPLY_OUTCOMES, ...FETCH_OUTCOMES.abandon
 
 /** The reasons of missing periods. */
 const ABSENCE_REASONS = ['absent', 'null', 'withdrawn'] as const
-/** Whether a gap consists of periods that a verified response lacked. */
+/** Whether single periods are missing, from a response that is verified. */
 export const isAbsence = (reason: string | null): boolean => ABSENCE_REASONS.some((absence) => absence === reason)
 
 /** The reasons of the view `gaps`. */

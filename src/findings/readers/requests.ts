@@ -29,10 +29,11 @@ const about = (failures: readonly OpenFailureRow[]) => ({
 
 /** Finds failed requests: those of one job with one error are one trouble, and so is an id that the service does not know. */
 export async function findRequestTroubles(db: Reader): Promise<Trouble[]> {
-  const [unknown, failures] = [await readUnknown(db), await findOpenFailures(db)]
-  const [ofUnknown, others] = [true, false].map((isUnknown) =>
-    failures.filter((failure) => unknown.has(itemKey(failure)) === isUnknown),
-  ) as [OpenFailureRow[], OpenFailureRow[]]
+  const unknown = await readUnknown(db)
+  const failures = await findOpenFailures(db)
+  const isUnknown = (failure: OpenFailureRow): boolean => unknown.has(itemKey(failure))
+  const ofUnknown = failures.filter(isUnknown)
+  const others = failures.filter((failure) => !isUnknown(failure))
   const byError = ({ jobId, job, code, outcome }: OpenFailureRow): string => `${jobId} ${job} ${code ?? outcome}`
   return [
     ...[...Map.groupBy(ofUnknown, itemKey)].map(

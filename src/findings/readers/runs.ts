@@ -24,7 +24,8 @@ const jobIdsOf = (runs: readonly IncompleteRun[]): number[] => runs.flatMap(({ j
  * until a request succeeds.
  */
 export async function findRunTroubles(db: Reader, now: Instant): Promise<Trouble[]> {
-  const [failed, unfinished] = [await findFailedRuns(db), await findUnfinishedRuns(db)]
+  const failed = await findFailedRuns(db)
+  const unfinished = await findUnfinishedRuns(db)
   const lastOutcome = failed.length === 0 ? undefined : await readLastOutcome(db)
   const common = COMMON_CAUSES.find(({ outcome }) => outcome === lastOutcome)
   const runs = failed.filter(({ code }) => code === common?.code)

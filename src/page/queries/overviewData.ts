@@ -18,7 +18,9 @@ import { allSeries, findSeries, type SeriesRow, seriesHeads } from './seriesPath
 /** Days of the strip. */
 export const STRIP_DAYS = 90
 /** Series on one page, and runs and findings that are listed. */
-const [LINES_A_PAGE, RUNS_SHOWN, FINDINGS_SHOWN] = [40, 5, 24]
+const LINES_A_PAGE = 40
+const RUNS_SHOWN = 5
+const FINDINGS_SHOWN = 24
 /** Days of the small picture of a series. */
 const TREND_DAYS = 30
 
