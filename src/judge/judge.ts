@@ -64,10 +64,10 @@ export function judgeAhead(wants: readonly Want[], stored: StoredSeries, now: In
   const geoIds = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b)
   const coverage = [...stored.coverage].sort((a, b) => a.from - b.from)
   const context: JudgeContext = { wants, stored: { ...stored, coverage }, finality, now }
-  const spans: Span[] = []
-  for (const geoId of geoIds) spans.push(...judgeGeo(context, geoId, known.get(geoId), shared))
-  if (!known.has(ALL_GEOS)) spans.unshift(...judgeOthers(context, spans))
-  return delayUnknown(spans, stored, now)
+  const geos = geoIds.map((geoId) => judgeRequestsOf(context, geoId, shared))
+  const spans = geos.flatMap((requests) => judgeGeo(context, known.get(requests.geoId), requests))
+  const others = known.has(ALL_GEOS) ? [] : judgeOthers(context, geos)
+  return delayUnknown([...others, ...spans], stored, now)
 }
 
 /** A series whose id the service does not know is requested at growing distances, whatever is due. */
@@ -96,13 +96,14 @@ function createFinality({ zone, unit, period, lookbackS }: StoredSeries): Finali
   return { zone, unit, lookbackS, periods: periods?.isCalendar ? periods : undefined }
 }
 
-/** Judges a geo. Geos that differ only in their values share the spans of requests. */
-function judgeGeo(
-  context: JudgeContext,
-  geoId: number,
-  timeline: Timeline | undefined,
-  shared: Map<string, GeoSpans>,
-): readonly Span[] {
+/** A geo, what jobs require of it, and its spans that depend on requests alone. */
+interface GeoRequests extends GeoSpans {
+  readonly geoId: number
+  readonly wants: readonly Want[]
+}
+
+/** Judges the requests of a geo. Geos that differ only in their values share the spans. */
+function judgeRequestsOf(context: JudgeContext, geoId: number, shared: Map<string, GeoSpans>): GeoRequests {
   const { stored } = context
   const wants = context.wants.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
   const ofGeo = stored.coverage.filter(({ geo }) => geo === geoId)
@@ -115,34 +116,45 @@ function judgeGeo(
     spans = judgeRequests(context, { wants, rows, failures })
     if (key !== null) shared.set(key, spans)
   }
-  const { uncovered } = spans
-  const covered = repeatOutside(context, timeline, wants, awaitLate(context, timeline, wants, spans.covered))
+  return { ...spans, geoId, wants }
+}
+
+/** Judges a geo by its requests and its values. */
+function judgeGeo(
+  context: JudgeContext,
+  timeline: Timeline | undefined,
+  { geoId, wants, ...requests }: GeoRequests,
+): readonly Span[] {
+  const covered = repeatOutside(context, timeline, wants, awaitLate(context, timeline, wants, requests.covered))
+  const uncovered = joinAdjacent([...judgeSinceReply(timeline, wants, covered), ...requests.uncovered])
   const missing = judgeMissing(context, geoId, covered)
   const end = timeline?.extent
     ? judgeEnd(context, timeline, wants, covered)
     : judgeNoValues(timeline, wants, covered, missing)
   const listed = [...covered, ...uncovered, ...missing, ...end].map((span) => ({ ...span, geoId }))
-  return accept(listed, stored, geoId)
+  return accept(listed, context.stored, geoId)
 }
 
 /**
  * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series. Later it has the
  * ranges without a verified reply for all geos, although those of the known geos are verified.
  */
-function judgeOthers(context: JudgeContext, ofGeos: readonly Span[]): readonly Span[] {
+function judgeOthers(context: JudgeContext, geos: readonly GeoRequests[]): readonly Span[] {
   const { stored } = context
   const wants = context.wants.filter(({ geoIds }) => geoIds === null)
   const rows = stored.coverage.filter(({ geo }) => geo === ALL_GEOS)
   const failures = stored.failures.filter(({ geoIds }) => geoIds === null)
   const requests = { wants, rows, failures }
-  if (ofGeos.length === 0) {
-    const { covered: replied, uncovered } = judgeRequests(context, requests)
-    const covered = repeatOutside(context, undefined, wants, replied)
+  if (geos.length === 0) {
+    const replies = judgeRequests(context, requests)
+    const covered = repeatOutside(context, undefined, wants, replies.covered)
+    const uncovered = joinAdjacent([...judgeSinceReply(undefined, wants, covered), ...replies.uncovered])
     return accept([...covered, ...uncovered, ...judgeNoValues(undefined, wants, covered, [])], stored, ALL_GEOS)
   }
-  const listed = ofGeos.filter(
-    ({ reason }) => reason === 'never requested' || reason === 'failed' || reason === 'unverified',
-  )
+  const listed = geos.flatMap(({ covered, uncovered }) => [
+    ...covered.filter(({ reason }) => reason === 'unverified'),
+    ...uncovered,
+  ])
   const unverified = judgeRows(context, { ...requests, rows: rows.filter(({ state }) => state === 'unverified') })
   const others = [...unverified, ...judgeUncovered(requests)].flatMap((span) =>
     subtract([span], listed).map((part) => ({ ...span, ...part })),
@@ -310,24 +322,56 @@ function repeatOutside(
   const extent = timeline?.extent ?? null
   const lastEnd = extent ? extent.lastAt + extent.stepS : ALWAYS
   const from = covered.some(({ to }) => to > lastEnd) ? ceilTo(finality.zone, lastEnd, finality.unit) : ALWAYS
+  const begin = extent ? floorTo(finality.zone, extent.firstAt, finality.unit) : ALWAYS
   return covered.flatMap((span): Span[] => {
     if (span.state !== 'complete' || span.job === null) return [span]
-    if (extent === null || (span.reply!.state === 'empty' && span.from < extent.firstAt)) {
-      const requiring = wants.filter((want) => want.from < span.to && endAhead(want) > span.from)
-      return repeatInRounds(
-        span,
-        requiring.map(({ sinceAt }) => sinceAt),
-        finality,
-        now,
-      )
-    }
-    if (span.to <= from) return [span]
-    // Values are expected once the period after the last one has ended.
-    const expectedAt = [lastEnd + extent.stepS]
-    return splitAt(span, [from]).flatMap((part) => {
+    return splitAt(span, [begin, from]).flatMap((part) => {
       const whole = { ...span, ...part }
-      return part.from < from ? [whole] : repeatInRounds(whole, expectedAt, finality, now)
+      if (part.to <= begin) return repeatInRounds(whole, earlierExpectedAt(wants, part, extent), finality, now)
+      // Values are expected once the period after the last one has ended.
+      return part.from < from ? [whole] : repeatInRounds(whole, [lastEnd + extent!.stepS], finality, now)
     })
+  })
+}
+
+/**
+ * When values before the first one are expected: since they are required; and since the first value, because a geo that appears later may
+ * bring its history.
+ */
+const earlierExpectedAt = (wants: readonly Want[], part: Interval, extent: Timeline['extent']): Instant[] =>
+  wants
+    .filter((want) => want.from < part.to && endAhead(want) > part.from)
+    .map(({ sinceAt }) => Math.max(sinceAt, extent ? extent.firstAt + extent.stepS : sinceAt))
+
+/** The last instant that a stored range says anything about: windows reach into the future, replies mostly do not. */
+const repliedTo = ({ to, reply }: Span): Instant => (reply!.settledFor < 0 ? Math.min(to, reply!.fetchedAt) : to)
+
+/**
+ * J3: the time of a stored range after its reply and after the last value. It was not over when it was requested, so it is requested
+ * again; until the next run it is expected.
+ */
+function judgeSinceReply(timeline: Timeline | undefined, wants: readonly Want[], covered: readonly Span[]): Span[] {
+  const extent = timeline?.extent
+  const lastEnd = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY
+  return covered.flatMap((span): Span[] => {
+    const from = Math.max(span.from, repliedTo(span), lastEnd)
+    if (span.state !== 'provisional' || from >= span.to) return []
+    const requiring = wants.filter((want) => want.from < span.to && endAhead(want) > from)
+    if (requiring.length === 0) return []
+    const { to, nextAt, reply } = span
+    return [
+      {
+        ...NOTHING,
+        ...{ from, to },
+        ...firstJob(requiring),
+        lagS: 0,
+        state: 'missing',
+        reason: 'never requested',
+        sinceAt: from,
+        nextAt,
+        dueAt: reply!.fetchedAt + Math.min(...requiring.map(({ graceS }) => graceS)),
+      },
+    ]
   })
 }
 
@@ -360,10 +404,10 @@ function judgeUncovered({ wants, rows, failures }: Requests): Span[] {
   return joinAdjacent(spans)
 }
 
-/** Joins adjacent spans without a reply that have the same reason, job and kind of end. */
+/** Joins adjacent spans without a reply that have the same reason, job and kind of end. Sorts them. */
 function joinAdjacent(spans: readonly Span[]): Span[] {
   const joined: Span[] = []
-  for (const span of spans) {
+  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
     const last = joined.at(-1)
     const isSame =
       last?.to === span.from &&
@@ -481,11 +525,13 @@ function judgeEnd(
   const asked = end === -1 ? after : after.slice(0, end)
   if (wanting.length === 0 || asked.length === 0) return []
   const start = Math.max(from, asked[0]!.from)
+  const to = Math.max(...asked.map(repliedTo))
+  if (start >= to) return []
   const allowedS = stored.allowedLagS ?? Math.max(UNKNOWN_LAG_S, 3 * stepS)
   return [
     {
       ...NOTHING,
-      ...{ from: start, to: asked.at(-1)!.to },
+      ...{ from: start, to },
       ...firstJob(wanting),
       state: 'missing',
       reason: 'late',

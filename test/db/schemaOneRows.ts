@@ -90,6 +90,7 @@ export const EXPECTED_GAPS = [
   [9001, 3, 'absent'],
   [9002, 3, 'absent'],
   [9002, 3, 'unverified'],
+  [9003, 3, 'never requested'],
   [9003, 3, 'failed'],
   [9004, 3, 'absent'],
   [9404, 0, 'failed'],

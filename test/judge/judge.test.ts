@@ -160,6 +160,34 @@ describe('a window that grows with time', () => {
     })
   })
 
+  test('the hours after the last reply of its day are expected until the job should have run, then missing', () => {
+    // A window until the end of the day, fetched at seven.
+    const seven = 30 + 7 / 24
+    const ofToday = (over: Partial<StoredSeries>) => ({
+      coverage: [covered(0, 31, { fetchedAt: at(seven), settledFor: at(seven) - at(31) })],
+      timelines: [timeline(1, 0, 30)],
+      ...over,
+    })
+    const sinceReply = (stored: Partial<StoredSeries>, now: number) =>
+      judge([growing()], store(stored), at(now))
+        .filter(({ reason }) => reason !== null)
+        .map(describeSpan)
+    expect(sinceReply(ofToday({}), 30.5)).toEqual([
+      'geo 1, 30.292–30.5: expected (never requested)',
+      'geo 1, 30–30.292: expected (late)',
+    ])
+    expect(sinceReply(ofToday({}), seven + 1.3).at(0)).toBe('geo 1, 30.292–31.592: missing (never requested)')
+    const ahead = ofToday({ timelines: [timeline(1, 0, 31)] })
+    expect(sinceReply(ahead, 30.5), 'published ahead').toEqual([])
+    const behind = ofToday({ timelines: [timeline(1, 0, 20)] })
+    expect(sinceReply(behind, 30.5), 'late only as far as the service was asked').toEqual([
+      'geo 1, 30.292–30.5: expected (never requested)',
+      'geo 1, 20–30.292: missing (late)',
+    ])
+    const silent = ofToday({ timelines: [] })
+    expect(sinceReply(silent, 32).at(0), 'no values yet').toBe('geo 0, 30.292–32: missing (never requested)')
+  })
+
   test('its end stays open for readers at a later time', () => {
     const ahead = judgeAhead([growing()], store(stored), at(31))
     expect(ahead.map(describeSpan).at(-1)).toBe('geo 1, 30–…: missing (never requested)')
@@ -539,11 +567,19 @@ describe('the next request', () => {
       covered(20, 25, { state: 'empty', fetchedAt: at(36) }),
       covered(25, 30, { fetchedAt: at(36) }),
     ]
-    expect(repeats({ timelines: [timeline(1, 10, 30)], coverage }).map(([, , next]) => next)).toEqual([
-      64,
-      null,
-      null,
-      null,
+    const stored = { timelines: [timeline(1, 10, 30)], coverage }
+    expect(repeats(stored, 40, [want({ sinceAt: at(32) })]).map(([, , next]) => next)).toEqual([40, null, null, null])
+  })
+
+  test('days before the first value of a geo are requested again, in rounds since that value', () => {
+    const stored = {
+      timelines: [timeline(1, 0, 30), timeline(2, 20, 30)],
+      coverage: [covered(0, 30, { fetchedAt: at(36) })],
+    }
+    expect(repeats(stored)).toEqual([
+      [0, 30, null],
+      [0, 20, toDay(at(20 + 32) + HOUR)],
+      [20, 30, null],
     ])
   })
 

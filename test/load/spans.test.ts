@@ -65,6 +65,23 @@ describe('stored spans', () => {
     expect(store.all('select distinct job from _span')).toEqual([{ job: null }])
   })
 
+  test('an id that the service refuses, then knows again, postpones and restores the request of every missing period', async () => {
+    const [store, market] = [await tempStore(), await source()]
+    const gone = ms('2025-10-05T00:00:00Z') / 1000
+    market.state.has = (at) => at < gone || at >= gone + 7200
+    const job =
+      'series: [{ indicators: [5], window: { from: 2025-10-01, to: +1d }, lookback: 2d, chunk: 9d, refresh: 1h }]'
+    await market.run(store, job, NIGHT)
+    const missing = () => spans(store).find((span) => (span as { reason: string }).reason === 'absent') as object
+    const before = missing()
+    for (const [night, status] of [404, 404, undefined].entries()) {
+      market.state.status = () => status
+      await market.run(store, job, NIGHT + (night + 1) * DAY_MS, { restate: status === undefined })
+      await expectJudged(store)
+      if (status) expect(missing()).not.toEqual(before)
+    }
+  })
+
   test('a sync that changes nothing writes no spans', async () => {
     const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
     const job = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'

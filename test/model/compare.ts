@@ -263,7 +263,8 @@ function compareRanges(
   const { now, tally } = scene
   for (const gap of current) {
     tally.comparisons++
-    if (gap.reason === 'never requested' && gap.from > now + AHEAD - GRACE)
+    const isOverdue = truth.events.every(({ at }) => at < now - GRACE + HOUR)
+    if (gap.reason === 'never requested' && gap.from > now + AHEAD - GRACE && !isOverdue)
       differ(`gaps of ${key}, geo ${gap.geo_id}: never requested, though it is new`, now, gap)
   }
   // The usual interval of a job is not longer than the time since its first run.
@@ -285,9 +286,39 @@ function compareRanges(
       if ((isFailed || (isMissing && unit.from + grace <= now)) && !lists(current))
         differ(`${place}: none yet, though it is missing`, standing, current)
       if (state !== 'held') continue
-      const wrong = later.filter((gap) => isOver(gap) && gap.geo_id === (geo ?? 0))
+      const wrong = later.filter(
+        (gap) => isOver(gap) && gap.geo_id === (geo ?? 0) && !isAfterReply(gap, unit, standing.at),
+      )
       if (wrong.length > 0) differ(`${place}: one, though it is held`, standing, wrong)
+      compareRest(scene, key, truth, { unit, geo, later })
     }
+}
+
+/** Whether a gap lists only what was yet to come of a unit when its reply arrived. Half an hour allows for clock changes. */
+const isAfterReply = (gap: Gap, unit: { from: number }, at: number): boolean =>
+  gap.reason === 'never requested' && Math.max(gap.from, unit.from) >= at - HOUR / 2
+
+/** Expects the rest of a day that was requested before its end to be missing one day, for each geo as far as no value is stored ahead. */
+function compareRest(
+  scene: Scene,
+  key: string,
+  truth: SeriesTruth,
+  { unit, geo, later }: { unit: { from: number; to: number }; geo: number | null; later: readonly Gap[] },
+): void {
+  for (const known of geo === null ? truth.values.keys() : [geo]) {
+    const { state, at } = standingOf(truth, unit, known)
+    if (state !== 'held' || !isRequired(scene, key, unit, known)) continue
+    const stored = [...(truth.values.get(known) ?? [])].filter(([, versions]) => versions.at(-1)?.to === null)
+    const [last = 0, previous = last] = stored.map(([instant]) => instant).sort((a, b) => b - a)
+    // The last value is valid for a period, which is about as long as the one before: months differ by three days.
+    const from = Math.max(unit.from, HOUR + at, HOUR + last + 1.15 * Math.max(unit.to - unit.from, last - previous))
+    if (from >= unit.to) continue
+    scene.tally.comparisons++
+    if (
+      !later.some((gap) => gap.geo_id === known && gap.from <= from && gap.to >= unit.to && isAfterReply(gap, unit, at))
+    )
+      differ(`gaps of ${key}, geo ${known}: none after its last reply, though it will be missing`, { unit, at }, later)
+  }
 }
 
 /** The reasons of gaps in verified replies. */

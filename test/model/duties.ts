@@ -356,6 +356,14 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         )
         const isBehind = lasts.some((last) => unit.to > last && now - last < 16 * DAY)
         if (need === 'not' && isBehind) put(entry.key, geo, unit, 'may')
+        // What precedes the first value of a geo is requested again by name, but not the next day.
+        for (const [one, values] of truth.values) {
+          if (need !== 'not' || (geo !== null && geo !== one)) continue
+          const precedes = [...values].every(([at, all]) => at >= unit.to || all.at(-1)?.to !== null)
+          if (!precedes || now - standingOf(truth, unit, one).lastTry < DAY - 2 * HOUR) continue
+          put(entry.key, geo, unit, 'may')
+          put(entry.key, one, unit, 'may')
+        }
         // If a monthly series is grouped by shorter units, its values decide whether its periods are these or months.
         const monthEnd = border(SERVICE_ZONE, unit.from, 'month', 1)
         const isGrouped = entry.trunc !== null && isMonthly(scene, entry.key)

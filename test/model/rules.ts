@@ -61,14 +61,19 @@ const JUDGE: readonly Mutant[] = [
     'lagS: isGrowing && failed.length > 0 ?',
   ),
   judge(
-    'J4: an empty range after the first value is requested again',
-    "span.reply!.state === 'empty' && span.from < extent.firstAt)",
-    "span.reply!.state === 'empty')",
+    'J3: the hours after a reply are not missing',
+    "if (span.state !== 'provisional' || from >= span.to) return []",
+    'if (from < span.to || from >= span.to) return []',
   ),
   judge(
-    'J4: an empty range before the first value is never requested again',
-    "span.reply!.state === 'empty' && span.from < extent.firstAt)",
-    "span.reply!.state === 'empty' && span.from > extent.firstAt)",
+    'J3: values that were published ahead are missing',
+    'const from = Math.max(span.from, repliedTo(span), lastEnd)',
+    'const from = Math.max(span.from, repliedTo(span))',
+  ),
+  judge(
+    'J4: what precedes the first value is never requested again',
+    'if (part.to <= begin) return repeatInRounds',
+    'if (part.to <= begin && extent === null) return repeatInRounds',
   ),
   judge('J5: a timeline is late at once', 'dueAt: from + allowedS,', 'dueAt: from,'),
   judge(
@@ -98,13 +103,13 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J6: a geo with nothing but nulls is never requested again',
-    "if (extent === null || (span.reply!.state === 'empty' && span.from < extent.firstAt)) {",
-    "if (extent !== null && (span.reply!.state === 'empty' && span.from < extent.firstAt)) {",
+    'if (part.to <= begin) return repeatInRounds',
+    'if (part.to <= begin && extent !== null) return repeatInRounds',
   ),
   judge(
     'J5: what follows the last value is requested every night',
-    'const expectedAt = [lastEnd + extent.stepS]',
-    'const expectedAt = [now]',
+    'repeatInRounds(whole, [lastEnd + extent!.stepS], finality, now)',
+    'repeatInRounds(whole, [now], finality, now)',
   ),
   judge(
     'J5: the day of the last value is requested again',

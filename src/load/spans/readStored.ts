@@ -163,9 +163,10 @@ const readWants = async (db: Db, seriesId: number): Promise<Want[]> =>
 
 type FailureRow = { readonly id: number; readonly finished_at: string; readonly status: number | null }
 
+const isRefusal = ({ status }: FailureRow): boolean => status !== null && UNKNOWN_STATUSES.includes(status)
+
 /** The times at which the service refused the id of a series, if it did so last. */
-async function readRefusals(db: Db, seriesId: number, failures: readonly FailureRow[]): Promise<RefusalTimes | null> {
-  const refusals = failures.filter(({ status }) => status !== null && UNKNOWN_STATUSES.includes(status))
+async function readRefusals(db: Db, seriesId: number, refusals: readonly FailureRow[]): Promise<RefusalTimes | null> {
   if (refusals.length === 0) return null
   const lastGood = (await selectLastGood.first(db, { seriesId }))?.id ?? 0
   const open = refusals.filter(({ id }) => id > lastGood)
@@ -189,12 +190,16 @@ const toFailedRange = (row: {
         failedAt: floorToSecond(row.finished_at),
       }
 
-/** Reads what jobs require of a series, and what is stored of it at an instant, without missing periods. */
-export async function readStored(
-  db: Db,
-  seriesId: number,
-  now: Instant,
-): Promise<{ readonly wants: readonly Want[]; readonly stored: Omit<StoredSeries, 'absences'> }> {
+/** What the judgement of a series depends on, without missing periods. */
+interface Judged {
+  readonly wants: readonly Want[]
+  readonly stored: Omit<StoredSeries, 'absences'>
+  /** Whether the service ever refused the id: that postpones the next request of every missing period. */
+  readonly wasRefused: boolean
+}
+
+/** Reads what jobs require of a series, and what is stored of it at an instant. */
+export async function readStored(db: Db, seriesId: number, now: Instant): Promise<Judged> {
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
   const lookbackS = lookback_s ?? DEFAULT_LOOKBACK
   const geos = await selectTimelines.all(db, { seriesId })
@@ -202,6 +207,7 @@ export async function readStored(
   const [first] = timelines
   const ends = timelines.some(({ kind }) => kind !== null && kind !== 'irregular')
   const failures = await selectFailures.all(db, { seriesId })
+  const refusals = failures.filter(isRefusal)
   const until = formatMillis((now + CLOCK_ERROR) * 1000)
   const stored = {
     zone: time_zone,
@@ -216,8 +222,8 @@ export async function readStored(
     coverage: await selectCoverage.all(db, { seriesId }),
     failures: [...failures, ...(await selectCoarse.all(db, { seriesId }))].flatMap(toFailedRange),
     accepted: await selectAccepted.all(db, { seriesId }),
-    unknown: await readRefusals(db, seriesId, failures),
+    unknown: await readRefusals(db, seriesId, refusals),
     allowedLagS: ends ? findAllowedLag(await selectLastFetches.all(db, { seriesId, until })) : null,
   }
-  return { wants: await readWants(db, seriesId), stored }
+  return { wants: await readWants(db, seriesId), stored, wasRefused: refusals.length > 0 }
 }

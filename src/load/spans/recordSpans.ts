@@ -24,8 +24,8 @@ export async function recordSpans(
   now: Instant,
   reach: Interval = ALL_TIME,
 ): Promise<void> {
-  const { absences, before } = await readPeriods(tx, seriesId, reach)
-  const { wants, stored } = await readStored(tx, seriesId, now)
+  const { wants, stored, wasRefused } = await readStored(tx, seriesId, now)
+  const { absences, before } = await readPeriods(tx, seriesId, wasRefused ? ALL_TIME : reach)
   const after = toSpanRows(seriesId, judgeAhead(wants, { ...stored, absences }, now))
   const { removed, changed } = compareRows([...(await selectRanges.all(tx, { seriesId })), ...before], after)
   for (const row of removed) await deleteSpan.run(tx, row)
