@@ -21,6 +21,8 @@ export interface RegisteredJob {
   readonly id: number
   /** The file whose history the job continues, because it no longer exists; null unless that began now. */
   readonly takenOver: string | null
+  /** The name that the job of this file had before; null unless it changed now. */
+  readonly formerName: string | null
 }
 
 /** The definition of a job as text. Addresses for notifications may be secret. */
@@ -30,21 +32,24 @@ function definitionText(job: Job): string {
 }
 
 /**
- * Finds the stored job of a source: the one with its name, host and file; else one with its name whose file no longer exists on this
- * host, or that an older version recorded without a file. A file on another host is never taken over: two hosts would take over from
- * each other in turn.
+ * Finds the stored job of a source: the one with its name, host and file; else the one of the same file, whose name was edited; else one
+ * with its name whose file no longer exists on this host, or that an older version recorded without a file. A file on another host is
+ * never taken over: two hosts would take over from each other in turn.
  */
 export async function findStoredJob(
   db: Reader,
   name: string,
   source: JobSource | undefined,
 ): Promise<StoredJob | undefined> {
-  const jobs = (await readStoredJobs(db, { includesForgotten: true })).filter((job) => job.name === name)
+  const all = await readStoredJobs(db, { includesForgotten: true })
+  const jobs = all.filter((job) => job.name === name)
   const { host = null, file = null } = source ?? {}
-  const own = jobs.find((job) => job.definition !== null && job.host === host && job.file === file)
+  const ofFile = all.filter((job) => job.definition !== null && job.host === host && job.file === file)
+  const own = ofFile.find((job) => job.name === name)
   if (own) return own
   const known = jobs.filter(({ forgottenAt }) => forgottenAt === null)
   return (
+    ofFile.findLast((job) => file !== null && job.forgottenAt === null) ??
     known.find(({ definition }) => definition === null) ??
     known.findLast((job) => source !== undefined && job.host === host && job.file !== null && !fileExists(job.file))
   )
@@ -72,7 +77,7 @@ export async function registerJob(
         .returning('id')
         .executeTakeFirstOrThrow(),
     )
-    return { id, takenOver: null }
+    return { id, takenOver: null, formerName: null }
   }
   const graceShift = Math.abs(graceSeconds(usual_s) - graceSeconds(stored.usualS))
   // Intervals between runs vary a little. Spans follow larger changes only, and the stored interval is the one by which they were judged.
@@ -80,18 +85,23 @@ export async function registerJob(
   const changes: Updateable<Database['_job']> = {
     ...(stored.definition !== definition && describeChange(stored, definition, at)),
     ...((stored.host !== host || stored.file !== file) && { host, file }),
+    ...(stored.name !== name && { name }),
     ...(stored.usualS !== usual_s && !isSteady && { usual_s }),
     ...(stored.forgottenAt !== null && { forgotten_at: null, former_definition: null, returns: 0 }),
   }
   if (Object.keys(changes).length > 0)
     await store.write(async (tx) => {
       await tx.updateTable('_job').set(changes).where('id', '=', stored.id).execute()
-      if (graceShift >= HOUR) await judgeJob(tx, stored.id, Math.floor(nowMs / 1000))
+      if (graceShift >= HOUR || stored.name !== name) await judgeJob(tx, stored.id, Math.floor(nowMs / 1000))
     })
-  return { id: stored.id, takenOver: stored.file !== null && stored.file !== file ? stored.file : null }
+  return {
+    id: stored.id,
+    takenOver: stored.file !== null && stored.file !== file ? stored.file : null,
+    formerName: stored.name === name ? null : stored.name,
+  }
 }
 
-/** Judges the series of a job again: when new time becomes missing depends on the interval between its runs. */
+/** Judges the series of a job again. Spans have its name, and new time becomes missing by the interval between its runs. */
 async function judgeJob(tx: Transaction<Database>, jobId: number, now: Instant): Promise<void> {
   const duties = tx.selectFrom('_duty').select('series_id').distinct().where('job_id', '=', jobId)
   for (const { series_id } of await duties.orderBy('series_id').execute()) await recordSpans(tx, series_id, now)

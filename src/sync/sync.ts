@@ -30,6 +30,8 @@ export interface Summary extends RunResult {
   readonly windowHints: readonly string[]
   /** The job file whose history the job continues from this run on, because it no longer exists; null in general. */
   readonly takenOver: string | null
+  /** The name that the job of this file had before, if it changed; null in general. */
+  readonly formerName: string | null
   /** The number of stored ranges that no job requires any more, because the definition of the job changed. */
   readonly unselected: number
 }
@@ -68,6 +70,7 @@ export async function sync(
     hasSelection: resolvedJob === null || namesAnything(resolvedJob),
     windowHints: findWindowHints(job, options, now),
     takenOver: registered?.takenOver ?? null,
+    formerName: registered?.formerName ?? null,
     unselected: plan.unselected,
   }
 }

@@ -132,6 +132,7 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
         hasSelection: true,
         windowHints: [],
         takenOver: null,
+        formerName: null,
         unselected: 0,
       }
     },

@@ -87,6 +87,18 @@ describe('two jobs with one name', () => {
     expect(await findFindings(store, night(1) / 1000)).toEqual([])
   })
 
+  test('a job whose name is edited in its file continues its history, and says so once', async () => {
+    const { store, market, file } = await world()
+    const jobSource = file('job.yaml')
+    await runJob(store, market, job(1), { now: night(0), jobSource })
+    const run = () => runJob(store, market, job(1).replace('nightly', 'daily'), { now: night(1), jobSource })
+    expect(await run()).toMatchObject({ takenOver: null, formerName: 'nightly', unselected: 0 })
+    expect(await run()).toMatchObject({ formerName: null })
+    expect(jobs(store)).toEqual([{ name: 'daily', ...jobSource }])
+    expect(store.all('select distinct job from _span')).toEqual([{ job: 'daily' }])
+    expect(await findFindings(store, night(1) / 1000)).toEqual([])
+  })
+
   test('under one identity they alternate, which is a finding; an edit that is undone is none', async () => {
     const { store, market, file } = await world()
     const jobSource = file('job.yaml')

@@ -75,7 +75,16 @@ async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const planned = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readRetryRequests(store))
   const requests = await sortByLastAttempt(store, planned)
   const run = await executeRun({ ...context, partCommand: 'retry' }, job, 'retry', createFixedPlan(requests))
-  return { ...run, skipped: [], lackingGeos: [], hasSelection: true, windowHints: [], takenOver: null, unselected: 0 }
+  return {
+    ...run,
+    skipped: [],
+    lackingGeos: [],
+    hasSelection: true,
+    windowHints: [],
+    takenOver: null,
+    formerName: null,
+    unselected: 0,
+  }
 }
 
 export async function handler(args: RetryArgs): Promise<number> {

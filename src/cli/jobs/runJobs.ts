@@ -200,6 +200,7 @@ async function recordUnreached(
     hasSelection: true,
     windowHints: [],
     takenOver: null,
+    formerName: null,
     unselected: 0,
   }
 }

@@ -50,14 +50,15 @@ function idleText({ command, hasSelection, skipped, isPart, windowHints, gaps }:
 
 /** Whether something failed, data is missing, or the job has changed since its last run. */
 export const needsAttention = (summary: Summary): boolean => {
-  const { outcome, skipped, gaps, lackingGeos, windowHints, takenOver, unselected } = summary
+  const { outcome, skipped, gaps, lackingGeos, windowHints, takenOver, formerName, unselected } = summary
   const count = gaps.ranges + skipped.length + lackingGeos.length + windowHints.length + unselected
-  return outcome !== 'done' || takenOver !== null || count > 0
+  return outcome !== 'done' || takenOver !== null || formerName !== null || count > 0
 }
 
 /** Says what changed about a job, once. */
-const changeTexts = ({ takenOver, unselected }: Summary): string[] => [
+const changeTexts = ({ takenOver, formerName, unselected }: Summary): string[] => [
   ...(takenOver === null ? [] : [`Continues the history of ${takenOver}, which no longer exists.`]),
+  ...(formerName === null ? [] : [`Continues the history of ${formerName}, as this job was called before.`]),
   ...(unselected === 0
     ? []
     : [
@@ -136,6 +137,7 @@ export const summaryJson = ({
   gaps,
   hasSelection,
   takenOver,
+  formerName,
   unselected,
 }: Summary): object => ({
   run: runId,
@@ -161,6 +163,7 @@ export const summaryJson = ({
   })),
   gaps: { ranges: gaps.ranges, next_at: gaps.nextAt },
   taken_over: takenOver,
+  former_name: formerName,
   unselected,
   failures: failures.map(({ planned, error }) => ({
     entry: planned.entryPath,
