@@ -78,10 +78,15 @@ export const selectsInTurn = (job: Job, catalogue: readonly CatalogueIndicator[]
 export function findOldestAttempt(planning: PlanContext, catalogue: readonly CatalogueIndicator[]): number | null {
   const { job, requested, duties } = planning
   const selected = applySelectors(job, catalogue, duties && createRecall(duties))
-  const resolved = { ...planning, requested: requested.copy(), job: selected, selecting: job }
-  const turns = listTurns(prepare(resolved))
-  return turns.length === 0 ? null : Math.min(...turns.map(({ lastAttempt }) => lastAttempt))
+  const prepared = prepare({ ...planning, requested: requested.copy(), job: selected, selecting: job })
+  const attempts = listTurns(prepared).map(({ lastAttempt }) => lastAttempt)
+  if (prepared.repeats.length > 0 && isAbsenceDue(prepared)) attempts.push(lastAbsence(prepared))
+  return attempts.length === 0 ? null : Math.min(...attempts)
 }
+
+/** The last request of a job for absences. */
+const lastAbsence = ({ jobId, plannerState }: PlanContext): number =>
+  jobId ? plannerState.attempts.turn(absenceTurn(jobId)) : 0
 
 const prepare = (input: Parameters<typeof planJob>[0]): JobContext => ({
   ...input,
@@ -139,7 +144,7 @@ function* queueLists({ plannerState }: JobContext, lists: Iterable<PlannedReques
 
 /** The small request for absences of a day takes its turn. The others wait until the share is known. */
 const createAbsenceTurn = (planning: PlanContext, absences: Generator<PlannedRequest>): Turn => ({
-  lastAttempt: planning.jobId ? planning.plannerState.attempts.turn(absenceTurn(planning.jobId)) : 0,
+  lastAttempt: lastAbsence(planning),
   requests: (function* () {
     const first = isAbsenceDue(planning) ? absences.next() : undefined
     if (first && !first.done) yield first.value

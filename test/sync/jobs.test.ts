@@ -156,6 +156,23 @@ describe('two jobs with one name', () => {
     expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
   })
 
+  test('comes before others with nothing due if it has a missing period to ask for', async () => {
+    const { store, market, file } = await world()
+    const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
+    const yaml = (name: string, id: number) =>
+      `name: ${name}\npace: { perSecond: 50, callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { from: 2025-09-01, to: 2025-10-01 }, lookback: 1d }]`
+    await runJob(store, market, yaml('weekly', 5), { now: night(0), jobSource: sources.weekly })
+    market.state.has = (at) => at !== ms('2025-09-10T10:00:00Z') / 1000
+    await runJob(store, market, yaml('nightly', 4), { now: night(0), jobSource: sources.nightly })
+    const inTurn = await sortJobs(
+      { store, service: SERVICES.generic, nowMs: () => night(3) },
+      [jobOf(yaml('weekly', 5), SERVICES.generic), jobOf(yaml('nightly', 4), SERVICES.generic)],
+      () => ({}),
+      ({ name }) => sources[name as keyof typeof sources],
+    )
+    expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
+  })
+
   test('of a program without files, a call with another definition is an edit', async () => {
     const { store, market } = await world()
     await runJob(store, market, job(1), { now: night(0) })
