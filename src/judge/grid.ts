@@ -93,3 +93,11 @@ export function* periodStarts(grid: Grid, zone: string, { from, to }: Interval):
     begins = ends
   }
 }
+
+/** The number of periods that begin in an interval, which starts with one. */
+export function countPeriods(grid: Grid, zone: string, interval: Interval): number {
+  if (grid.step <= HOUR) return Math.ceil((interval.to - interval.from) / grid.step)
+  let count = 0
+  for (const _ of periodStarts(grid, zone, interval)) count++
+  return count
+}

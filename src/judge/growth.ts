@@ -1,5 +1,6 @@
 import { parseWindow, spanSeconds } from '../job/moment.ts'
 import { DAY } from '../util/time/instant.ts'
+import { LATE_SHARE, MAX_LATE_S } from './limits.ts'
 
 /* How windows grow with time. */
 
@@ -18,15 +19,6 @@ export function findLag(window: string): number | null {
   const shortest = count > 0 && (unit === 'month' || unit === 'year') ? seconds - 3 * count * DAY : seconds
   return DAY - shortest
 }
-
-/** A run may be late by this share of the interval between runs. */
-const LATE_SHARE = 0.25
-/**
- * The most seconds by which a run may be late. A quarter of the year of a yearly job would hide a missed run for three months. A week
- * covers intervals that vary: months differ by three days, and runs that no schedule starts are seldom more punctual. It is longer than
- * the quarter for a daily or weekly job.
- */
-const MAX_LATE_S = 7 * DAY
 
 /**
  * Seconds that new time may stay unrequested. A job leaves all time since its last run, and a monthly one leaves a month, so the interval

@@ -1,36 +1,20 @@
 import { ALL_GEOS, isAbsence } from '../db/tables/codes.ts'
-import {
-  type Absence,
-  absentNext,
-  type Coverage,
-  EARLY_S,
-  type Timeline,
-  toleratedNext,
-  unknownNext,
-  unverifiedNext,
-} from '../job/plannerState.ts'
+import type { Absence, Coverage, Timeline } from '../job/plannerState.ts'
 import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import { hull, type Interval, intersect, overlaps, splitAt, subtract } from '../util/time/interval.ts'
-import { findPeriods, isCalendarStep } from '../util/time/periods.ts'
+import { findPeriods } from '../util/time/periods.ts'
 import { ceilTo, floorTo } from '../util/time/zone.ts'
+import { absentNext, toleratedNext, unknownNext, unverifiedNext } from './distances.ts'
 import { type Finality, findSettledPart } from './finality.ts'
+import { countPeriods } from './grid.ts'
 import type { Span, StoredSeries, Want } from './judgeTypes.ts'
+import { AWAITED_S, EARLY_S, TOLERANT_BELOW_S, TOLERATED_SHARE, UNKNOWN_LAG_S } from './limits.ts'
 import { repeatInRounds } from './repeats.ts'
 
 /*
  * What is complete, what is missing and what comes next: the only place that decides it. Pure, and reads no values. The rules are
  * numbered in docs/decisions/001-coverage.md.
  */
-
-/** Seconds. Until the usual lag of a series is known, its last value may be as old as this, and as three steps. */
-const UNKNOWN_LAG_S = 7 * DAY
-/** Seconds. Steps below this lose a few values every day for ever. */
-const TOLERANT_BELOW_S = 900
-/** The share of a day that may be lost without a finding. */
-const TOLERATED_SHARE = 0.02
-
-/** Seconds. A source that is further behind has probably ended, and is requested in rounds. */
-const AWAITED_S = 14 * DAY
 
 const ALWAYS = Number.POSITIVE_INFINITY
 
@@ -475,20 +459,13 @@ function judgeMissing({ stored, finality, now }: JudgeContext, geoId: number, co
       const nextAt = span.state === 'provisional' ? span.nextAt : isLeft ? null : next! - EARLY_S
       const isWhole = span.from === absence.from && span.to === absence.to
       const { stepS } = span
-      const periods = isWhole ? absence.periods : stepS && countPeriods(finality.zone, span, stepS)
+      const periods = isWhole
+        ? absence.periods
+        : stepS && countPeriods({ step: stepS, anchor: absence.from }, finality.zone, span)
       spans.push({ ...span, nextAt, isTolerated: tolerated, periods })
     }
   }
   return spans
-}
-
-/** The number of periods that begin in an interval, which starts with one. */
-function countPeriods(zone: string, { from, to }: Interval, stepS: number): number {
-  const periods = isCalendarStep(stepS) ? findPeriods(zone, { at: from, step: stepS }) : undefined
-  if (!periods?.isCalendar) return Math.ceil((to - from) / stepS)
-  let count = 0
-  for (let at = from; at < to; at = periods.ceil(at + 1)) count++
-  return count
 }
 
 /** Tolerance: whether an absence is of a short step, on a day that lacks little for its geo. */
@@ -600,7 +577,7 @@ function accept(spans: readonly Span[], { accepted, absences, zone }: StoredSeri
           periods:
             isWhole || span.stepS === null || span.periods === null
               ? span.periods
-              : countPeriods(zone, part, span.stepS),
+              : countPeriods({ step: span.stepS, anchor: span.from }, zone, part),
         }
       })
   })

@@ -1,9 +1,9 @@
-import { EARLY_S, LONGEST_PAUSE_S } from '../job/plannerState.ts'
 import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import { splitAt } from '../util/time/interval.ts'
 import { floorTo } from '../util/time/zone.ts'
 import type { Finality } from './finality.ts'
 import type { Span } from './judgeTypes.ts'
+import { EARLY_S, LONGEST_PAUSE_S } from './limits.ts'
 
 /*
  * Rule 28: when final data without values is requested again. All of it in rounds, so that it is requested as a whole, and what a run left

@@ -1,7 +1,7 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
-import { EARLY_S } from '../job/plannerState.ts'
 import type { Span } from '../judge/judgeTypes.ts'
+import { EARLY_S } from '../judge/limits.ts'
 import type { Service } from '../service/service.ts'
 import type { Size } from '../service/windowSizes.ts'
 import { DAY, type Instant } from '../util/time/instant.ts'

@@ -205,13 +205,13 @@ const REPAIRS: readonly Mutant[] = [
   ),
   mutant(
     'what is absent is asked in every run',
-    'job/plannerState.ts',
+    'judge/distances.ts',
     'wait > LONGEST_PAUSE_S ? null : checkedAt + wait',
     'wait > LONGEST_PAUSE_S ? null : checkedAt',
   ),
   mutant(
     'what is absent is asked every night',
-    'job/plannerState.ts',
+    'judge/distances.ts',
     'wait > LONGEST_PAUSE_S ? null : checkedAt + wait',
     'wait > LONGEST_PAUSE_S ? null : checkedAt + DAY',
   ),

@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/store.ts'
-import { unknownNext } from '../../job/plannerState.ts'
+import { unknownNext } from '../../judge/distances.ts'
 import { findOpenFailures, type OpenFailureRow } from '../../reports/failedRequests.ts'
 import { readUnknown } from '../../reports/unknownItems.ts'
 import type { AnyParams } from '../../service/routes.ts'

@@ -1,4 +1,4 @@
-import { type Grid, periodStarts } from '../../judge/grid.ts'
+import { countPeriods, type Grid, periodStarts } from '../../judge/grid.ts'
 import type { MissingRun } from '../../judge/missing.ts'
 import { DAY, HOUR, type Instant } from '../../util/time/instant.ts'
 import { type Interval, subtract } from '../../util/time/interval.ts'
@@ -61,7 +61,7 @@ function cutRun<T extends MissingRun>(zone: string, run: T, parts: readonly Inte
     if (part.from <= run.from && part.to >= run.to) return run
     const from = part.from <= run.from ? run.from : Math.min(run.to, nextStart(zone, run, part.from))
     const to = part.to >= run.to ? run.to : nextStart(zone, run, part.to)
-    return from >= to ? [] : { ...run, from, to, periods: run.periods && countPeriods(zone, run, from, to) }
+    return from >= to ? [] : { ...run, from, to, periods: run.periods && countPeriods(gridOf(run), zone, { from, to }) }
   })
 }
 
@@ -74,11 +74,6 @@ function nextStart(zone: string, run: MissingRun, at: Instant): Instant {
   if (grid.step <= HOUR) return run.from + Math.ceil((at - run.from) / grid.step) * grid.step
   const [start] = periodStarts(grid, zone, { from: at, to: Number.POSITIVE_INFINITY })
   return start!
-}
-
-function countPeriods(zone: string, run: MissingRun, from: Instant, to: Instant): number {
-  const grid = gridOf(run)
-  return grid.step <= HOUR ? (to - from) / grid.step : [...periodStarts(grid, zone, { from, to })].length
 }
 
 /** Merges neighbours that are requested again at about the same time. */
