@@ -26,8 +26,8 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J1: geos that may exist beside the known ones are not judged',
-    'if (!known.has(ALL_GEOS)) spans.unshift(',
-    'if (geoIds.length === 0) spans.unshift(',
+    'known.has(ALL_GEOS) ? []',
+    'geoIds.length > 0 ? []',
   ),
   judge(
     'J1: a geo that a job names is judged only with values',
