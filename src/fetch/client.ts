@@ -1,11 +1,22 @@
 import pRetry from 'p-retry'
+import type { Pace } from '../job/job.ts'
 import type { ApiRequest, HttpResponse, LastResponse, Reply } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
 import { OversizedError, SignalError, SyncError, TooLargeError } from '../util/errors.ts'
 import { createRedactor } from '../util/redact.ts'
 import { type AttemptFailure, classifyResponse } from './classify.ts'
-import { createAgent, HTTP_LIMITS, type Limits, readResponse, send, userAgentHeader } from './http.ts'
-import { AttemptError, type Call, createThrottle, type SendSettings, type ThrottleOptions } from './throttle.ts'
+import { createHostRecords, type HostContext } from './hosts.ts'
+import {
+  createAgent,
+  HTTP_LIMITS,
+  type Limits,
+  type OpenResponse,
+  readResponse,
+  type SendOptions,
+  userAgentHeader,
+} from './http.ts'
+import { type OpenPacer, openPacer } from './pacer.ts'
+import { AttemptError, type Call, createThrottle, type ThrottleOptions } from './throttle.ts'
 
 /** The service to call, the limits, and the callbacks. */
 export interface ClientOptions extends ThrottleOptions {
@@ -79,6 +90,7 @@ export function openClient(options: ClientOptions): Client {
 
   const get: Client['get'] = async (request, retryOptions = {}) => {
     const url = `${baseUrl}${request.target}`
+    const allHeaders = { ...request.headers, ...headers(true) }
     const sentAt = nowMs()
     const began = performance.now()
     let attempts = 0
@@ -88,11 +100,13 @@ export function openClient(options: ClientOptions): Client {
       attempted = failure.error
       retryOptions.onRetry?.(failure, attempt)
     }
-    const sendOnce = async (settings: SendSettings): Promise<HttpResponse> => {
+    const read = async (opened: OpenResponse, options: SendOptions): Promise<HttpResponse> => {
+      response = await readResponse(opened, options)
+      return response
+    }
+    const onSend = (): void => {
       attempts++
       response = undefined
-      response = await send({ ...settings, url, headers: { ...request.headers, ...headers(true) } }, readResponse)
-      return response
     }
     const last = (): LastResponse => ({
       status: response?.status ?? 0,
@@ -104,8 +118,8 @@ export function openClient(options: ClientOptions): Client {
       ms: performance.now() - began,
     })
     try {
-      const summary = { route: request.route, url }
-      const result = await retry(() => call(summary, sendOnce, classifyResponse), { ...retryOptions, onRetry })
+      const attempt = { route: request.route, url, headers: allHeaders, read, classify: classifyResponse, onSend }
+      const result = await retry(() => call(attempt), { ...retryOptions, onRetry })
       if (!('error' in result)) return { ...last(), status: 200 }
       return { error: result.error, last: last(), endsRun: false, attempted: null }
     } catch (error) {
@@ -145,9 +159,26 @@ export function openClient(options: ClientOptions): Client {
   }
 
   const close = async (): Promise<void> => {
+    options.pacer.close?.()
     clear()
     await dispatcher.destroy()
   }
 
   return { baseUrl, headers, get, retry, call, close }
+}
+
+/** A service to call at a pace, and the database that records calls and pauses for later runs and other processes. */
+export interface ServiceClientOptions
+  extends HostContext,
+    Omit<ClientOptions, keyof HostContext | 'pacer' | 'hosts' | 'concurrency'> {
+  readonly pace: Pace
+  /** Opens the pacer of several processes. Default: that of this process. */
+  readonly openPacer?: OpenPacer | undefined
+}
+
+/** Opens the client of a service that is recorded in the database. */
+export async function openServiceClient(options: ServiceClientOptions): Promise<Client> {
+  const { pace, onPause } = options
+  const pacer = options.openPacer?.(pace, onPause) ?? (await openPacer(options, pace, onPause))
+  return openClient({ ...options, pacer, hosts: createHostRecords(options), concurrency: pace.concurrency })
 }

@@ -9,8 +9,8 @@ import { MAX_WAIT_MS } from './waits.ts'
 /** The host of an address, under which calls are counted, with its port if it has one. */
 export const parseHost = (baseUrl: string): string => new URL(baseUrl).host
 
-/** A service to call, and the store that records its hosts. */
-export interface ServiceCaller {
+/** A service to call, and the database that records its hosts. */
+export interface HostContext {
   readonly store: Store
   readonly service: Service
   readonly baseUrl: string
@@ -19,22 +19,35 @@ export interface ServiceCaller {
   readonly onPause?: ((ms: number, reason: string) => void) | undefined
 }
 
-/**
- * Returns the function to call before each call to a host. The first time it records the host, and waits for the end of an earlier
- * pause. If that is too far away, throws UnavailableError after an outage, otherwise StoppedError.
- */
-export function createHostOpener(caller: ServiceCaller): (host: string, protocol: string) => Promise<void> {
+/** What the database knows of hosts. */
+export interface HostRecords {
+  /**
+   * To be called before each call. The first time it records the host, and waits for the end of an earlier pause. If that is too far
+   * away, throws UnavailableError after an outage, otherwise StoppedError.
+   */
+  open(host: string, protocol: string): Promise<void>
+  /** Records that a host requested a pause, even one longer than this process waits. `isOutage`: the host is down. */
+  pause(host: string, ms: number, isOutage: boolean): void
+}
+
+export function createHostRecords(context: HostContext): HostRecords {
   const opened = new Map<string, Promise<void>>()
-  const open = async (host: string, protocol: string): Promise<void> => {
-    await recordSource(host, protocol, caller)
-    await waitForPause(host, caller)
+  const openOnce = async (host: string, protocol: string): Promise<void> => {
+    await recordSource(host, protocol, context)
+    await waitForPause(host, context)
   }
-  return (host, protocol) => {
-    const opening = opened.get(host) ?? open(host, protocol)
-    opened.set(host, opening)
-    // If the database does not respond, the next call tries again.
-    opening.catch(() => opened.delete(host))
-    return opening
+  return {
+    open(host, protocol) {
+      const opening = opened.get(host) ?? openOnce(host, protocol)
+      opened.set(host, opening)
+      // If the database does not respond, the next call tries again.
+      opening.catch(() => opened.delete(host))
+      return opening
+    },
+    pause(host, ms, isOutage) {
+      // If the database cannot be written, the next transaction ends the run.
+      recordPause(context, host, ms, isOutage).catch(() => undefined)
+    },
   }
 }
 
@@ -42,7 +55,7 @@ export function createHostOpener(caller: ServiceCaller): (host: string, protocol
 async function recordSource(
   host: string,
   protocol: string,
-  { store, service, baseUrl, nowMs }: ServiceCaller,
+  { store, service, baseUrl, nowMs }: HostContext,
 ): Promise<void> {
   const isService = host === parseHost(baseUrl)
   const url = new URL(isService ? baseUrl : `${protocol}//${host}`)
@@ -65,15 +78,11 @@ const readSource = ({ kysely }: Pick<Store, 'kysely'>, host: string) =>
 /** The latest possible end of a pause. A later one was recorded by a clock that was ahead. */
 const latestEnd = (nowMs: number): number => nowMs + MAX_ACCEPTED_WAIT_MS + CLOCK_ERROR_MS
 
-/** Records that a service requested a pause, for the next process. A shorter pause does not end a longer one. */
-export const recordPause = (
-  store: Store,
-  host: string,
-  { ms, isOutage }: { readonly ms: number; readonly isOutage: boolean },
-  nowMs: number,
-): Promise<void> =>
+/** Records the pause of a host, for the next process. A shorter pause does not end a longer one. */
+const recordPause = ({ store, nowMs }: HostContext, host: string, ms: number, isOutage: boolean): Promise<void> =>
   store.write(async (tx) => {
-    const until = Math.ceil(nowMs + ms)
+    const now = nowMs()
+    const until = Math.ceil(now + ms)
     await tx
       .updateTable('_source')
       .set({ wait_until: until, wait_outage: isOutage ? 1 : 0 })
@@ -82,14 +91,14 @@ export const recordPause = (
         column.or([
           column('wait_until', 'is', null),
           column('wait_until', '<', until),
-          column('wait_until', '>', Math.ceil(latestEnd(nowMs))),
+          column('wait_until', '>', Math.ceil(latestEnd(now))),
         ]),
       )
       .execute()
   })
 
 /** Waits until the end of a pause that a host requested from an earlier process. Deletes one that a wrong clock recorded. */
-async function waitForPause(host: string, { store, service, nowMs, signal, onPause }: ServiceCaller): Promise<void> {
+async function waitForPause(host: string, { store, service, nowMs, signal, onPause }: HostContext): Promise<void> {
   const { wait_until: until = null, wait_outage = null } = (await readSource(store, host)) ?? {}
   const beganMs = nowMs()
   if (until === null || until <= beganMs) return

@@ -3,7 +3,7 @@ import type { Pace } from '../job/job.ts'
 import { SignalError, SyncError } from '../util/errors.ts'
 import { wait } from '../util/time/wait.ts'
 import { createBudgetError, MINUTE_MS, recentCalls, spendCall } from './budget.ts'
-import { parseHost, type ServiceCaller } from './hosts.ts'
+import { type HostContext, parseHost } from './hosts.ts'
 import { MAX_WAIT_MS } from './waits.ts'
 
 /** Decides when the next call to a host may be sent. One process uses `createPacer`, a cluster `createSharedPacer`. */
@@ -80,7 +80,7 @@ export function createPacer(
  * soon; longer limits than a minute may delay a run by a quarter of an hour in all.
  */
 export async function openPacer(
-  { store, baseUrl, nowMs }: Pick<ServiceCaller, 'store' | 'baseUrl' | 'nowMs'>,
+  { store, baseUrl, nowMs }: Pick<HostContext, 'store' | 'baseUrl' | 'nowMs'>,
   pace: Pace,
   onPause?: (ms: number, reason: string) => void,
 ): Promise<Pacer> {

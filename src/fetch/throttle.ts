@@ -13,18 +13,18 @@ import {
 import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
 import { type AttemptFailure, classifyError } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
-import { parseHost } from './hosts.ts'
-import type { SendOptions } from './http.ts'
+import { type HostRecords, parseHost } from './hosts.ts'
+import { type Limits, type OpenResponse, type SendOptions, send } from './http.ts'
 import type { Pacer } from './pacer.ts'
 import { createLongPauseError, MAX_WAIT_MS, quotaWaitMs } from './waits.ts'
 
-/** The limits of calls, and who is informed of pauses. */
+/** How calls are limited, and who is informed of pauses. */
 export interface ThrottleOptions {
   readonly baseUrl: string
   /** Decides when each call may be sent. */
   readonly pacer: Pacer
-  /** Called before each call to a host: records it, and waits for the end of an earlier pause (`createHostOpener`). */
-  readonly openHost?: ((host: string, protocol: string) => Promise<void>) | undefined
+  /** Records hosts, and the pauses that they request, for later runs. Default: nothing is recorded. */
+  readonly hosts?: HostRecords | undefined
   /** Maximum number of concurrent calls. */
   readonly concurrency: number
   readonly signal: AbortSignal
@@ -33,8 +33,6 @@ export interface ThrottleOptions {
   readonly onGivenUp?: ((host: string) => Promise<void>) | undefined
   /** Called when all calls are paused for `ms` milliseconds. */
   readonly onPause?: ((ms: number, reason: string) => void) | undefined
-  /** Called when a host requests a pause, even one longer than this process waits. `isOutage`: the host is down. */
-  readonly onWait?: ((ms: number, host: string, isOutage: boolean) => void) | undefined
 }
 
 /** A failed attempt, as p-retry expects it. */
@@ -46,19 +44,25 @@ export class AttemptError extends Error {
   }
 }
 
-/** The options of `send` that are equal for all calls. */
-export type SendSettings = Omit<SendOptions, 'url' | 'headers'>
+/** One HTTP request. */
+export interface CallRequest<T extends HttpResponse> extends RequestSummary {
+  readonly headers: Readonly<Record<string, string>>
+  /** Limits that differ from those of the client. */
+  readonly limits?: Partial<Limits>
+  /** Reads the body. */
+  readonly read: (opened: OpenResponse, options: SendOptions) => Promise<T>
+  /** Returns the failure that a response means; undefined for a success. */
+  readonly classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined
+  /** Called when it is sent, which may be long after the call. */
+  readonly onSend?: () => void
+}
 
-/** Sends one HTTP request as soon as it may start, and classifies its response. Throws its failure, or the error that ends the run. */
-export type Call = <T extends HttpResponse>(
-  summary: RequestSummary,
-  sendOnce: (settings: SendSettings) => Promise<T>,
-  classify: (response: T, summary: RequestSummary, now: number) => AttemptFailure | undefined,
-) => Promise<T>
+/** Sends one HTTP request as soon as it may start. Throws its failure, or the error that ends the run. */
+export type Call = <T extends HttpResponse>(request: CallRequest<T>) => Promise<T>
 
-/** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. */
-export function createThrottle(options: ThrottleOptions, settings: SendSettings) {
-  const { baseUrl, pacer, openHost, concurrency, signal, onGivenUp, onPause, onWait } = options
+/** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. `sending`: what all calls share. */
+export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptions, 'url' | 'headers'>) {
+  const { baseUrl, pacer, hosts, concurrency, signal, onGivenUp, onPause } = options
   const { breaker: breakerOptions = BREAKER } = options
   // Starts at one, so that a wrong key costs one call. A success adds one, a failure halves it.
   const queue = new PQueue({ concurrency: 1 })
@@ -72,15 +76,20 @@ export function createThrottle(options: ThrottleOptions, settings: SendSettings)
   /** The error that ended the run: nothing more is sent. */
   let ended: SyncError | undefined
 
-  const call: Call = (summary, sendOnce, classify) => {
-    const { host, protocol } = new URL(summary.url)
+  const call: Call = ({ route, url, headers, read, classify, onSend, ...over }) => {
+    const { host, protocol } = new URL(url)
+    const summary = { route, url }
+    const limits = { ...sending.limits, ...over.limits }
     return queue.add(async () => {
       try {
         if (signal.aborted) throw new SignalError()
-        if (!ended) await openHost?.(host, protocol)
+        if (!ended) await hosts?.open(host, protocol)
         if (!ended) await pacer.take(host, signal)
         if (ended) throw ended
-        const response = await sendOnce(settings).catch((error) => handleFailure(host, toFailure(error, summary)))
+        onSend?.()
+        const response = await send({ ...sending, url, headers, limits }, read).catch((error) =>
+          handleFailure(host, toFailure(error, summary)),
+        )
         // The dates of a service are compared with the system clock.
         await handleResponse(host, response, classify(response, summary, Date.now()))
         return response
@@ -95,7 +104,7 @@ export function createThrottle(options: ThrottleOptions, settings: SendSettings)
   function toFailure(error: unknown, summary: RequestSummary): AttemptFailure {
     if (error instanceof SyncError) throw error
     if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
-    return classifyError(error, summary, settings.redactor)
+    return classifyError(error, summary, sending.redactor)
   }
 
   /** Pauses calls if the quota is used up, before the next call begins. Throws if the response is a failure. */
@@ -107,7 +116,7 @@ export function createThrottle(options: ThrottleOptions, settings: SendSettings)
     const quotaMs = quotaWaitMs(response.headers, Date.now())
     const retryAfterMs = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const waitMs = Math.max(quotaMs, retryAfterMs ?? 0)
-    if (waitMs > 0) onWait?.(waitMs, host, waitMs > quotaMs && failure !== undefined && isOutage(failure.error))
+    if (waitMs > 0) hosts?.pause(host, waitMs, waitMs > quotaMs && failure !== undefined && isOutage(failure.error))
     // This response is still good, but nothing more is sent before the quota is renewed.
     if (quotaMs > MAX_WAIT_MS) {
       ended = createLongPauseError(quotaMs)

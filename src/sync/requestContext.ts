@@ -1,5 +1,4 @@
-import type { Client } from '../fetch/client.ts'
-import { openServiceClient } from '../fetch/serviceClient.ts'
+import { type Client, openServiceClient } from '../fetch/client.ts'
 import type { Job } from '../job/job.ts'
 import { createSizes, type Sizes } from '../load/learnedSizes.ts'
 import type { LoadContext } from '../load/load.ts'

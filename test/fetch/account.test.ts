@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
-import { createHostOpener } from '../../src/fetch/hosts.ts'
+import { createHostRecords } from '../../src/fetch/hosts.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { tempFolder } from '../kit.ts'
 import { openStore } from '../store.ts'
@@ -17,15 +17,15 @@ test('a call that cannot be recorded fails alone, and the next call to the host 
   const baseUrl = 'http://127.0.0.1:9'
   const { signal } = new AbortController()
   const caller = { store, service: SERVICES.generic, baseUrl, nowMs: Date.now, signal }
-  const openHost = createHostOpener(caller)
+  const hosts = createHostRecords(caller)
   other.exec('begin immediate')
-  await expect(Promise.all([openHost('127.0.0.1:9', 'http:'), openHost('127.0.0.1:9', 'http:')])).rejects.toMatchObject(
-    {
-      name: 'BusyError',
-    },
-  )
+  await expect(
+    Promise.all([hosts.open('127.0.0.1:9', 'http:'), hosts.open('127.0.0.1:9', 'http:')]),
+  ).rejects.toMatchObject({
+    name: 'BusyError',
+  })
   other.exec('rollback')
-  await openHost('127.0.0.1:9', 'http:')
+  await hosts.open('127.0.0.1:9', 'http:')
   expect(store.get('select host from _source')).toBe('127.0.0.1:9')
 })
 
@@ -34,6 +34,6 @@ test('a host that is called over http is recorded with its protocol', async () =
   onTestFinished(() => store.close())
   const { signal } = new AbortController()
   const caller = { store, service: SERVICES.generic, baseUrl: 'http://127.0.0.1:9', nowMs: Date.now, signal }
-  await createHostOpener(caller)('storage.test:8', 'http:')
+  await createHostRecords(caller).open('storage.test:8', 'http:')
   expect(store.get('select base_url from _source')).toBe('http://storage.test:8')
 })

@@ -17,7 +17,7 @@ import type { Redactor } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyResponse } from '../classify.ts'
 import type { Client, OnRetry } from '../client.ts'
-import { type OpenResponse, send } from '../http.ts'
+import type { OpenResponse } from '../http.ts'
 import {
   createDownloadError,
   DownloadError,
@@ -111,17 +111,14 @@ function requestFile(
 ): Promise<DownloadResponse> {
   const isService = address.origin === new URL(client.baseUrl).origin
   const headers = { ...client.headers(isService), 'Accept-Encoding': 'identity' }
-  return client.call(
-    { route: 'download', url: address.href },
-    (sending) => {
-      const { redactor } = sending
-      const limits = { ...sending.limits, totalMs: Math.max(TOTAL_MS, sending.limits.totalMs), graceMs: 0, maxBytes }
-      return send({ ...sending, limits, url: address, headers }, (opened) =>
-        receive(opened, address, links, { folder, maxBytes, redactor }),
-      )
-    },
-    (response, summary, now) => classifyDownload(response, summary, now, isService && !keyIsGood),
-  )
+  return client.call({
+    route: 'download',
+    url: address.href,
+    headers,
+    limits: { totalMs: TOTAL_MS, graceMs: 0, maxBytes },
+    read: (opened, { redactor }) => receive(opened, address, links, { folder, maxBytes, redactor }),
+    classify: (response, summary, now) => classifyDownload(response, summary, now, isService && !keyIsGood),
+  })
 }
 
 /** Classifies a response of a download; undefined for a file or a redirect. `isKeyTested`: whether a refusal may be about the key. */
