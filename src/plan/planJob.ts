@@ -25,44 +25,68 @@ import {
   takeTurns,
 } from './turns.ts'
 
-/** What a job needs, with selectors replaced by ids. */
-type JobContext = PlanContext & {
-  /** The job with selectors whose catalogue is refreshed in turn. */
-  readonly selecting?: Job | undefined
-  /** What of the series planned so far is requested again as a small share. */
-  readonly repeats: SeriesRepeats[]
+/** The planned requests of a job. Each iteration makes them anew, so that a long plan is never in memory as a whole. */
+export interface JobPlan extends Iterable<PlannedRequest> {
+  readonly total: number
 }
 
+/** What a job needs: nothing is planned twice, so this is made once. */
+interface JobNeeds {
+  /** The catalogue and instants, which come first, and the other lists. */
+  readonly first: readonly PlannedRequest[]
+  readonly series: readonly SeriesRequests[]
+  readonly listings: readonly PlannedRequest[]
+  /** What of the series is requested again as a small share. */
+  readonly repeats: readonly SeriesRepeats[]
+}
+
+/** A job with its selectors replaced by ids. `selecting`: the job with selectors whose catalogue is refreshed in turn. */
+type JobContext = PlanContext & { readonly selecting?: Job | undefined }
+
 /**
- * Plans the requests that a job needs, lazily. If a budget may end the run, everything takes turns. Otherwise first come the
- * catalogue and instants, then series, then the other lists. Absences that are due come last.
+ * Plans the requests that a job needs. If a budget may end the run, everything takes turns. Otherwise first come the catalogue and
+ * instants, then series, then the other lists. Absences that are due come last.
  */
-export function* planJob(
-  input: Omit<JobContext, 'requested' | 'repeats'> & Partial<Pick<JobContext, 'requested'>>,
-): Generator<PlannedRequest> {
-  const planning = prepare(input)
-  let otherPeriods = 0
-  const absences = planAbsences(planning, planning.repeats, () => calculateAbsentShare(otherPeriods))
-  const requests = hasBudget(planning.job.pace)
-    ? takeTurns([...listTurns(planning), createAbsenceTurn(planning, absences)])
-    : planInOrder(planning)
-  for (const planned of requests) {
-    if (planned.reason !== 'absent') otherPeriods += planned.periods ?? 0
-    yield planned
+export function planJob(input: Omit<JobContext, 'requested'> & Partial<Pick<JobContext, 'requested'>>): JobPlan {
+  const planning = { requested: createRegister(), ...input }
+  const needs = findNeeds(planning)
+  const { first, series, listings, repeats } = needs
+  const seriesPeriods = series.reduce((sum, { periods }) => sum + periods, 0)
+  const listPeriods = [...first, ...listings].reduce((sum, { periods = 0 }) => sum + periods, 0)
+  const isInTurns = hasBudget(planning.job.pace)
+  // The small request of a day takes its turn before anything else is sent.
+  let share = isInTurns ? 0 : calculateAbsentShare(seriesPeriods + listPeriods)
+  const absences = planAbsences(planning, repeats, () => share)
+  const inTurn = isInTurns && isAbsenceDue(planning) ? [...absences.take(1)] : []
+  share = calculateAbsentShare(seriesPeriods + listPeriods)
+  const last = [...absences]
+  const windows = series.reduce((sum, { windows }) => sum + windows.length, 0)
+  return {
+    total: first.length + windows + listings.length + inTurn.length + last.length,
+    *[Symbol.iterator]() {
+      if (isInTurns) {
+        const absenceTurn: Turn = { lastAttempt: lastAbsence(planning), requests: inTurn }
+        yield* takeTurns([...listTurns(planning, needs), absenceTurn])
+      } else yield* inOrder(planning.job, needs)
+      yield* last
+    },
   }
-  yield* absences
 }
 
 /** Plans what a sync would request now: the catalogue, if the job selects by it and it is due, then the rest of the job. */
-export function* planPreview(
-  planning: PlanContext,
-  catalogue: readonly CatalogueIndicator[],
-): Generator<PlannedRequest> {
+export function planPreview(planning: PlanContext, catalogue: readonly CatalogueIndicator[]): JobPlan {
   const { job } = planning
   const selecting = selectsInTurn(job, catalogue) ? job : undefined
-  if (!selecting) yield* planSelection(planning)
+  const before = selecting ? [] : [...planSelection(planning)]
   const recall = planning.duties && createRecall(planning.duties)
-  yield* planJob({ ...planning, job: resolveStored(job, catalogue, recall), selecting })
+  const plan = planJob({ ...planning, job: resolveStored(job, catalogue, recall), selecting })
+  return {
+    total: before.length + plan.total,
+    *[Symbol.iterator]() {
+      yield* before
+      yield* plan
+    },
+  }
 }
 
 /** Whether the catalogue that a job selects by takes turns like other lists: the stored one is good enough until then. */
@@ -78,9 +102,10 @@ export const selectsInTurn = (job: Job, catalogue: readonly CatalogueIndicator[]
 export function findOldestAttempt(planning: PlanContext, catalogue: readonly CatalogueIndicator[]): number | null {
   const { job, requested, duties } = planning
   const selected = applySelectors(job, catalogue, duties && createRecall(duties))
-  const prepared = prepare({ ...planning, requested: requested.copy(), job: selected, selecting: job })
-  const attempts = listTurns(prepared).map(({ lastAttempt }) => lastAttempt)
-  if (prepared.repeats.length > 0 && isAbsenceDue(prepared)) attempts.push(lastAbsence(prepared))
+  const context = { ...planning, requested: requested.copy(), job: selected, selecting: job }
+  const needs = findNeeds(context)
+  const attempts = listTurns(context, needs).map(({ lastAttempt }) => lastAttempt)
+  if (needs.repeats.length > 0 && isAbsenceDue(context)) attempts.push(lastAbsence(context))
   return attempts.length === 0 ? null : Math.min(...attempts)
 }
 
@@ -88,38 +113,45 @@ export function findOldestAttempt(planning: PlanContext, catalogue: readonly Cat
 const lastAbsence = ({ jobId, plannerState }: PlanContext): number =>
   jobId ? plannerState.attempts.turn(absenceTurn(jobId)) : 0
 
-const prepare = (input: Parameters<typeof planJob>[0]): JobContext => ({
-  ...input,
-  job: { ...input.job, series: sortEntries(input.job.series) },
-  requested: input.requested ?? createRegister(),
-  repeats: [],
-})
-
-/** Plans everything but absences in the order of the job. */
-function* planInOrder(planning: JobContext): Generator<PlannedRequest> {
-  yield* planFirstLists(planning)
-  if (planning.job.newestFirst) yield* sortLatestFirst(planAllSeries(planning))
-  else for (const { windows, plan } of planAllSeries(planning)) yield* windows.values().map(plan)
-  yield* planListings(planning)
+/** Finds what a job needs. Notes it in the register, in the order in which it is sent without a budget. */
+function findNeeds(planning: JobContext): JobNeeds {
+  const { job, selecting, options } = planning
+  const entries = sortEntries(job.series)
+  const first = [
+    ...(selecting ? planSelection({ ...planning, job: selecting }) : []),
+    ...planCatalogue(planning),
+    ...entries.flatMap((entry) => [...planInstants(planning, entry)]),
+  ]
+  const series: SeriesRequests[] = []
+  const repeats: SeriesRepeats[] = []
+  for (const entry of entries)
+    for (const selected of listSelectedSeries(planning, entry)) {
+      const due = options.restate ? [] : findDueSpans(planning, selected)
+      const planned = planSeries(planning, selected, due.filter(isOrdinary))
+      const spans = due.filter(isRepeated)
+      if (spans.length > 0) repeats.push({ selected, spans })
+      if (planned) series.push(planned)
+    }
+  return { first, series, listings: [...planListings(planning)], repeats }
 }
 
-/** Plans the catalogue and instants. */
-function* planFirstLists(planning: JobContext): Generator<PlannedRequest> {
-  const { job, selecting } = planning
-  if (selecting) yield* planSelection({ ...planning, job: selecting })
-  yield* planCatalogue(planning)
-  for (const entry of job.series) yield* planInstants(planning, entry)
+/** Yields everything but absences in the order of the job. */
+function* inOrder({ newestFirst }: Job, { first, series, listings }: JobNeeds): Generator<PlannedRequest> {
+  yield* first
+  if (newestFirst) yield* sortLatestFirst(series)
+  else for (const { windows, plan } of series) yield* windows.values().map(plan)
+  yield* listings
 }
 
 /** Lists the turns of a job that have a request, without absences. */
-const listTurns = (planning: JobContext): Turn[] =>
-  groupByTurn(queueRequests(planning), planning.plannerState.attempts.turn)
+const listTurns = (planning: JobContext, needs: JobNeeds): Turn[] =>
+  groupByTurn(queueRequests(planning, needs), planning.plannerState.attempts.turn)
 
 /** Lists the requests that take turns, in the order of the job: the first attempts of a new job keep it. */
-function* queueRequests(planning: JobContext): Generator<QueuedRequest> {
+function* queueRequests(planning: JobContext, { first, series, listings }: JobNeeds): Generator<QueuedRequest> {
   const { attempts } = planning.plannerState
-  yield* queueLists(planning, planFirstLists(planning))
-  for (const { key, settledBefore, windows, plan } of planAllSeries(planning))
+  yield* queueLists(planning, first)
+  for (const { key, settledBefore, windows, plan } of series)
     for (const window of windows)
       yield {
         turn: seriesTurn(key, isBacklog(window, settledBefore)),
@@ -127,7 +159,7 @@ function* queueRequests(planning: JobContext): Generator<QueuedRequest> {
         window,
         plan: () => plan(window),
       }
-  yield* queueLists(planning, planListings(planning))
+  yield* queueLists(planning, listings)
 }
 
 function* queueLists({ plannerState }: JobContext, lists: Iterable<PlannedRequest>): Generator<QueuedRequest> {
@@ -141,15 +173,6 @@ function* queueLists({ plannerState }: JobContext, lists: Iterable<PlannedReques
     }
   }
 }
-
-/** The small request for absences of a day takes its turn. The others wait until the share is known. */
-const createAbsenceTurn = (planning: PlanContext, absences: Generator<PlannedRequest>): Turn => ({
-  lastAttempt: lastAbsence(planning),
-  requests: (function* () {
-    const first = isAbsenceDue(planning) ? absences.next() : undefined
-    if (first && !first.done) yield first.value
-  })(),
-})
 
 /** Keeps the order of entries, but moves those for some geos after those for all geos of the same series, which cover them. */
 function sortEntries(entries: readonly SeriesEntry[]): readonly SeriesEntry[] {
@@ -186,19 +209,6 @@ function isRejectedDue({ plannerState, now }: PlanContext, target: string, { ref
   const since = plannerState.rejectedSince(target)
   if (last === undefined || since === undefined) return false
   return !isFresh(last, refreshS, now) && (isFuture(last, now) || now >= unverifiedNext(since, last))
-}
-
-/** Plans the series in the order of the job, and notes what is requested again. */
-function* planAllSeries(planning: JobContext): Generator<SeriesRequests> {
-  const { job, options, repeats } = planning
-  for (const entry of job.series)
-    for (const selected of listSelectedSeries(planning, entry)) {
-      const due = options.restate ? [] : findDueSpans(planning, selected)
-      const planned = planSeries(planning, selected, due.filter(isOrdinary))
-      const spans = due.filter(isRepeated)
-      if (spans.length > 0) repeats.push({ selected, spans })
-      if (planned) yield planned
-    }
 }
 
 /**

@@ -23,6 +23,8 @@ export interface SeriesRequests {
   /** Windows that end until then have only final data. */
   readonly settledBefore: Instant
   readonly windows: readonly Interval[]
+  /** The expected number of periods in the replies. */
+  readonly periods: number
   readonly plan: (window: Interval) => PlannedRequest
 }
 
@@ -53,6 +55,11 @@ export function planSeries(
     key,
     settledBefore,
     windows: job.newestFirst ? windows.toReversed() : windows,
+    periods: windowGroups.reduce(
+      (sum, { geoIds, windows }) =>
+        sum + windows.reduce((inner, window) => inner + countPeriods(window, geoIds, state), 0),
+      0,
+    ),
     plan(window) {
       const { geoIds, isCovered } = groupByWindow?.get(window) ?? firstGroup!
       const reason = isCovered ? findReason(window, state, settledBefore) : 'missing'

@@ -1,5 +1,4 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { type Interval, merge, subtract } from '../util/time/interval.ts'
 
 /** The requests that a run has planned, so that no entry or job requests an interval twice. */
@@ -50,14 +49,4 @@ export function createRegister(
     },
     copy: () => createRegister(bySeries, targets),
   }
-}
-
-/** Adds the requests of an earlier job. */
-export function registerAll(
-  requested: RequestRegister,
-  requests: Iterable<Pick<PlannedRequest, 'series' | 'geoIds' | 'window' | 'http'>>,
-): void {
-  for (const { series, geoIds, window, http } of requests)
-    if (series && window) requested.add(seriesKey(series), geoIds, [window])
-    else requested.addTarget(http.target)
 }

@@ -1,15 +1,14 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Job, UserRange } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { SkippedItem } from '../job/plannerState.ts'
 import { type CatalogueIndicator, needsCatalogue, resolveSelectors } from '../job/select.ts'
 import { applyExpectations } from '../load/timelines/expectations.ts'
-import { groupDuties } from '../plan/duties.ts'
+import { type Duties, groupDuties } from '../plan/duties.ts'
 import { createRecall } from '../plan/entries.ts'
 import { planJob, selectsInTurn } from '../plan/planJob.ts'
 import { planSelection } from '../plan/planListings.ts'
-import type { PlanContext } from '../plan/planning.ts'
-import { createRegister } from '../plan/requestRegister.ts'
+import type { PlanContext, UserOptions } from '../plan/planning.ts'
+import { createRegister, type RequestRegister } from '../plan/requestRegister.ts'
 import type { SyncContext } from './context.ts'
 import { readCatalogue } from './readCatalogue.ts'
 import { readPlannerState } from './readPlannerState.ts'
@@ -18,119 +17,96 @@ import { readDuties, storeDuties } from './storedDuties.ts'
 /** Requests that are executed before the next batch is planned. */
 export interface Batch {
   readonly requests: Iterable<PlannedRequest>
-  /** The number of requests; null if there are too many to count. */
+  /** The number of requests; null if it is not known. */
   readonly total: number | null
   /** Whether later batches depend on it, so that this process executes it even if workers execute the others. */
   readonly isLocal?: boolean
 }
 
-/** The plan of a run. */
-export interface RunPlan {
-  /** Plans the batches while the run executes them, and notes below what that shows. */
-  readonly batches: () => AsyncGenerator<Batch, void>
-  /** The range of the user, if any. */
-  readonly range?: UserRange
+/** What planning shows beside the requests. Complete after the last batch. */
+export interface PlanNotes {
   /** The items that are skipped because the service does not know them, by route and id. */
   readonly skipped: Map<string, SkippedItem>
-  /** The stored job; null for the commands that have none. */
-  readonly jobId: number | null
   /** The job with the indicators that its selectors match; null until the catalogue is loaded. */
   resolvedJob: Job | null
   /** The number of stored ranges that are no longer required, because the definition of the job changed. */
   unselected: number
 }
 
+export const createNotes = (): PlanNotes => ({ skipped: new Map(), resolvedJob: null, unselected: 0 })
+
+/** The requests of a run. */
+export interface RunPlan {
+  /** The stored job; null for the commands that have none. */
+  readonly jobId: number | null
+  /** The range of the user, if any. */
+  readonly range?: UserRange | undefined
+  /** Plans each batch when the one before is loaded. */
+  readonly batches: AsyncIterable<Batch>
+  readonly notes: PlanNotes
+}
+
 /** A plan of requests that are known already. */
 export const createFixedPlan = (requests: Iterable<PlannedRequest>): RunPlan => ({
-  async *batches() {
-    yield { requests, total: null }
-  },
-  skipped: new Map(),
   jobId: null,
-  resolvedJob: null,
-  unselected: 0,
+  batches: (async function* () {
+    yield { requests, total: null }
+  })(),
+  notes: createNotes(),
 })
 
 /** A job to plan, with the options of the user. */
-type PlanRequest = Pick<PlanContext, 'job' | 'jobId' | 'options' | 'requested' | 'onSkipped'>
+interface PlanRequest {
+  readonly job: Job
+  readonly jobId: number | null
+  readonly options: UserOptions
+  readonly requested: RequestRegister
+}
 
-/**
- * Plans the requests of a job in at most two batches: the catalogue, if the job selects indicators by it and it is missing, then
- * everything else.
- */
-export function planRun(
-  context: SyncContext,
-  request: Omit<PlanRequest, 'jobId' | 'onSkipped'>,
-  jobId: number | null,
-): RunPlan {
-  const { range } = request.options
-  const plan: RunPlan = {
-    batches: () => planBatches(context, { ...request, jobId, onSkipped }, plan),
-    skipped: new Map(),
-    jobId,
-    resolvedJob: null,
-    unselected: 0,
-    ...(range && { range }),
+/** Plans the requests of a job in at most two batches: the catalogue, if the job selects by it and it is missing, then everything else. */
+export function planRun(context: SyncContext, request: PlanRequest): RunPlan {
+  const notes = createNotes()
+  const { jobId, options } = request
+  return { jobId, range: options.range, batches: planBatches(context, request, notes), notes }
+}
+
+async function* planBatches(context: SyncContext, request: PlanRequest, notes: PlanNotes): AsyncGenerator<Batch, void> {
+  const { store, service, nowMs } = context
+  const { job, jobId, requested } = request
+  const onSkipped = (item: SkippedItem): void => void notes.skipped.set(`${item.route} ${item.id}`, item)
+  /** Reads the current state of the database. */
+  const read = async () => {
+    const catalogue = needsCatalogue(job) ? await readCatalogue(store) : []
+    const now = Math.floor(nowMs() / 1000)
+    const plannerState = await readPlannerState(store, [job])
+    return { catalogue, planning: { ...request, service, now, plannerState, onSkipped } }
   }
-  const onSkipped = (item: SkippedItem): void => void plan.skipped.set(`${item.route} ${item.id}`, item)
-  return plan
-}
-
-/** Reads the current state of the database for the planner. */
-async function readPlanning({ store, service, nowMs }: SyncContext, request: PlanRequest): Promise<PlanContext> {
-  const now = Math.floor(nowMs() / 1000)
-  return { ...request, service, now, plannerState: await readPlannerState(store, [request.job]) }
-}
-
-async function* planBatches(context: SyncContext, request: PlanRequest, plan: RunPlan): AsyncGenerator<Batch, void> {
-  const { store, signal } = context
-  const { job, requested } = request
-  const readSelectable = async () => (needsCatalogue(job) ? await readCatalogue(store) : [])
   /** Stores what the whole job requires, even if only a part of it is requested. */
-  const rememberDuties = async (planning: PlanContext, catalogue: readonly CatalogueIndicator[]) => {
-    if (plan.jobId === null) return groupDuties([])
-    const { duties, unselected } = await storeDuties(store, plan.jobId, planning, catalogue, context.nowMs())
-    plan.unselected += unselected
-    await applyExpectations(store, context.service, planning.now)
+  const rememberDuties = async (planning: PlanContext, catalogue: readonly CatalogueIndicator[]): Promise<Duties> => {
+    if (jobId === null) return groupDuties([])
+    const { duties, unselected } = await storeDuties(store, jobId, planning, catalogue, nowMs())
+    notes.unselected += unselected
+    await applyExpectations(store, service, planning.now)
     return duties
   }
-  let planning = await readPlanning(context, request)
-  let catalogue = await readSelectable()
-  // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
-  const planned = catalogue.length > 0 ? planning : { ...planning, requested: createRegister() }
-  const missing = selectsInTurn(job, catalogue) ? [] : [...planSelection(planned)]
-  if (missing.length > 0) {
-    await rememberDuties(planning, [])
-    yield { requests: missing, total: missing.length, isLocal: true }
-    planning = await readPlanning(context, request)
-    catalogue = await readSelectable()
-    if (needsCatalogue(job) && catalogue.length === 0) {
+  let { planning, catalogue } = await read()
+  if (!selectsInTurn(job, catalogue)) {
+    // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
+    const planned = catalogue.length > 0 ? planning : { ...planning, requested: createRegister() }
+    const missing = [...planSelection(planned)]
+    if (missing.length > 0) {
+      await rememberDuties(planning, [])
+      yield { requests: missing, total: missing.length, isLocal: true }
+      ;({ planning, catalogue } = await read())
       // Failed requests are still due, and reported. An empty catalogue is a valid reply that selects nothing.
-      const stillDue = [...planSelection({ ...planning, requested: createRegister() })]
-      if (stillDue.length > 0) return
+      const isStillDue = (): boolean => [...planSelection({ ...planning, requested: createRegister() })].length > 0
+      if (needsCatalogue(job) && catalogue.length === 0 && isStillDue()) return
     }
   }
-  const stored = plan.jobId === null ? [] : await readDuties(store, plan.jobId)
-  const resolvedJob = resolveSelectors(job, catalogue, createRecall(groupDuties(stored)))
-  plan.resolvedJob = resolvedJob
+  const stored = jobId === null ? [] : await readDuties(store, jobId)
+  notes.resolvedJob = resolveSelectors(job, catalogue, createRecall(groupDuties(stored)))
   const selecting = selectsInTurn(job, catalogue) ? job : undefined
   const duties = await rememberDuties(planning, catalogue)
-  planning = { ...planning, job: resolvedJob, duties }
-  // Planned twice, the first time to count: planning is quick, and the whole plan is never in memory.
-  const total = await countRequests(planJob({ ...planning, selecting, requested: requested.copy() }), signal)
-  yield { requests: planJob({ ...planning, selecting }), total }
-}
-
-/** Counting stops here. */
-const MAX_COUNT = 1_000_000
-
-/** Counts planned requests; null if there are too many or the signal is aborted. */
-export async function countRequests(requests: Iterable<PlannedRequest>, signal: AbortSignal): Promise<number | null> {
-  let count = 0
-  for (const _ of requests) {
-    if (++count > MAX_COUNT) return null
-    if (count % 4096 === 0) await setImmediate()
-    if (signal.aborted) return null
-  }
-  return count
+  const plan = planJob({ ...planning, job: notes.resolvedJob, duties, selecting, requested })
+  yield { requests: plan, total: plan.total }
 }

@@ -45,7 +45,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
   const { store, nowMs, signal } = context
   const began = nowMs()
   await context.shared?.clearQueue?.()
-  const batches = plan.batches()
+  const batches = plan.batches[Symbol.asyncIterator]()
   // Planning the first batch reports mistakes in the job, before a run is recorded.
   const first = await batches.next()
   const runContext = { ...context, interval: plan.range?.interval }
@@ -57,7 +57,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
     let earlyEnd = executed.earlyEnd ?? findOutage(failures, counts)
     // A restate that loses values is no success: the reply may have had only a part of them.
     const lost = command === 'restate' ? counts.rows_withdrawn : 0
-    let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.skipped.size + lost)
+    let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.notes.skipped.size + lost)
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
     const publishError = signal.aborted ? null : await context.publish?.()
@@ -65,7 +65,13 @@ export async function executeRun(context: SyncContext, job: Job, command: string
       earlyEnd = publishError
       outcome = 'failed'
     }
-    const gaps = await countJobGaps(store, plan.jobId, plan.resolvedJob ?? job, Math.floor(nowMs() / 1000), plan.range)
+    const gaps = await countJobGaps(
+      store,
+      plan.jobId,
+      plan.notes.resolvedJob ?? job,
+      Math.floor(nowMs() / 1000),
+      plan.range,
+    )
     await record.end(outcome, earlyEnd)
     const seconds = (nowMs() - began) / 1000
     const isPart = context.partCommand !== undefined
@@ -89,7 +95,7 @@ async function executeBatches(
   job: Job,
   record: RunRecord,
   first: IteratorResult<Batch>,
-  later: AsyncGenerator<Batch, void>,
+  later: AsyncIterator<Batch>,
 ): Promise<BatchesResult> {
   const distribute = context.shared?.distribute
   const progress = trackProgress(context, job, record)
@@ -119,7 +125,7 @@ async function executeBatches(
     earlyEnd = error
   } finally {
     await requestContext?.client.close()
-    await later.return()
+    await later.return?.()
   }
   return { failures: progress.failures, earlyEnd, isIdle }
 }

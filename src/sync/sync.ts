@@ -59,19 +59,19 @@ export async function sync(
   await judgeStored(store, service, { signal: context.signal, nowMs: context.nowMs })
   await ensureJudged(store, context.nowMs())
   const registered = await registerJob(store, job, context.jobSource, context.nowMs())
-  const plan = planRun(context, { job, options, requested }, registered?.id ?? null)
+  const plan = planRun(context, { job, jobId: registered?.id ?? null, options, requested })
   const executed = await executeRun({ ...context, partCommand }, job, command, plan)
-  const { resolvedJob } = plan
+  const { skipped, resolvedJob, unselected } = plan.notes
   const now = Math.floor(context.nowMs() / 1000)
   return {
     ...executed,
-    skipped: [...plan.skipped.values()],
+    skipped: [...skipped.values()],
     lackingGeos: registered ? await findLackingGeos(store, now, registered.id) : [],
     hasSelection: resolvedJob === null || namesAnything(resolvedJob),
     windowHints: findWindowHints(job, options, now),
     takenOver: registered?.takenOver ?? null,
     formerName: registered?.formerName ?? null,
-    unselected: plan.unselected,
+    unselected,
   }
 }
 

@@ -86,7 +86,9 @@ test('the jobs of one command request all missing data, and nothing twice, for a
       )
       const options = { newestFirst, restate }
       const requests = all.flatMap((job) => {
-        const own = [...planJob({ job, service: SERVICES.generic, plannerState, now: NOW, options, requested })]
+        const plan = planJob({ job, service: SERVICES.generic, plannerState, now: NOW, options, requested })
+        const own = [...plan]
+        expect([plan.total, [...plan]]).toEqual([own.length, own])
         const periods = Map.groupBy(own, ({ reason }) => reason === 'absent')
         const count = (planned: readonly PlannedRequest[] = []) => planned.reduce((sum, one) => sum + one.periods!, 0)
         const [first] = periods.get(true) ?? []

@@ -10,7 +10,7 @@ import { groupDuties } from '../../plan/duties.ts'
 import { createRecall } from '../../plan/entries.ts'
 import { planPreview } from '../../plan/planJob.ts'
 import { findSelectedRange, type PlanContext, type UserOptions } from '../../plan/planning.ts'
-import { createRegister, registerAll } from '../../plan/requestRegister.ts'
+import { createRegister } from '../../plan/requestRegister.ts'
 import { sentParams } from '../../service/request.ts'
 import { findStoredJob } from '../../sync/jobIdentity.ts'
 import { readStateAndCatalogue } from '../../sync/readPlannerState.ts'
@@ -48,7 +48,7 @@ function previewJob({
   Required<Pick<PlanContext, 'duties'>> & { readonly catalogue: readonly CatalogueIndicator[] }): PlannedJob {
   const { job, duties } = planning
   const skipped = new Map<string, SkippedItem>()
-  const common = { ...planning, onSkipped: (item: SkippedItem) => skipped.set(`${item.route} ${item.id}`, item) }
+  const onSkipped = (item: SkippedItem) => skipped.set(`${item.route} ${item.id}`, item)
   const resolved = resolveStored(job, catalogue, createRecall(duties))
   const windowStarts = new Map(
     job.series.flatMap(({ path, window, timeTrunc }): [string, Instant][] =>
@@ -64,12 +64,12 @@ function previewJob({
       : needsCatalogue(job)
         ? ['The catalogue is not stored yet. The next sync fetches it before it plans these entries.']
         : []
+  const requests = planPreview({ ...planning, onSkipped }, catalogue)
   return {
     job: resolved,
-    // Requests of earlier jobs are not repeated. A plan may be iterated several times.
-    requests: () => planPreview({ ...common, requested: planning.requested.copy() }, catalogue),
+    requests,
     isEarlier: ({ entryPath, window }) => window !== null && window.from < (windowStarts.get(entryPath) ?? window.from),
-    notes: () => [...notes, ...skippedText([...skipped.values()])],
+    notes: [...notes, ...skippedText([...skipped.values()])],
   }
 }
 
@@ -77,7 +77,7 @@ function previewJob({
 function* planJson(plannedJobs: readonly PlannedJob[]): Generator<string> {
   let count = 0
   for (const { job, requests } of plannedJobs)
-    for (const planned of requests()) {
+    for (const planned of requests) {
       const { entryPath, route, http, reason, window } = planned
       const params = sentParams(planned)
       const item = { job: job.name, entry: entryPath, route, target: http.target, reason, params, window }
@@ -98,14 +98,12 @@ export async function handler(args: PlanArgs): Promise<number> {
     const stored = reader ? await readStateAndCatalogue(reader, jobs) : { plannerState: EMPTY_STATE, catalogue: [] }
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)
     const plannedJobs: (PlannedJob & { readonly jobId: number | null })[] = []
-    for (const [i, job] of jobs.entries()) {
+    for (const job of jobs) {
       const storedJob = reader ? await findStoredJob(reader, job.name, findJobSource(job)) : undefined
       const jobId = storedJob?.id ?? null
       const planning = { job, jobId, service, now, options: planOptions(args, job, now) }
       const duties = reader ? await previewDuties(reader, storedJob?.id, planning, stored.catalogue) : groupDuties([])
-      const planned = previewJob({ ...planning, ...stored, duties, requested: requested.copy() })
-      if (i < jobs.length - 1) registerAll(requested, planned.requests())
-      plannedJobs.push({ ...planned, jobId })
+      plannedJobs.push({ ...previewJob({ ...planning, ...stored, duties, requested }), jobId })
     }
     if (args.json) await stream(planJson(plannedJobs))
     else
@@ -115,7 +113,7 @@ export async function handler(args: PlanArgs): Promise<number> {
         const lacking = reader && jobId !== null ? lackingGeosTexts(await findLackingGeos(reader, now, jobId)) : []
         const ahead = [...emptyWindowHints(job, now), ...publishedAheadHints(job, service)].map((hint) => `${hint}.`)
         const gaps = reader ? jobGapsText(await countJobGaps(reader, jobId, job, now)) : ''
-        const notes = () => [...planned.notes(), ...lacking, ...ahead]
+        const notes = [...planned.notes, ...lacking, ...ahead]
         print(planText({ ...planned, notes }, { now, zone: service.timeZone, isPart, gaps }))
       }
   } finally {

@@ -9,14 +9,13 @@ import { formatLocal } from '../../util/time/zone.ts'
 import { tableText } from '../terminal/table.ts'
 import { NOTHING_SELECTED } from './summary.ts'
 
-/** A planned job: its requests, planned again at each call, and notes. */
+/** A planned job: its requests and notes. */
 export interface PlannedJob {
   readonly job: Job
-  readonly requests: () => Iterable<PlannedRequest>
+  readonly requests: Iterable<PlannedRequest>
   /** Whether a request is for data that was in the windows of the job earlier and is still required. */
   readonly isEarlier: (request: PlannedRequest) => boolean
-  /** Complete after the requests were planned. */
-  readonly notes: () => readonly string[]
+  readonly notes: readonly string[]
 }
 
 export interface PlanTextOptions {
@@ -75,7 +74,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   const lines = new Map<string, PlanLine>()
   let calls = 0
   let earlierCalls = 0
-  for (const request of requests()) {
+  for (const request of requests) {
     calls++
     if (isEarlier(request)) earlierCalls++
     const { entryPath, reason, window } = request
@@ -91,7 +90,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
       : gaps !== ''
         ? `nothing to request now; ${gaps}.`
         : `nothing to request${isUpToDate ? '; up to date' : ''}.`
-    return [...notes(), `${job.name}: ${namesAnything(job) ? isEmpty : NOTHING_SELECTED}`].join('\n')
+    return [...notes, `${job.name}: ${namesAnything(job) ? isEmpty : NOTHING_SELECTED}`].join('\n')
   }
   const table = tableText({
     columns: ['entry', 'request', 'reason', 'calls', 'from', 'to'],
@@ -100,7 +99,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
     }),
   })
   const earlier = `${earlierCalls} of ${quantity(calls, 'call')} fetch data that an earlier run selected and that left its window before it was final.`
-  return [table, ...(earlierCalls > 0 ? [earlier] : []), ...notes(), `${job.name}: ${estimateText(job, calls)}`].join(
+  return [table, ...(earlierCalls > 0 ? [earlier] : []), ...notes, `${job.name}: ${estimateText(job, calls)}`].join(
     '\n\n',
   )
 }
