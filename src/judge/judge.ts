@@ -42,7 +42,7 @@ export function judgeAhead(wants: readonly Want[], stored: StoredSeries, now: In
   const named = new Set([
     ...wants.flatMap(({ geoIds }) => geoIds ?? []),
     ...stored.coverage.map(({ geo }) => geo),
-    ...stored.failures.flatMap(({ geoIds }) => geoIds ?? []),
+    ...stored.failures.flatMap(({ geoIds, isUserRange }) => (isUserRange ? (geoIds ?? []) : [])),
   ])
   named.delete(ALL_GEOS)
   const geoIds = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b)
@@ -362,8 +362,9 @@ function judgeSinceReply(timeline: Timeline | undefined, wants: readonly Want[],
 /** What is required or failed, and not covered. */
 function judgeUncovered({ wants, rows, failures }: Requests): Span[] {
   const wanted = wants.map((want) => ({ from: want.from, to: endAhead(want) }))
+  const userRanges = failures.filter(({ isUserRange }) => isUserRange)
   const borders = [...listEnds(wants), ...failures.flatMap(({ from, to }) => [from, to])]
-  const spans = subtract([...wanted, ...failures], rows).flatMap((interval) =>
+  const spans = subtract([...wanted, ...userRanges], rows).flatMap((interval) =>
     splitByWants(interval, wants, borders).map((part): Span => {
       const failed = failures.filter((failure) => overlaps(failure, part))
       const isGrowing = part.wants.length > 0 && part.wants.every(({ lagS }) => lagS !== null)

@@ -35,6 +35,8 @@ interface FailedRange extends Interval {
   /** Null for all. */
   readonly geoIds: readonly number[] | null
   readonly failedAt: Instant
+  /** Whether the user requested the range itself (`backfill`, `restate`): it is missing although no job requires it. */
+  readonly isUserRange: boolean
 }
 
 /** A part of a series that somebody accepted as missing; without an end, all that follows its last value. */

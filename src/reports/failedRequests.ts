@@ -1,4 +1,10 @@
-import { createPartFinder, type MissingPart, NO_FAILURE, type RequestRecord } from '../db/queries/fetchOutcomes.ts'
+import {
+  createPartFinder,
+  isUserRange,
+  type MissingPart,
+  NO_FAILURE,
+  type RequestRecord,
+} from '../db/queries/fetchOutcomes.ts'
 import type { IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, type FailureOutcome } from '../db/tables/codes.ts'
@@ -6,6 +12,8 @@ import { seriesParams } from '../job/entryRoutes.ts'
 import { fromIdentityRow, type RetryRequest, toRouteCall, toWindow } from '../job/plannedRequest.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { parseNumbers } from '../util/json.ts'
+import { memoize } from '../util/memoize.ts'
+import { type Interval, intersect } from '../util/time/interval.ts'
 
 /** Reads every request that failed, with its job, and its series if it has one. */
 const readFailed = ({ kysely }: Reader) =>
@@ -16,7 +24,7 @@ const readFailed = ({ kysely }: Reader) =>
     .where('f.outcome', 'not in', NO_FAILURE)
     .orderBy('f.id')
     .selectAll('s')
-    .select(['r.job', 'r.job_id as jobId', 'f.run_id as runId'])
+    .select(['r.job', 'r.job_id as jobId', 'f.run_id as runId', 'r.command', 'f.reason'])
     .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
     .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
     .$narrowType<{ outcome: FailureOutcome }>()
@@ -46,19 +54,52 @@ async function readSelected({ kysely }: Reader): Promise<(seriesId: number, geoI
   return (seriesId, geoId) => [ALL_GEOS, geoId].some((geo) => selected.has(`${seriesId} ${geo}`))
 }
 
+/** The ranges of a series that a job requires and that are not complete, for a geo or for all. */
+type OpenRanges = (seriesId: number, geoId: number) => Promise<readonly Interval[]>
+
+function createOpenRanges({ kysely }: Reader): OpenRanges {
+  const read = memoize((seriesId: number) =>
+    kysely
+      .selectFrom('_span')
+      .select(['geo_id', 'from_at as from', 'to_at as to'])
+      .where('series_id', '=', seriesId)
+      .where('job_id', 'is not', null)
+      .where((span) => span.or([span('reason', '<>', 'stored'), span('state', '<>', 'complete')]))
+      .execute(),
+  )
+  return async (seriesId, geoId) =>
+    (await read(seriesId))
+      .filter(({ geo_id }) => geoId === ALL_GEOS || geo_id === ALL_GEOS || geo_id === geoId)
+      .map(({ from, to }) => ({ from, to: to ?? Number.POSITIVE_INFINITY }))
+}
+
 /**
- * Reads every request that failed and has not fully succeeded since, each once, in order. What no job selects any more is left out;
- * `_duty` has only requests with a window.
+ * Reads every request that failed and has not fully succeeded since, each once, in order. A request of a job is left out as far as no
+ * job requires its range any more, or only with a shorter lookback; a range of the user, as far as no job selects the series.
  */
 export async function findOpenFailures(db: Reader): Promise<OpenFailureRow[]> {
   const lastByTarget = new Map((await readFailed(db)).map((row) => [row.target, row]))
   const findLeft = createPartFinder(db.kysely, false)
   const isSelected = await readSelected(db)
+  const openRanges = createOpenRanges(db)
+  const cutToOpen = async (seriesId: number, parts: readonly MissingPart[]): Promise<MissingPart[]> => {
+    const open: MissingPart[] = []
+    for (const { geoId, intervals } of parts) {
+      const left = intersect(intervals, await openRanges(seriesId, geoId))
+      if (left.length > 0) open.push({ geoId, intervals: left })
+    }
+    return open
+  }
   const failures: OpenFailureRow[] = []
   for (const row of [...lastByTarget.values()].sort((a, b) => a.fetchId - b.fetchId)) {
     const missing = await findLeft(toRecorded(row))
     const { id, from_at } = row
-    const left = id === null || from_at === null ? missing : missing.filter(({ geoId }) => isSelected(id, geoId))
+    const left =
+      id === null || from_at === null
+        ? missing
+        : isUserRange(row)
+          ? missing.filter(({ geoId }) => isSelected(id, geoId))
+          : await cutToOpen(id, missing)
     if (left.length > 0) failures.push({ ...row, left })
   }
   return failures

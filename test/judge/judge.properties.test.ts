@@ -74,12 +74,9 @@ const timelines = fc.constantFrom(
 )
 
 const failures = fc.array(
-  fc.record({ days: interval(1), geoIds: fc.constantFrom(null, [1]) }).map(({ days: [from, to], geoIds }) => ({
-    from: at(from),
-    to: at(to),
-    geoIds,
-    failedAt: at(to),
-  })),
+  fc
+    .record({ days: interval(1), geoIds: fc.constantFrom(null, [1]), isUserRange: fc.boolean() })
+    .map(({ days: [from, to], ...failure }) => ({ from: at(from), to: at(to), failedAt: at(to), ...failure })),
   { maxLength: 2 },
 )
 

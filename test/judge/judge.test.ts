@@ -55,14 +55,14 @@ describe('requested ranges', () => {
       wants: [growing()],
       stored: {
         coverage: [covered(0, 30, { fetchedAt: at(30) })],
-        failures: [{ from: at(30), to: at(31), geoIds: null, failedAt: at(30.1) }],
+        failures: [{ from: at(30), to: at(31), geoIds: null, failedAt: at(30.1), isUserRange: false }],
       },
       now: 30.2,
       spans: ['geo 1, 0–28: complete', 'geo 1, 28–30: provisional', 'geo 1, 30–31: missing (failed)'],
     },
     {
       title: 'a failed request explains the range without reply',
-      stored: { failures: [{ from: at(5), to: at(10), geoIds: null, failedAt: at(31) }] },
+      stored: { failures: [{ from: at(5), to: at(10), geoIds: null, failedAt: at(31), isUserRange: false }] },
       spans: [
         'geo 1, 0–5: missing (never requested)',
         'geo 1, 5–10: missing (failed)',
@@ -70,10 +70,16 @@ describe('requested ranges', () => {
       ],
     },
     {
-      title: 'a request that failed outside of all jobs is still missing',
+      title: 'a backfill that failed outside of all jobs is still missing',
       wants: [],
-      stored: { failures: [{ from: at(5), to: at(10), geoIds: [1], failedAt: at(31) }] },
+      stored: { failures: [{ from: at(5), to: at(10), geoIds: [1], failedAt: at(31), isUserRange: true }] },
       spans: ['geo 1, 5–10: missing (failed)'],
+    },
+    {
+      title: 'a failed request of a job is missing only as far as a job requires its range',
+      wants: [want({ from: at(8), to: at(10) })],
+      stored: { failures: [{ from: at(5), to: at(12), geoIds: null, failedAt: at(31), isUserRange: false }] },
+      spans: ['geo 1, 8–10: missing (failed)'],
     },
     {
       title: 'what no job wants stays judged if it was stored',
@@ -146,7 +152,7 @@ describe('a window that grows with time', () => {
   })
 
   test('a failed request is missing at once', () => {
-    const failures = [{ from: at(30), to: at(32), geoIds: null, failedAt: at(31) }]
+    const failures = [{ from: at(30), to: at(32), geoIds: null, failedAt: at(31), isUserRange: false }]
     check({
       wants: [growing()],
       stored: { ...stored, failures },

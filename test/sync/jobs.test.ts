@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
+import { readRetryRequests } from '../../src/reports/failedRequests.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
 import { sortJobs } from '../../src/sync/sortJobs.ts'
@@ -97,6 +98,29 @@ describe('two jobs with one name', () => {
     expect(jobs(store)).toEqual([{ name: 'daily', ...jobSource }])
     expect(store.all('select distinct job from _span')).toEqual([{ job: 'daily' }])
     expect(await findFindings(store, night(1) / 1000)).toEqual([])
+  })
+
+  test.each([
+    ['the edited window no longer selects', 'window: { from: 2025-10-03, to: +1d }, lookback: 3d'],
+    ['is final by the edited lookback', 'window: { from: 2025-09-30, to: +1d }, lookback: 1d'],
+  ])('a failed request for data that %s is no finding, and no retry sends it again', async (_title, edited) => {
+    const { store, market, file } = await world()
+    const jobSource = file('job.yaml')
+    const run = (entry: string, n: number) =>
+      runJob(store, market, `series: [{ indicators: [1], ${entry}, refresh: 1h, chunk: 3d }]`, {
+        now: night(n),
+        jobSource,
+      })
+    const isFinal = edited.includes('lookback: 1d')
+    const first = isFinal ? edited.replace('lookback: 1d', 'lookback: 60d') : edited.replace('2025-10-03', '2025-09-30')
+    if (isFinal) await run(first, 0)
+    market.state.status = (_path, window) => (window.from < ms('2025-10-02T22:00:00Z') / 1000 ? 400 : undefined)
+    await run(first, 1)
+    expect(await findings(store, 'failure')).toHaveLength(1)
+    await run(edited, 2)
+    expect(await findFindings(store, night(2) / 1000)).toEqual([])
+    expect(await gapIds(store)).toEqual([])
+    expect(await readRetryRequests(store)).toEqual([])
   })
 
   test('under one identity they alternate, which is a finding; an edit that is undone is none', async () => {

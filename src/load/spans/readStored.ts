@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
-import { GOOD_OUTCOMES, NO_FAILURE, UNKNOWN_STATUSES } from '../../db/queries/fetchOutcomes.ts'
+import { GOOD_OUTCOMES, isUserRange, NO_FAILURE, UNKNOWN_STATUSES } from '../../db/queries/fetchOutcomes.ts'
+import type { Reason } from '../../db/tables/bookkeeping.ts'
 import { FETCH_OUTCOMES } from '../../db/tables/codes.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { epochSeconds } from '../../db/tables/sql/expressions.ts'
@@ -74,20 +75,31 @@ export const selectAbsences = prepareQuery((db, { seriesId, from, to }: SeriesId
 const selectFailures = prepareQuery((db, { seriesId }: SeriesId) =>
   db
     .selectFrom('_fetch')
-    .select(['id', 'from_at', 'to_at', 'geo_ids', 'finished_at', 'status', 'outcome'])
+    .innerJoin('_run', '_run.id', '_fetch.run_id')
+    .select([
+      '_fetch.id',
+      '_fetch.from_at',
+      '_fetch.to_at',
+      'geo_ids',
+      '_fetch.finished_at',
+      'status',
+      '_run.command',
+      'reason',
+    ])
     .where('series_id', '=', seriesId)
-    .where('outcome', 'not in', NO_FAILURE)
-    .orderBy('id'),
+    .where('_fetch.outcome', 'not in', NO_FAILURE)
+    .orderBy('_fetch.id'),
 )
 
 /** Parts of coarse replies that were not requested again are missing, too. */
 const selectCoarse = prepareQuery((db, { seriesId }: SeriesId) =>
   db
     .selectFrom('_fetch')
-    .select(['from_at', 'to_at', 'geo_ids', 'finished_at'])
+    .innerJoin('_run', '_run.id', '_fetch.run_id')
+    .select(['_fetch.from_at', '_fetch.to_at', 'geo_ids', '_fetch.finished_at', '_run.command', 'reason'])
     .where('series_id', '=', seriesId)
-    .where('outcome', '=', FETCH_OUTCOMES.coarse[0])
-    .where('from_at', 'is not', null),
+    .where('_fetch.outcome', '=', FETCH_OUTCOMES.coarse[0])
+    .where('_fetch.from_at', 'is not', null),
 )
 
 const selectLastGood = prepareQuery((db, { seriesId }: SeriesId) =>
@@ -180,6 +192,8 @@ const toFailedRange = (row: {
   readonly to_at: number | null
   readonly geo_ids: string | null
   readonly finished_at: string
+  readonly command: string
+  readonly reason: Reason | null
 }) =>
   row.from_at === null || row.to_at === null
     ? []
@@ -188,6 +202,7 @@ const toFailedRange = (row: {
         to: row.to_at,
         geoIds: parseNumbers(row.geo_ids),
         failedAt: floorToSecond(row.finished_at),
+        isUserRange: isUserRange(row),
       }
 
 /** What the judgement of a series depends on, without missing periods. */
