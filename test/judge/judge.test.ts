@@ -335,6 +335,12 @@ describe('the end of a timeline', () => {
       spans: ['geo 0, 0–30: complete', 'geo 0, 0–30: missing (no values)'],
     },
     {
+      title: 'a series without any value that no job requires is none',
+      wants: [],
+      stored: { timelines: [], coverage: [covered(0, 30, { state: 'empty', fetchedAt: at(39) })] },
+      spans: ['geo 0, 0–30: complete'],
+    },
+    {
       title: 'a geo that a job names and that never had a value is one finding',
       wants: [want({ geoIds: [1, 8] })],
       stored: WHOLE,
