@@ -161,15 +161,18 @@ function findRegularStretches(days: readonly DayShape[], zone: string, week: Run
 }
 
 /**
- * C4 and C5: a block lasts until the next one begins, and a day with a finer step is native. A coarser day lost values.
+ * C4 and C5: a block lasts until the next one begins, and a day with a finer step is native. A coarser day lost values. The newest days
+ * may not be complete yet, so that they hold no step: they go on like a finer day before them.
  */
 function assignGrids(days: readonly DayShape[], zone: string, blocks: readonly Block[], otherwise: DayGrid): DayGrid[] {
   let base: DayGrid = blocks[0] ?? otherwise
   let next = 0
-  return days.map((shape) => {
+  const newest = days.findLastIndex(hasStep) + 1
+  return days.map((shape, i) => {
     while (blocks[next] && blocks[next]!.day <= shape.day) base = blocks[next++]!
-    const isNative = hasStep(shape) && (shape.step < base.step || isClockShift(zone, base, shape))
-    const { step, offset } = isNative ? shape : base
+    const own = i >= newest ? days[newest - 1] : shape
+    const isNative = own && hasStep(own) && (own.step < base.step || isClockShift(zone, base, own))
+    const { step, offset } = isNative ? own : base
     return { day: shape.day, step, offset }
   })
 }
@@ -206,8 +209,10 @@ function anchorOf(zone: string, { day, step, offset }: DayGrid): Instant {
   if (step <= HOUR) return from + modulo(offset - from, step)
   const local = day * DAY + offset
   const at = local - offsetAt(zone, local - offsetAt(zone, from))
-  // Clocks skip this time on this day.
-  return at + offsetAt(zone, at) !== local && step <= DAY ? anchorOf(zone, { day: day + 1, step, offset }) : at
+  const isAt = (instant: Instant): boolean => instant + offsetAt(zone, instant) === local
+  // Clocks skip or repeat this time on this day.
+  const isUnique = isAt(at) && !isAt(at + HOUR) && !isAt(at - HOUR)
+  return isUnique || step > DAY ? at : anchorOf(zone, { day: day + 1, step, offset })
 }
 
 /** Joins neighbouring days with the same periods to stretches. `begins`: the day on which the first one begins; default: its own. */
@@ -224,8 +229,12 @@ const joinEqual = (stretches: readonly Stretch[], zone: string): Stretch[] =>
   stretches.filter(({ kind, grid }, i) => {
     const before = stretches[i - 1]
     if (!before || before.kind !== kind) return true
-    return grid !== null && (before.grid!.step !== grid.step || !isOnGrid(before.grid!, zone, grid.anchor))
+    return grid !== null && !isSameGrid(before.grid!, grid, zone)
   })
+
+/** Whether two grids have the same periods. Two, because a period that clocks skip begins with the next one of another grid. */
+const isSameGrid = (a: Grid, b: Grid, zone: string): boolean =>
+  a.step === b.step && isOnGrid(a, zone, b.anchor) && isOnGrid(a, zone, periodEnd(b, zone, b.anchor))
 
 /** C3: whether days with values follow each other, for 28 days on average. */
 const isDaily = (days: readonly DayShape[]): boolean =>
@@ -304,8 +313,12 @@ export function refineBorders(stretches: readonly Stretch[], zone: string, value
 /** The last clock change before the end of the day after a border, if it explains that the periods begin at another local time. */
 function findClockChange(before: Grid, after: Grid, border: Instant, zone: string): Instant {
   const isSameInUtc = modulo(after.anchor - before.anchor, Math.min(after.step, DAY)) === 0
+  if (!isSameInUtc) return border
   const rows = transitions(zone)
-  return isSameInUtc ? rows[indexAt(rows, border + DAY)]!.at : border
+  const { at } = rows[indexAt(rows, border + DAY)]!
+  // A day of the new grid that would begin in the skipped hour begins right after it, although a day of the old one has begun already.
+  const isSkipped = isOnGrid(after, zone, at) && phaseAt(zone, at, DAY) !== phaseAt(zone, after.anchor, DAY)
+  return isSkipped ? at + 1 : at
 }
 
 /** The period at which a step changes, near a border of days: with the fewest periods of the other step before and after it. */

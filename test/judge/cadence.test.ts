@@ -38,7 +38,8 @@ const sunHours = (index: number): number[] => {
 }
 
 /** Timelines as services publish them. None of them lacks a value. */
-const HONEST: readonly [string, () => Timeline, readonly (number | string)[]][] = [
+type Honest = readonly [string, () => Timeline, readonly (number | string)[]]
+const HONEST: readonly Honest[] = [
   ['hours', () => ({ values: every(HOUR, FROM, TO) }), [HOUR]],
   ['quarter-hours', () => ({ values: every(QUARTER, FROM, TO) }), [QUARTER]],
   ['five minutes', () => ({ values: every(300, FROM, '2025-07-01') }), [300]],
@@ -132,6 +133,14 @@ const HONEST: readonly [string, () => Timeline, readonly (number | string)[]][] 
   ['days at local midnight', () => ({ values: onDays(YEAR, () => [0]) }), [DAY]],
   ['days at local noon', () => ({ values: onDays(YEAR, () => [12 * HOUR]) }), [DAY]],
   ['days at 23:00 UTC all year', () => ({ values: YEAR.map((date) => at(`${date}T23:00:00Z`)) }), [DAY, DAY, DAY]],
+  ...hours(0, 4).map(
+    (second): Honest => [
+      `days at ${second / HOUR}:00 UTC all year`,
+      () => ({ values: YEAR.map((date) => at(`${date}T00:00:00Z`) + second) }),
+      [DAY, DAY, DAY],
+    ],
+  ),
+  ['days at 01:30 UTC all year', () => ({ values: YEAR.map((date) => at(`${date}T01:30:00Z`)) }), [DAY, DAY, DAY]],
   ['days at noon UTC all year', () => ({ values: YEAR.map((date) => at(`${date}T12:00:00Z`)) }), [DAY, DAY, DAY]],
   ['hours at half past', () => ({ values: every(HOUR, FROM, TO).map((one) => one + 1800) }), [HOUR]],
   [

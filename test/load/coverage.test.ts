@@ -47,6 +47,15 @@ describe('the coverage state of each requested geo', () => {
   ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
 })
 
+describe('a clock that was ahead', () => {
+  test('rows of the future count as fetched before the next reply, so that the days to come are requested', () => {
+    const ahead: Said = { at: night(20), days: [30, 55] }
+    const rows = history(ahead, { at: n1, days: [30, 37] }).coverage
+    expect(show({ ...EMPTY, coverage: rows })).toEqual(['0 values 10-30..11-24 n1'])
+    expect(rows.map(({ settledFor }) => settledFor < 0)).toEqual([true])
+  })
+})
+
 describe('replaced and merged coverage rows', () => {
   const own: Said = { at: n0, days: [1, 6], geos: [3], has: [3] }
   test.each<[string, Said[], string[]]>([

@@ -356,11 +356,12 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         )
         const isBehind = lasts.some((last) => unit.to > last && now - last < 16 * DAY)
         if (need === 'not' && isBehind) put(entry.key, geo, unit, 'may')
-        // What precedes the first value of a geo is requested again by name, but not the next day.
+        // What precedes the first value of a geo or follows its last one is requested again by name, but not the next day.
         for (const [one, values] of truth.values) {
           if (need !== 'not' || (geo !== null && geo !== one)) continue
-          const precedes = [...values].every(([at, all]) => at >= unit.to || all.at(-1)?.to !== null)
-          if (!precedes || now - standingOf(truth, unit, one).lastTry < DAY - 2 * HOUR) continue
+          const current = [...values].filter(([, all]) => all.at(-1)?.to === null)
+          const isOutside = current.every(([at]) => at >= unit.to) || current.every(([at]) => at < unit.to)
+          if (!isOutside || now - standingOf(truth, unit, one).lastTry < DAY - 2 * HOUR) continue
           put(entry.key, geo, unit, 'may')
           put(entry.key, one, unit, 'may')
         }

@@ -3,7 +3,7 @@ import type { CoveredState } from '../../db/tables/series.ts'
 import type { Coverage } from '../../job/plannerState.ts'
 import { EARLY_S } from '../../judge/limits.ts'
 import { findRowChanges } from '../../util/rowChanges.ts'
-import type { Instant } from '../../util/time/instant.ts'
+import { type Instant, isFuture } from '../../util/time/instant.ts'
 import { type Interval, intersect, overlaps, subtract } from '../../util/time/interval.ts'
 import type { Periods } from '../../util/time/periods.ts'
 import type { CoverageChange, Geo, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
@@ -17,8 +17,9 @@ type ReplyState = CoveredState | 'kept'
 export function decideCoverage(series: Series, reply: SeriesReply, stored: StoredCoverage): CoverageChange {
   const { newGeos } = reply
   const window = reply.window!
+  const known = correctTimes(stored.coverage, reply.fetchedAt)
   // Rule 11: new geos may show calendar periods that end after older rows.
-  const before = newGeos.length > 0 ? limitSettled(stored.coverage, series.periods) : stored.coverage
+  const before = newGeos.length > 0 ? limitSettled(known, series.periods) : known
   const unverified = new Set<Geo>()
   let rows = before
   for (const geo of reply.geos) {
@@ -172,6 +173,17 @@ const takeParts = (row: Coverage, parts: readonly Interval[], { periods }: Serie
 /** When the last calendar period that begins in an interval ends. */
 const lastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
   periods?.isCalendar ? Math.max(to, periods.ceil(to)) : to
+
+/**
+ * Rule 29: a row with a later time than this reply comes from a clock that was ahead. It was fetched before this reply, so what follows
+ * is not settled.
+ */
+const correctTimes = (rows: readonly Coverage[], now: Instant): readonly Coverage[] =>
+  rows.map((row) =>
+    isFuture(row.fetchedAt, now)
+      ? { ...row, fetchedAt: now, settledFor: Math.min(row.settledFor - (row.fetchedAt - now), now - row.to) }
+      : row,
+  )
 
 /** Rule 11: lowers `settledFor` of rows that end inside a calendar period. A merged row counts as fetched when its oldest part was. */
 const limitSettled = (rows: readonly Coverage[], periods: Periods | null): readonly Coverage[] =>

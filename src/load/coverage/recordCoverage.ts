@@ -5,7 +5,8 @@ import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
-import type { Instant } from '../../util/time/instant.ts'
+import type { Coverage } from '../../job/plannerState.ts'
+import { CLOCK_ERROR, type Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { findPeriods, type Period } from '../../util/time/periods.ts'
 import type { StoredSeries } from '../storedSeries.ts'
@@ -83,7 +84,10 @@ async function readCoverage(
   reply: SeriesReply,
   window: Interval,
 ): Promise<StoredCoverage> {
-  const coverage = await selectTouching.all(tx, { seriesId, ...window })
+  const touching = await selectTouching.all(tx, { seriesId, ...window })
+  const isTouching = ({ geo, from }: Coverage): boolean => touching.some((row) => row.geo === geo && row.from === from)
+  const future = await selectFuture.all(tx, { seriesId, after: reply.fetchedAt + CLOCK_ERROR })
+  const coverage = [...touching, ...future.filter((row) => !isTouching(row))]
   // Rules 3, 4 and 9: stored values that the reply lacks.
   const requested = reply.geos.includes(ALL_GEOS) ? series.knownGeos : reply.geos
   const isLacking = requested.some((geo) => !reply.present.has(geo))
@@ -120,6 +124,16 @@ const selectTouching = prepareQuery((db, { seriesId, from, to }: SeriesWindow) =
       .orderBy('from_at')
   )
 })
+
+/** Rule 29: rows with a time in the future. */
+const selectFuture = prepareQuery((db, { seriesId, after }: { readonly seriesId: number; readonly after: Instant }) =>
+  db
+    .selectFrom('_coverage')
+    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
+    .select(['settled_s as settledFor', 'since_at as sinceAt'])
+    .where('series_id', '=', seriesId)
+    .where('fetched_at', '>', after),
+)
 
 /** The join reads each geo by its key. Without it, all values of the series would be read. */
 const selectGeosWithValues = prepareQuery((db, { seriesId, from, to }: SeriesWindow) =>
