@@ -2,7 +2,7 @@ import { DAY, floorToSecond, type Instant } from '../util/time/instant.ts'
 
 /* How far a series usually is behind when it is fetched. */
 
-/** A fetch that reached the present: when it was recorded, the last instant with a value, and the step. */
+/** A fetch that reached the present: when it was recorded, the last instant with a value (null for an empty reply), and the step. */
 export interface LagSample {
   readonly finished_at: string
   readonly last_at: Instant | null
@@ -16,10 +16,30 @@ export function quantile(numbers: readonly number[], share: number): number {
 }
 
 /**
+ * Gives empty replies the last value before them. Only those that waited for a value that came count: a source that publishes once a
+ * week is usually that far behind, and one that has ended is not.
+ */
+function fillEmpty(fetches: readonly LagSample[]): LagSample[] {
+  const filled: LagSample[] = []
+  let waiting: LagSample[] = []
+  let last: LagSample | null = null
+  for (const fetch of fetches.toSorted((a, b) => (a.finished_at < b.finished_at ? -1 : 1)))
+    if (fetch.last_at === null) waiting.push({ ...fetch, last_at: last?.last_at ?? null, step_s: last?.step_s ?? null })
+    else {
+      if (last && fetch.last_at > last.last_at!) filled.push(...waiting)
+      filled.push(fetch)
+      waiting = []
+      last = fetch
+    }
+  return filled
+}
+
+/**
  * Returns the lag of a series that is normal until its next fetch, by its last fetches: the seconds after the last period until a new value
  * is late. Null if too little is known.
  */
-export function findAllowedLag(fetches: readonly LagSample[]): number | null {
+export function findAllowedLag(lastFetches: readonly LagSample[]): number | null {
+  const fetches = fillEmpty(lastFetches)
   if (fetches.length < 3) return null
   const times = fetches.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
   const intervals = times.slice(1).flatMap((at, i) => (at - times[i]! > 60 ? [at - times[i]!] : []))

@@ -15,6 +15,20 @@ const fetches = (history: readonly (readonly [at: number, lag: number])[], step:
 /** Fetches at equal distances. */
 const every = (interval: number, lags: readonly number[]) => lags.map((lag, i) => [i * interval, lag] as const)
 
+/** Empty replies on some nights. */
+const emptyFrom = (first: number, count: number): LagSample[] =>
+  Array.from({ length: count }, (_, i) => ({
+    finished_at: formatUtc(START + (first + i) * DAY),
+    last_at: null,
+    step_s: null,
+  }))
+/** Nightly fetches of a source that publishes all values up to now once a week. */
+const weekly = (weeks: number): LagSample[] =>
+  Array.from({ length: weeks }, (_, week) => [
+    ...fetches([[week * 7 * DAY, 0]]),
+    ...emptyFrom(week * 7 + 1, week === weeks - 1 ? 0 : 6),
+  ]).flat()
+
 describe('the allowed lag of a series', () => {
   test.each<[string, LagSample[], number | null]>([
     ['no fetch', [], null],
@@ -28,6 +42,9 @@ describe('the allowed lag of a series', () => {
     ['an unknown step', fetches(every(DAY, [HOUR, HOUR, HOUR]), null), HOUR + 1.25 * DAY],
     ['one late publication', fetches(every(DAY, [0, 0, 0, 0, 9 * DAY, 0, 0, 0])), 1.25 * DAY],
     ['lags that grow between publications', fetches(every(DAY, [0, DAY, 2 * DAY, 3 * DAY, 4 * DAY])), 5.75 * DAY],
+    ['a week of values on Mondays, and empty replies on other days', weekly(3), 4 * DAY + 1.25 * DAY + 2 * DAY],
+    ['the same, and the source has ended', [...weekly(3), ...emptyFrom(21, 9)], 4 * DAY + 1.25 * DAY + 2 * DAY],
+    ['nothing but empty replies', emptyFrom(0, 9), null],
     ['one pause', fetches([0, 1, 2, 20, 21].map((day) => [day * DAY, 0])), 1.25 * DAY],
     [
       'requests of one run',
