@@ -328,8 +328,8 @@ const earlierExpectedAt = (wants: readonly Want[], part: Interval, extent: Timel
 const repliedTo = ({ to, reply }: Span): Instant => (reply!.settledFor < 0 ? Math.min(to, reply!.fetchedAt) : to)
 
 /**
- * J3: the time of a stored range after its reply and after the last value. It was not over when it was requested, so it is requested
- * again; until the next run it is expected.
+ * J3: the time of a stored range after its reply and after the last value. It is requested with the range, which is not final; until the
+ * next run it is expected.
  */
 function judgeSinceReply(timeline: Timeline | undefined, wants: readonly Want[], covered: readonly Span[]): Span[] {
   const extent = timeline?.extent
@@ -339,18 +339,18 @@ function judgeSinceReply(timeline: Timeline | undefined, wants: readonly Want[],
     if (span.state !== 'provisional' || from >= span.to) return []
     const requiring = wants.filter((want) => want.from < span.to && endAhead(want) > from)
     if (requiring.length === 0) return []
-    const { to, nextAt, reply } = span
+    const grace = Math.min(...requiring.map(({ graceS }) => graceS))
     return [
       {
         ...NOTHING,
-        ...{ from, to },
         ...firstJob(requiring),
+        from,
+        to: span.to,
         lagS: 0,
         state: 'missing',
         reason: 'never requested',
         sinceAt: from,
-        nextAt,
-        dueAt: reply!.fetchedAt + Math.min(...requiring.map(({ graceS }) => graceS)),
+        dueAt: span.reply!.fetchedAt + grace,
       },
     ]
   })

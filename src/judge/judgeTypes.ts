@@ -90,7 +90,7 @@ export interface Span extends Interval {
   readonly stepS: number | null
   /** Since when values are missing; null if none are. */
   readonly sinceAt: Instant | null
-  /** From when on a sync requests it; null if none will. */
+  /** From when on a sync requests it; null if none will, or if it does with the stored range that contains it. */
   readonly nextAt: Instant | null
   /** From when on values are missing that are expected before; null if that does not depend on time. */
   readonly dueAt: Instant | null
