@@ -56,7 +56,7 @@ function findingText(finding: ShownFinding, { jobFiles }: Overview, request: Pag
       return ofRun(trouble.run.run, home.failedRun(trouble.run.job))
     case 'unfinished': {
       const { run, nextRunAt, cause } = trouble
-      const isContinued = cause === 'budget' && nextRunAt !== null
+      const isContinued = cause === 'budget' && nextRunAt !== null && nextRunAt > request.now
       return html`${ofRun(run.run, home.unfinishedRun(run.job))}${isContinued && ` ${home.continues(localText(request, formatUtc(nextRunAt)))}`}`
     }
     case 'no run': {
