@@ -7,10 +7,10 @@ import { durationText, quantity } from '../util/text.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { ceilTo, formatLocal, localDate } from '../util/time/zone.ts'
 import type { RootTrouble } from './causes.ts'
-import { KEY_COMMAND, QUARANTINE_COMMAND } from './commands.ts'
+import { dismissCommand, KEY_COMMAND, QUARANTINE_COMMAND } from './commands.ts'
 import { type NextRuns, requestText } from './nextRuns.ts'
 import { itemKey } from './readers/requests.ts'
-import type { LackingGeos, NamedGeo, SeriesGaps, Trouble } from './trouble.ts'
+import type { LackingGeos, NamedGeo, RejectedReply, SeriesGaps, Trouble } from './trouble.ts'
 
 /* The English sentences of findings. */
 
@@ -123,6 +123,9 @@ function lateText(gaps: SeriesGaps, context: MessageContext): string {
   return `${seriesName(gaps)}, ${geosText(geoIds)}: no value from ${last} on, which is later than usual${nextText(gaps, context)}. Check the source. If the series has ended: \`${context.toCommand(accept)}\``
 }
 
+/** The series or listing of rejects. */
+const rejectedSubject = ({ series, target }: RejectedReply): string => (series === null ? target : seriesName(series))
+
 const daysText = ([first, last]: readonly [string, string]): string => (first === last ? first : `${first} to ${last}`)
 
 const unitText = (name: string | null, unit: string | null): string => (unit === null ? `${name}` : `${name} (${unit})`)
@@ -182,9 +185,14 @@ function describe(trouble: Trouble, context: MessageContext): string {
       return `${count} failed: ${text}: ${targets}${fix}`
     }
     case 'quarantine': {
-      const { target, entries, path, reason, seriesId } = trouble.reply
-      const again = seriesId === null ? 'A later sync requests it again.' : 'A request may bring valid data.'
-      return `${target}: ${quantity(entries, 'rejected row or field', 'rejected rows or fields')}, first ${path}: ${reason}. ${again} \`${toCommand(QUARANTINE_COMMAND)}\` lists them; dismiss what stays invalid`
+      const { entries, replies, path, reason } = trouble.reply
+      const count = quantity(entries, 'rejected row or field', 'rejected rows or fields')
+      const list = `\`${toCommand(QUARANTINE_COMMAND)}\` lists them`
+      const fix =
+        replies > 1
+          ? `Requesting them again did not help. ${list}; dismiss them if the service does not correct them`
+          : `Another response may be valid. ${list}; if they stay invalid: \`${toCommand(dismissCommand(trouble.reply))}\``
+      return `${rejectedSubject(trouble.reply)}: ${count}${replies > 1 ? ` in ${replies} responses` : ''}, such as ${path}: ${reason}. ${fix}`
     }
     case 'geo':
     case 'no values': {
@@ -270,7 +278,7 @@ export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, Store
         ? trouble.failures[0]!.target
         : `job ${trouble.failures[0]!.job ?? ''}`.trim()
     case 'quarantine':
-      return trouble.reply.target
+      return rejectedSubject(trouble.reply)
     case 'geo':
     case 'no values':
       return seriesName(trouble.lacking)

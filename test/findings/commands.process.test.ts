@@ -159,6 +159,15 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       market.state.spoiled = () => false
     },
   },
+  'invalid rows of several nights': {
+    kind: 'quarantine',
+    given: async ({ run, market }) => {
+      const noon = Math.floor(Date.now() / DAY) * 86_400 - 129_600
+      market.state.spoiled = (at) => at === noon || at === noon - 86_400
+      const rolling = 'series: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]'
+      for (const n of [2, 1, 0]) await run('test.yaml', named('test', rolling), { now: Date.now() - n * DAY })
+    },
+  },
   'lost values': {
     kind: 'gap',
     cause: 'absent',
