@@ -1,8 +1,10 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
+import type { OpenFailureRow } from '../reports/failedRequests.ts'
 import type { IncompleteRun } from '../reports/lastRuns.ts'
 import { roughDuration } from '../reports/rhythm.ts'
 import { seriesName } from '../reports/seriesName.ts'
 import { type StoredJob, sourceName } from '../reports/storedJobs.ts'
+import type { AnyParams } from '../service/routes.ts'
 import { durationText, quantity } from '../util/text.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { ceilTo, formatLocal, localDate } from '../util/time/zone.ts'
@@ -252,6 +254,15 @@ const seriesSubject = (gaps: readonly SeriesGaps[], jobs: ReadonlyMap<number, St
   return `${seriesName(gaps[0]!)}, ${geosText(gaps[0]!.geoIds)}`
 }
 
+/** What failed requests are about: one item, one request, or a job. */
+function failureSubject(failures: readonly OpenFailureRow[]): string {
+  const [first, ...others] = failures.map(({ target, params, route, job }) => {
+    const { id } = JSON.parse(params) as AnyParams
+    return { item: id === undefined ? target : itemName(`${route} ${id}`), job }
+  })
+  return others.every(({ item }) => item === first!.item) ? first!.item : `job ${first!.job ?? ''}`.trim()
+}
+
 /** What a finding is about, in some words. */
 export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, StoredJob>): string {
   switch (trouble.kind) {
@@ -274,9 +285,7 @@ export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, Store
     case 'unknown id':
       return itemName(itemKey(trouble.failures[0]!))
     case 'failure':
-      return trouble.failures.length === 1
-        ? trouble.failures[0]!.target
-        : `job ${trouble.failures[0]!.job ?? ''}`.trim()
+      return failureSubject(trouble.failures)
     case 'quarantine':
       return rejectedSubject(trouble.reply)
     case 'geo':
