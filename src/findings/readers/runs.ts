@@ -16,7 +16,7 @@ async function findCommonCause(db: Reader): Promise<{ kind: keyof typeof COMMON_
   return from === null ? null : { kind: 'service down', from }
 }
 
-const startOf = ({ startedAt }: IncompleteRun): Instant => floorToSecond(startedAt)
+const sinceOf = ({ sinceAt }: IncompleteRun): Instant => floorToSecond(sinceAt)
 const jobIdsOf = (runs: readonly IncompleteRun[]): number[] => runs.flatMap(({ jobId }) => jobId ?? [])
 
 /**
@@ -38,7 +38,7 @@ export async function findRunTroubles(db: Reader, now: Instant): Promise<Trouble
     kind,
     run,
     nextRunAt: nextRunAt(run),
-    sinceAt: startOf(run),
+    sinceAt: sinceOf(run),
     jobIds: jobIdsOf([run]),
     seriesIds: [],
     cause: run.code,
@@ -49,7 +49,7 @@ export async function findRunTroubles(db: Reader, now: Instant): Promise<Trouble
           {
             kind: common.kind,
             runs,
-            sinceAt: Math.min(...runs.map(startOf)),
+            sinceAt: Math.min(...runs.map(sinceOf)),
             jobIds: jobIdsOf(runs),
             seriesIds: [],
             cause: COMMON_CAUSES[common.kind],
