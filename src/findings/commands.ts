@@ -194,7 +194,12 @@ export async function readCommands(db: Reader) {
       case 'not judged':
         return 'migrate'
       case 'failure':
-        return MISTAKES.includes(trouble.cause ?? '') ? null : 'retry'
+        return MISTAKES.includes(trouble.cause ?? '') ? syncCommand(trouble.jobIds[0]) : 'retry'
+      // After somebody has corrected the job.
+      case 'unknown id':
+      case 'geo':
+      case 'no values':
+        return syncCommand(trouble.jobIds[0])
       case 'quarantine':
         // Another reply may be valid. If it was not, it will not be.
         return trouble.reply.replies > 1

@@ -169,7 +169,7 @@ function describe(trouble: Trouble, context: MessageContext): string {
     case 'unknown id': {
       const name = itemName(itemKey(trouble.failures[0]!))
       const job = trouble.failures[0]!.job
-      return `the service does not know ${name}. Correct or remove it in ${job === null ? 'the job' : `job ${job}`}; \`${toCommand('discover')}\` lists the indicators. ${trouble.nextAt > now ? `Next request: ${formatUtc(trouble.nextAt)}` : 'The next run requests it again'}`
+      return `the service does not know ${name}. Correct or remove it in ${job === null ? 'the job' : `job ${job}`}, then run the job; \`${toCommand('discover')}\` lists the indicators. ${trouble.nextAt > now ? `Next request: ${formatUtc(trouble.nextAt)}` : 'The next run requests it again'}`
     }
     case 'failure': {
       const { failures, cause } = trouble
@@ -182,7 +182,7 @@ function describe(trouble: Trouble, context: MessageContext): string {
       const text = withoutDot(message)
       const fix =
         cause === 'bad-request'
-          ? `. Correct ${entry} of ${job === null ? 'the job' : `job ${job}`}: the service would reject it again`
+          ? `. Correct ${entry} of ${job === null ? 'the job' : `job ${job}`}, then run the job: the service would reject the same request again`
           : ''
       return `${count} failed: ${text}: ${targets}${fix}`
     }
@@ -200,7 +200,7 @@ function describe(trouble: Trouble, context: MessageContext): string {
     case 'no values': {
       const { job } = trouble.lacking
       const fix = job === null ? 'the job' : `job ${job}`
-      return `${lackingGeosText(trouble.lacking)} Correct ${fix}, unless they are still to come.`
+      return `${lackingGeosText(trouble.lacking)} Unless they are still to come, correct ${fix}, then run the job`
     }
     case 'late':
       return lateText(trouble.gaps[0]!, context)
