@@ -172,7 +172,9 @@ describe('the quarantine', () => {
       [],
     )
     store.run('update _fetch set rows_rejected = 1, rows_new = rows_new - 1 where id = 2', [])
-    expect(await quarantineCommand({ ...COMMON, database: store.file, json: true, action: 'list' })).toBe(0)
+    expect(await quarantineCommand({ ...COMMON, database: store.file, json: true, alike: false, action: 'list' })).toBe(
+      0,
+    )
     await rebuild(store.file, SERVICES.generic, () => undefined)
     const { _quarantine, _run, ...rest } = dump(store)
     const { _quarantine: none, _run: runs, ...all } = whole

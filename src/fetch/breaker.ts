@@ -3,10 +3,10 @@ export interface Breaker {
   /** Called after a response that shows that the host works, even if it refused the request. */
   succeeded(): void
   /**
-   * Called after a failure. `isUnreachable`: there was no response at all. Returns the milliseconds for which to pause all calls, or
-   * undefined to give up.
+   * Called after a failure about an item, such as `/indicators/600`. `isUnreachable`: there was no response at all. Returns the
+   * milliseconds for which to pause all calls, or what to give up: the host, or the item if all failures in a row are about it.
    */
-  failed(isUnreachable: boolean): number | undefined
+  failed(item: string, isUnreachable: boolean): number | 'host' | 'item'
 }
 
 /** When a breaker opens, and when the run ends. */
@@ -35,18 +35,22 @@ export function createBreaker(
   let failuresInRow = 0
   let opened = 0
   let firstFailureAt = 0
+  const items = new Set<string>()
   return {
     succeeded() {
       failuresInRow = 0
       opened = 0
+      items.clear()
     },
-    failed(isUnreachable) {
+    failed(item, isUnreachable) {
+      items.add(item)
       if (failuresInRow++ === 0) firstFailureAt = now()
       // Each attempt to connect may take so long that the breaker has not even opened yet.
-      if (isUnreachable && failuresInRow > 2 && now() - firstFailureAt >= giveUpMs) return undefined
+      if (isUnreachable && failuresInRow > 2 && now() - firstFailureAt >= giveUpMs) return 'host'
       if (opened === 0 && failuresInRow < failures) return 0
       opened++
-      return opened > openings ? undefined : pauseMs * 2 ** (opened - 1)
+      if (opened <= openings) return pauseMs * 2 ** (opened - 1)
+      return items.size > 1 || isUnreachable ? 'host' : 'item'
     },
   }
 }

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
 import type { HttpResponse } from '../service/request.ts'
 import {
+  BrokenItemError,
   isOutage,
   KeyError,
   type RequestSummary,
@@ -88,10 +89,10 @@ export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptio
         if (ended) throw ended
         onSend?.()
         const response = await send({ ...sending, url, headers, limits }, read).catch((error) =>
-          handleFailure(host, toFailure(error, summary)),
+          handleFailure(summary, toFailure(error, summary)),
         )
         // The dates of a service are compared with the system clock.
-        await handleResponse(host, response, classify(response, summary, Date.now()))
+        await handleResponse(summary, response, classify(response, summary, Date.now()))
         return response
       } catch (error) {
         if (error instanceof StoppedError || error instanceof KeyError) ended ??= error
@@ -109,10 +110,11 @@ export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptio
 
   /** Pauses calls if the quota is used up, before the next call begins. Throws if the response is a failure. */
   async function handleResponse(
-    host: string,
+    summary: RequestSummary,
     response: HttpResponse,
     failure: AttemptFailure | undefined,
   ): Promise<void> {
+    const { host } = new URL(summary.url)
     const quotaMs = quotaWaitMs(response.headers, Date.now())
     const retryAfterMs = failure?.error instanceof TransientError ? failure.error.retryAfterMs : undefined
     const waitMs = Math.max(quotaMs, retryAfterMs ?? 0)
@@ -122,13 +124,14 @@ export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptio
       ended = createLongPauseError(quotaMs)
       await pacer.pause(host, quotaMs)
     } else await pause(host, quotaMs, 'the rate limit of the service is used up')
-    if (failure) return handleFailure(host, failure)
+    if (failure) return handleFailure(summary, failure)
     breakerFor(host).succeeded()
     if (queue.concurrency < concurrency) queue.concurrency++
   }
 
   /** Pauses calls after a failure, before the next call begins. Throws the failure, or the error that ends the run. */
-  async function handleFailure(host: string, failure: AttemptFailure): Promise<never> {
+  async function handleFailure(summary: RequestSummary, failure: AttemptFailure): Promise<never> {
+    const { host, pathname } = new URL(summary.url)
     const { error, coolDownMs, response } = failure
     if (error instanceof KeyError) throw error
     if (!(error instanceof TransientError) || failure.isHostUp) {
@@ -136,10 +139,11 @@ export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptio
       throw new AttemptError(failure)
     }
     queue.concurrency = Math.max(1, Math.floor(queue.concurrency / 2))
-    const breakerMs = breakerFor(host).failed(response === null && isOutage(error))
-    if (breakerMs === undefined) {
+    const reaction = breakerFor(host).failed(pathname, response === null && isOutage(error))
+    if (typeof reaction !== 'number') {
       // Storage that is down fails its own files only; each further one costs a single call.
       if (host !== parseHost(baseUrl)) throw new AttemptError({ ...failure, maxAttempts: 1 })
+      if (reaction === 'item') throw new AttemptError({ ...failure, error: new BrokenItemError(error), maxAttempts: 1 })
       if (!onGivenUp) throw new UnavailableError(error)
       await onGivenUp(host)
     }
@@ -149,7 +153,7 @@ export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptio
       const outage = new TransientError(`${error.message} ${message}`, { code: error.code, cause: error })
       throw new UnavailableError(outage, hint)
     }
-    await pause(host, breakerMs ?? longestPauseMs, 'the service keeps failing')
+    await pause(host, typeof reaction === 'number' ? reaction : longestPauseMs, 'the service keeps failing')
     await pause(host, coolDownMs, error.message)
     throw new AttemptError(failure)
   }

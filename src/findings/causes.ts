@@ -62,7 +62,12 @@ function follows(trouble: Trouble, cause: Trouble): boolean {
       return trouble.kind === 'gap' && areWithin(trouble.seriesIds, cause.seriesIds)
     case 'failure': {
       if (trouble.kind === 'quarantine') return cause.failures.some(({ fetchId }) => fetchId === trouble.reply.fetchId)
-      return trouble.kind === 'gap' && trouble.cause === 'failed' && areWithin(trouble.seriesIds, cause.seriesIds)
+      // After several failures of an item, a run leaves out its other requests.
+      return (
+        trouble.kind === 'gap' &&
+        LEFT_BY_RUNS.includes(trouble.cause ?? '') &&
+        areWithin(trouble.seriesIds, cause.seriesIds)
+      )
     }
     case 'quarantine':
       return trouble.kind === 'gap' && trouble.cause === 'unverified' && areWithin(trouble.seriesIds, cause.seriesIds)

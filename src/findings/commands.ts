@@ -11,7 +11,7 @@ import { DAY } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { ceilTo, type LocalDate, localDate } from '../util/time/zone.ts'
 import type { RootTrouble } from './causes.ts'
-import type { SeriesGaps } from './trouble.ts'
+import type { RejectedReply, SeriesGaps } from './trouble.ts'
 
 /* Commands, without the name of the program, that end findings and close gaps: the only place that decides them. */
 
@@ -19,6 +19,9 @@ import type { SeriesGaps } from './trouble.ts'
 export const KEY_COMMAND = 'doctor --online'
 /** The command that lists rows that could not be read. */
 export const QUARANTINE_COMMAND = 'quarantine list'
+/** The command that dismisses rejects of one series or listing. */
+export const dismissCommand = ({ entryId }: Pick<RejectedReply, 'entryId'>): string =>
+  `quarantine dismiss ${entryId} --alike --reason "known"`
 /** Seconds. A command for a longer range would request much that is not missing: `gaps` lists one for each gap. */
 const LONGEST_RANGE_S = 31 * DAY
 /** Errors of requests that are refused again until somebody edits the job. */
@@ -191,9 +194,19 @@ export async function readCommands(db: Reader) {
       case 'not judged':
         return 'migrate'
       case 'failure':
-        return MISTAKES.includes(trouble.cause ?? '') ? null : 'retry'
+        return MISTAKES.includes(trouble.cause ?? '') ? syncCommand(trouble.jobIds[0]) : 'retry'
+      // After somebody has corrected the job.
+      case 'unknown id':
+      case 'geo':
+      case 'no values':
+        return syncCommand(trouble.jobIds[0])
       case 'quarantine':
-        return trouble.reply.seriesId !== null && retried.has(trouble.reply.seriesId) ? 'retry' : null
+        // Another reply may be valid. If it was not, it will not be.
+        return trouble.reply.replies > 1
+          ? dismissCommand(trouble.reply)
+          : trouble.seriesIds.some((id) => retried.has(id))
+            ? 'retry'
+            : null
       case 'gap':
         return seriesCommand(trouble.gaps[0]!)
       case 'overlap': {

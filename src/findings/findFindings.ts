@@ -4,6 +4,7 @@ import { findRoots, type RootTrouble } from './causes.ts'
 import { databaseCommand, readCommands } from './commands.ts'
 import type { Finding } from './finding.ts'
 import { findingMessage, findingSubject } from './messages.ts'
+import { readNextRuns } from './nextRuns.ts'
 import { findChangedMeanings } from './readers/changedMeanings.ts'
 import { findJobTroubles } from './readers/jobs.ts'
 import { findMissingTroubles } from './readers/missing.ts'
@@ -47,6 +48,7 @@ export async function findWithFacts(
   const roots = await readTroubles(db, now, depth)
   if (roots.length === 0) return []
   const { jobs, decideCommand } = await readCommands(db)
+  const context = { toCommand, now, nextRuns: await readNextRuns(db, now) }
   return roots.map((root): FoundFinding => {
     const { trouble } = root
     const command = decideCommand(root)
@@ -54,7 +56,7 @@ export async function findWithFacts(
       kind: trouble.kind,
       subject: findingSubject(trouble, jobs),
       since_at: trouble.sinceAt === null ? null : formatUtc(trouble.sinceAt),
-      message: findingMessage(root, toCommand),
+      message: findingMessage(root, context),
       command: command && toCommand(command),
       cause: trouble.cause,
       ...root,

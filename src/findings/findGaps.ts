@@ -9,9 +9,10 @@ import type { Job, UserRange } from '../job/job.ts'
 import { unknownNext } from '../judge/distances.ts'
 import { isGone, type StoredJob } from '../reports/storedJobs.ts'
 import { quantity, shellWord } from '../util/text.ts'
-import { formatUtc, type Instant } from '../util/time/instant.ts'
+import { formatUtc, type Instant, parseInstant } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
 import { databaseCommand, readCommands } from './commands.ts'
+import { type NextRuns, readNextRuns, takesTurns, turnsText } from './nextRuns.ts'
 
 /** A gap in the range that was requested of a series or that a job selects. */
 export interface Gap extends NamedSeries {
@@ -65,41 +66,33 @@ interface GapRow extends Pick<Gap, keyof NamedSeries | 'geo_id' | 'step_s' | 'mi
 /** Reasons of gaps without a time of the next request: each run of the job requests them. */
 const UNTIMED_REASONS: readonly ListedGap['reason'][] = ['never requested', 'failed', 'provisional']
 
-/** Reads the next run of every job whose file exists, for people: its schedule, or the command that runs it. */
-async function readNextRuns(db: Reader, jobs: readonly StoredJob[]): Promise<ReadonlyMap<number, string>> {
-  const { kysely } = db
-  const last = kysely
-    .selectFrom('_run')
-    .select(({ fn }) => fn.max('id').as('id'))
-    .where('command', 'in', ['sync', 'schedule'])
-    .groupBy('job_id')
-  const runs = kysely.selectFrom('_run').select(['job_id', 'job_file', 'schedule']).where('id', 'in', last)
-  const lastRuns = new Map((await runs.execute()).map((run) => [run.job_id, run]))
-  return new Map(
+/** Names the next run of every job whose file exists, for people: its schedule, or the command that runs it. */
+const nameRuns = (db: Reader, jobs: readonly StoredJob[], nextRuns: ReadonlyMap<number, NextRuns>) =>
+  new Map(
     jobs.flatMap((job): [number, string][] => {
       const { id, name } = job
-      const { job_file = null, schedule = null } = lastRuns.get(id) ?? {}
+      const { file, schedule } = nextRuns.get(id)!
       if (isGone(job)) return []
       if (schedule !== null) return [[id, `the schedule of ${name} (${schedule})`]]
-      const command =
-        job_file === null ? `the next sync of ${name}` : databaseCommand(db, `sync ${shellWord(job_file)}`)
-      return [[id, command]]
+      return [[id, file === null ? `the next sync of ${name}` : databaseCommand(db, `sync ${shellWord(file)}`)]]
     }),
   )
-}
 
 /** Adds local times and the next run that fetches each gap. */
-async function listGaps(db: Reader, rows: readonly GapRow[]): Promise<ListedGap[]> {
+async function listGaps(db: Reader, rows: readonly GapRow[], now: Instant): Promise<ListedGap[]> {
   if (rows.length === 0) return []
   const { jobs, unknown, gapCommand } = await readCommands(db)
-  const runs = await readNextRuns(db, [...jobs.values()])
+  const nextRuns = await readNextRuns(db, now)
+  const runs = nameRuns(db, [...jobs.values()], nextRuns)
   const nextRun = ({ kind, indicator_id, job_id, reason, next_at }: GapRow): string | null => {
     const run = job_id === null ? undefined : runs.get(job_id)
     const isLeft = next_at === null && !UNTIMED_REASONS.includes(reason)
     if (run === undefined || isLeft) return null
     const item = unknown.get(`${kind} ${indicator_id}`)
-    const at = next_at ?? (item ? formatUtc(unknownNext(item)) : null)
-    return at === null ? run : `${run}, from ${at} on`
+    const at = next_at === null ? item && unknownNext(item) : parseInstant(next_at)
+    if (at !== undefined && at > now) return `${run}, from ${formatUtc(at)} on`
+    const next = nextRuns.get(job_id!)
+    return takesTurns(reason, next) ? `${run}, ${turnsText(next)}` : run
   }
   return rows.map((row) => {
     const { series_id, kind, indicator_id, time_trunc, geo_agg, geo_id, time_zone, from_at, step_s } = row
@@ -171,7 +164,7 @@ export async function findGaps(
     .orderBy('gaps.from_at')
     .orderBy('gaps.to_at')
     .execute()
-  return (await listGaps(db, rows)) as Gap[]
+  return (await listGaps(db, rows, now)) as Gap[]
 }
 
 /** The gaps in what a job selects, or in a range for which it was run. */
@@ -182,6 +175,8 @@ export interface JobGaps {
   readonly ranges: number
   /** The earliest time (UTC) at which a sync requests one of them again; null if no sync waits for such a time. */
   readonly nextAt: string | null
+  /** Whether that time has come: the next runs request them in turn. */
+  readonly isDue: boolean
 }
 
 /**
@@ -212,14 +207,20 @@ export async function countJobGaps(
     .$if(only !== undefined, (gaps) => gaps.where(({ eb, or }) => or(only!.map((id) => eb('indicator_id', '=', id)))))
     .select(({ fn }) => [fn.countAll<number>().as('ranges'), fn.min('next_at').as('nextAt')])
     .executeTakeFirstOrThrow()
-  return { within: range ? 'range' : 'job', ranges: Number(ranges), nextAt }
+  return {
+    within: range ? 'range' : 'job',
+    ranges: Number(ranges),
+    nextAt,
+    isDue: nextAt !== null && parseInstant(nextAt) <= now,
+  }
 }
 
 /** Describes the gaps of a job; empty without any. */
-export function jobGapsText({ within, ranges, nextAt }: JobGaps): string {
+export function jobGapsText({ within, ranges, nextAt, isDue }: JobGaps): string {
   if (ranges === 0) return ''
   const parts = quantity(ranges, within === 'job' ? 'range' : 'part')
-  const next = nextAt === null ? '' : `; the next request is after ${nextAt}`
+  const due = `; the next runs request ${ranges === 1 ? 'it' : 'them'} in turn`
+  const next = isDue ? due : nextAt === null ? '' : `; the next request is after ${nextAt}`
   return `${parts} of the ${within} ${ranges === 1 ? 'has' : 'have'} missing data${next} (list: indicator-sync gaps)`
 }
 
@@ -232,7 +233,7 @@ const selectProvisional = ({ kysely }: Reader) =>
     .where('p.accepted', '=', 0)
 
 /** Finds missing data in responses that may still be revised. */
-export async function findProvisional(db: Reader): Promise<ListedGap[]> {
+export async function findProvisional(db: Reader, now: Instant): Promise<ListedGap[]> {
   const rows = await selectProvisional(db)
     .innerJoin('series as s', 's.id', 'p.series_id')
     .select(['p.series_id', 's.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone', 'p.geo_id'])
@@ -245,6 +246,7 @@ export async function findProvisional(db: Reader): Promise<ListedGap[]> {
   return listGaps(
     db,
     rows.map((row): GapRow => ({ ...row, reason: 'provisional', next_at: null })),
+    now,
   )
 }
 

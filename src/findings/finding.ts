@@ -23,7 +23,7 @@ export interface Finding {
   readonly since_at: string | null
   /** What is wrong, what is missing because of it, and what a person must do if no command helps. */
   readonly message: string
-  /** The command that ends the finding; null if none does. */
+  /** The command that ends the finding, after a person did what the message says; null if none does. */
   readonly command: string | null
   /** Why, in a word for scripts: the reason of missing data, or the error code of a run or request; null without one. */
   readonly cause: string | null

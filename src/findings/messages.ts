@@ -1,20 +1,29 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
+import type { OpenFailureRow } from '../reports/failedRequests.ts'
 import type { IncompleteRun } from '../reports/lastRuns.ts'
 import { roughDuration } from '../reports/rhythm.ts'
 import { seriesName } from '../reports/seriesName.ts'
 import { type StoredJob, sourceName } from '../reports/storedJobs.ts'
+import type { AnyParams } from '../service/routes.ts'
 import { durationText, quantity } from '../util/text.ts'
-import { formatUtc } from '../util/time/instant.ts'
+import { formatUtc, type Instant } from '../util/time/instant.ts'
 import { ceilTo, formatLocal, localDate } from '../util/time/zone.ts'
 import type { RootTrouble } from './causes.ts'
-import { KEY_COMMAND, QUARANTINE_COMMAND } from './commands.ts'
+import { dismissCommand, KEY_COMMAND, QUARANTINE_COMMAND } from './commands.ts'
+import { type NextRuns, requestText } from './nextRuns.ts'
 import { itemKey } from './readers/requests.ts'
-import type { LackingGeos, NamedGeo, SeriesGaps, Trouble } from './trouble.ts'
+import type { LackingGeos, NamedGeo, RejectedReply, SeriesGaps, Trouble } from './trouble.ts'
 
 /* The English sentences of findings. */
 
-/** Writes a command as the user types it. */
-type ToCommand = (words: string) => string
+/** What sentences need besides the facts. */
+export interface MessageContext {
+  /** Writes a command as the user types it. */
+  readonly toCommand: (words: string) => string
+  readonly now: Instant
+  /** The next runs of each job. */
+  readonly nextRuns: ReadonlyMap<number, NextRuns>
+}
 
 /** Names that a message lists. */
 const MAX_NAMES = 10
@@ -86,42 +95,46 @@ function extentText({ periods, count, range, timeZone }: SeriesGaps): string {
 }
 
 /** Says when data is requested again, or why it is not. */
-function nextText({ nextAt, jobId }: SeriesGaps): string {
-  if (nextAt !== null) return `; requested again from ${formatUtc(nextAt)} on`
+function nextText({ reason, nextAt, jobId }: SeriesGaps, { now, nextRuns }: MessageContext): string {
+  if (nextAt !== null) return `; requested again ${requestText(reason, nextAt, now, nextRuns.get(jobId ?? 0))}`
   return jobId === null ? '; no job has it in its window' : '; no sync requests it any more'
 }
 
 /** Says when missing periods are requested again, and how to accept that they never come. */
-function closingText(gaps: SeriesGaps, toCommand: ToCommand): string {
+function closingText(gaps: SeriesGaps, context: MessageContext): string {
   const { reason, nextAt, indicator_id, series_id, timeZone, range } = gaps
   if (reason === 'never requested' || reason === 'failed') return ''
-  if (nextAt !== null) return nextText(gaps)
+  if (nextAt !== null) return nextText(gaps, context)
   const to = localDate(timeZone, ceilTo(timeZone, range.to, 'day'))
   const accept = `gaps accept ${indicator_id} --series ${series_id} --from ${localDate(timeZone, range.from)} --to ${to} --note "known"`
-  return `${nextText(gaps)}. If this is known: \`${toCommand(accept)}\``
+  return `${nextText(gaps, context)}. If this is known: \`${context.toCommand(accept)}\``
 }
 
-function gapText(gaps: readonly SeriesGaps[], toCommand: ToCommand): string {
+function gapText(gaps: readonly SeriesGaps[], context: MessageContext): string {
   const first = gaps[0]!
   if (gaps.length > 1)
     return `data of ${quantity(gaps.length, 'series', 'series')} was never requested: ${listNames(gaps.map(seriesName))}`
-  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${reasonText(first)}${closingText(first, toCommand)}`
+  return `${seriesName(first)}, ${geosText(first.geoIds)}: ${extentText(first)} ${reasonText(first)}${closingText(first, context)}`
 }
 
 /** Says that nothing came after the last value, and how to accept that a series has ended. */
-function lateText(gaps: SeriesGaps, toCommand: ToCommand): string {
+function lateText(gaps: SeriesGaps, context: MessageContext): string {
   const { geoIds, timeZone, range, indicator_id } = gaps
   const last = formatLocal(timeZone, range.from)
   const accept = `gaps accept ${indicator_id} --series ${gaps.series_id} --from ${localDate(timeZone, range.from)} --note "has ended"`
-  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value from ${last} on, which is later than usual${nextText(gaps)}. Check the source. If the series has ended: \`${toCommand(accept)}\``
+  return `${seriesName(gaps)}, ${geosText(geoIds)}: no value from ${last} on, which is later than usual${nextText(gaps, context)}. Check the source. If the series has ended: \`${context.toCommand(accept)}\``
 }
+
+/** The series or listing of rejects. */
+const rejectedSubject = ({ series, target }: RejectedReply): string => (series === null ? target : seriesName(series))
 
 const daysText = ([first, last]: readonly [string, string]): string => (first === last ? first : `${first} to ${last}`)
 
 const unitText = (name: string | null, unit: string | null): string => (unit === null ? `${name}` : `${name} (${unit})`)
 
 /** What is wrong, and what a person must do if no command helps. */
-function describe(trouble: Trouble, toCommand: ToCommand): string {
+function describe(trouble: Trouble, context: MessageContext): string {
+  const { toCommand, now } = context
   switch (trouble.kind) {
     case 'job file': {
       const { file, name } = trouble.job
@@ -141,7 +154,8 @@ function describe(trouble: Trouble, toCommand: ToCommand): string {
       return `${runText(trouble.run)} failed: ${withoutDot(trouble.run.message)}`
     case 'unfinished': {
       const { run, nextRunAt } = trouble
-      const next = nextRunAt === null ? '' : `. The first run after that continues; next run: ${formatUtc(nextRunAt)}`
+      const at = nextRunAt !== null && nextRunAt > now ? `next run: ${formatUtc(nextRunAt)}` : 'a run is due'
+      const next = nextRunAt === null ? '' : `. The first run after that continues; ${at}`
       return `${runText(run)} did not finish: ${withoutDot(run.message ?? 'it was stopped')}${next}`
     }
     case 'never run':
@@ -155,7 +169,7 @@ function describe(trouble: Trouble, toCommand: ToCommand): string {
     case 'unknown id': {
       const name = itemName(itemKey(trouble.failures[0]!))
       const job = trouble.failures[0]!.job
-      return `the service does not know ${name}. Correct or remove it in ${job === null ? 'the job' : `job ${job}`}; \`${toCommand('discover')}\` lists the indicators. Next request: ${formatUtc(trouble.nextAt)}`
+      return `the service does not know ${name}. Correct or remove it in ${job === null ? 'the job' : `job ${job}`}, then run the job; \`${toCommand('discover')}\` lists the indicators. ${trouble.nextAt > now ? `Next request: ${formatUtc(trouble.nextAt)}` : 'The next run requests it again'}`
     }
     case 'failure': {
       const { failures, cause } = trouble
@@ -168,25 +182,30 @@ function describe(trouble: Trouble, toCommand: ToCommand): string {
       const text = withoutDot(message)
       const fix =
         cause === 'bad-request'
-          ? `. Correct ${entry} of ${job === null ? 'the job' : `job ${job}`}: the service would reject it again`
+          ? `. Correct ${entry} of ${job === null ? 'the job' : `job ${job}`}, then run the job: the service would reject the same request again`
           : ''
       return `${count} failed: ${text}: ${targets}${fix}`
     }
     case 'quarantine': {
-      const { target, entries, path, reason, seriesId } = trouble.reply
-      const again = seriesId === null ? 'A later sync requests it again.' : 'A request may bring valid data.'
-      return `${target}: ${quantity(entries, 'rejected row or field', 'rejected rows or fields')}, first ${path}: ${reason}. ${again} \`${toCommand(QUARANTINE_COMMAND)}\` lists them; dismiss what stays invalid`
+      const { entries, replies, path, reason } = trouble.reply
+      const count = quantity(entries, 'rejected row or field', 'rejected rows or fields')
+      const list = `\`${toCommand(QUARANTINE_COMMAND)}\` lists them`
+      const fix =
+        replies > 1
+          ? `Requesting them again did not help. ${list}; dismiss them if the service does not correct them`
+          : `Another response may be valid. ${list}; if they stay invalid: \`${toCommand(dismissCommand(trouble.reply))}\``
+      return `${rejectedSubject(trouble.reply)}: ${count}${replies > 1 ? ` in ${replies} responses` : ''}, such as ${path}: ${reason}. ${fix}`
     }
     case 'geo':
     case 'no values': {
       const { job } = trouble.lacking
       const fix = job === null ? 'the job' : `job ${job}`
-      return `${lackingGeosText(trouble.lacking)} Correct ${fix}, unless they are still to come.`
+      return `${lackingGeosText(trouble.lacking)} Unless they are still to come, correct ${fix}, then run the job`
     }
     case 'late':
-      return lateText(trouble.gaps[0]!, toCommand)
+      return lateText(trouble.gaps[0]!, context)
     case 'gap':
-      return gapText(trouble.gaps, toCommand)
+      return gapText(trouble.gaps, context)
     case 'off the grid': {
       const { days } = trouble
       return `${seriesName(days)}, ${geosText(days.geoIds)}: ${quantity(days.count, 'value is', 'values are')} between the periods of the series, ${daysText(days.days)}. They are kept, and stand for no period: compare them with the source. Reported for 31 days`
@@ -226,13 +245,22 @@ function consequencesText({ trouble, consequences }: RootTrouble): string {
 }
 
 /** The sentence of a finding: what is wrong, and what is missing because of it. */
-export const findingMessage = (root: RootTrouble, toCommand: ToCommand): string =>
-  describe(root.trouble, toCommand) + consequencesText(root)
+export const findingMessage = (root: RootTrouble, context: MessageContext): string =>
+  describe(root.trouble, context) + consequencesText(root)
 
 const seriesSubject = (gaps: readonly SeriesGaps[], jobs: ReadonlyMap<number, StoredJob>): string => {
   const { jobId } = gaps[0]!
   if (gaps.length > 1 && jobId !== null) return `job ${jobs.get(jobId)?.name ?? jobId}`
   return `${seriesName(gaps[0]!)}, ${geosText(gaps[0]!.geoIds)}`
+}
+
+/** What failed requests are about: one item, one request, or a job. */
+function failureSubject(failures: readonly OpenFailureRow[]): string {
+  const [first, ...others] = failures.map(({ target, params, route, job }) => {
+    const { id } = JSON.parse(params) as AnyParams
+    return { item: id === undefined ? target : itemName(`${route} ${id}`), job }
+  })
+  return others.every(({ item }) => item === first!.item) ? first!.item : `job ${first!.job ?? ''}`.trim()
 }
 
 /** What a finding is about, in some words. */
@@ -257,11 +285,9 @@ export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, Store
     case 'unknown id':
       return itemName(itemKey(trouble.failures[0]!))
     case 'failure':
-      return trouble.failures.length === 1
-        ? trouble.failures[0]!.target
-        : `job ${trouble.failures[0]!.job ?? ''}`.trim()
+      return failureSubject(trouble.failures)
     case 'quarantine':
-      return trouble.reply.target
+      return rejectedSubject(trouble.reply)
     case 'geo':
     case 'no values':
       return seriesName(trouble.lacking)

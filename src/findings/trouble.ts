@@ -49,17 +49,21 @@ export interface LackingGeos extends NamedSeries {
   readonly sinceAt: Instant | null
 }
 
-/** A reply with open quarantine entries. */
+/** Open quarantine entries of one series or listing, as its last reply has them. */
 export interface RejectedReply {
   readonly fetchId: number
   readonly runId: number
-  readonly seriesId: number | null
+  /** Null for a listing. */
+  readonly series: NamedSeries | null
   readonly target: string
+  /** The id of the first entry. */
+  readonly entryId: number
+  /** The number of different entries, and of the replies that had them. */
   readonly entries: number
-  /** The reason of the first entry, and its place in the body. */
+  readonly replies: number
+  /** The reason of an entry, and its place in the body. */
   readonly reason: string
   readonly path: string
-  readonly sinceAt: Instant
 }
 
 /** Days of a series, by geo. */

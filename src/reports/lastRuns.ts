@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import type { ExpressionBuilder, Selectable } from 'kysely'
 import { isLocked } from '../db/lock.ts'
 import { FORGET } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
@@ -23,6 +23,8 @@ export interface IncompleteRun {
   readonly message: string | null
   readonly code: string | null
   readonly startedAt: string
+  /** The start of the first of several runs in a row that ended like this one. */
+  readonly sinceAt: string
   /** True if its process died before the run ended. */
   readonly isDead: boolean
 }
@@ -45,6 +47,7 @@ type LastRun = Pick<
 
 const describeRun = (
   { id, job, job_id, command, part, started_at, finished_at, message, code }: LastRun,
+  sinceAt: string,
   state: string,
 ): IncompleteRun => ({
   run: id,
@@ -56,6 +59,7 @@ const describeRun = (
   part,
   what: `last run of ${job} (${part ?? command}, started ${started_at}) ${state}`,
   startedAt: started_at,
+  sinceAt,
   isDead: finished_at === null,
 })
 
@@ -74,6 +78,31 @@ function replaces(later: LastRun, run: LastRun): boolean {
   )
 }
 
+/** Whether a run was not stopped before any request succeeded. */
+const isNoEmptyStop = (eb: ExpressionBuilder<Database, '_run'>) =>
+  eb.or([eb('outcome', '<>', 'stopped'), eb('requests', '>', eb.ref('failed'))])
+
+/** Reads the start of the first of several runs of a job or part in a row that ended like its last one. */
+async function readSince(
+  { kysely }: Reader,
+  { id, job, job_id, part, outcome, code, started_at }: LastRun,
+  includesEmptyStops: boolean,
+): Promise<string> {
+  const earlier = kysely
+    .selectFrom('_run')
+    .where('job', '=', job)
+    .where('job_id', 'is not distinct from', job_id)
+    .where('part', 'is not distinct from', part)
+    .where('id', '<', id)
+  const others = earlier
+    .select(({ fn }) => fn.max<number | null>('id').as('id'))
+    .where((eb) => eb.or([eb('outcome', '<>', outcome), eb('code', 'is distinct from', code)]))
+    .$if(!includesEmptyStops, (query) => query.where(isNoEmptyStop))
+  const lastOther = (await others.executeTakeFirst())?.id ?? 0
+  const first = earlier.select('started_at').where('id', '>', lastOther).where('outcome', '=', outcome)
+  return (await first.orderBy('id').limit(1).executeTakeFirst())?.started_at ?? started_at
+}
+
 /**
  * Reads the last run of each whole job, and of each part that no later run replaces: a part neither clears the failure of the whole
  * nor completes it. `withEmptyStops`: also runs that were stopped before any request succeeded.
@@ -83,9 +112,7 @@ async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Pr
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
     .groupBy(['job', 'job_id', 'part'])
-    .$if(!includesEmptyStops, (query) =>
-      query.where((eb) => eb.or([eb('outcome', '<>', 'stopped'), eb('requests', '>', eb.ref('failed'))])),
-    )
+    .$if(!includesEmptyStops, (query) => query.where(isNoEmptyStop))
   const runs = await kysely
     .selectFrom('_run')
     .select([
@@ -113,10 +140,13 @@ async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Pr
  * Finds the jobs whose last run failed, or whose process died. A run that was stopped before any request succeeded does not clear
  * the failure before it.
  */
-export const findFailedRuns = async (db: Reader): Promise<IncompleteRun[]> =>
-  (await withDeadRuns(db, await readLastRuns(db, false)))
-    .filter(({ outcome }) => outcome === 'failed')
-    .map((run) => describeRun(run, `failed: ${run.message ?? 'failed'}`))
+export async function findFailedRuns(db: Reader): Promise<IncompleteRun[]> {
+  const failed: IncompleteRun[] = []
+  for (const run of await withDeadRuns(db, await readLastRuns(db, false)))
+    if (run.outcome === 'failed')
+      failed.push(describeRun(run, await readSince(db, run, false), `failed: ${run.message ?? 'failed'}`))
+  return failed
+}
 
 /** The end of a run whose process died. */
 export const DIED = { message: 'its process died before the run finished', code: 'died' } as const
@@ -199,6 +229,8 @@ export async function findUnfinishedRuns(db: Reader): Promise<IncompleteRun[]> {
   const unfinished: IncompleteRun[] = []
   for (const run of await readLastRuns(db, true))
     if (run.outcome === 'stopped' && !(await isFetched(db, run)))
-      unfinished.push(describeRun(run, `did not finish: ${run.message ?? 'it was stopped.'}`))
+      unfinished.push(
+        describeRun(run, await readSince(db, run, true), `did not finish: ${run.message ?? 'it was stopped.'}`),
+      )
   return unfinished
 }

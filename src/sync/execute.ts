@@ -1,6 +1,6 @@
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import { calculateAbsentShare } from '../plan/planAbsences.ts'
-import { NotFoundError } from '../util/errors.ts'
+import { BrokenItemError, NotFoundError, type SyncError } from '../util/errors.ts'
 import { processRequest, type RequestOutcome } from './processRequest.ts'
 import type { RequestContext } from './requestContext.ts'
 
@@ -104,9 +104,11 @@ function createQueue(source: RequestSource) {
   }
 }
 
+const isGivenUp = (error: SyncError): boolean => error instanceof NotFoundError || error instanceof BrokenItemError
+
 /** Finds planned requests that need not be sent, by the outcomes of earlier ones. */
 function createFilter() {
-  /** Paths of items for which the service returned 404: their other windows are not requested. */
+  /** Paths of items that the service does not know, or for which it fails again and again: their other windows are not requested. */
   const unknown = new Set<string>()
   /** The periods of requests for absences and of all others, without dropped ones. */
   let absentPeriods = 0
@@ -132,8 +134,7 @@ function createFilter() {
     },
     note(outcome: RequestOutcome): void {
       const { kind, planned } = outcome
-      if (kind === 'failed' && planned.params.id !== undefined && outcome.error instanceof NotFoundError)
-        unknown.add(path(planned))
+      if (kind === 'failed' && planned.params.id !== undefined && isGivenUp(outcome.error)) unknown.add(path(planned))
     },
   }
 }

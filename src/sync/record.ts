@@ -5,6 +5,7 @@ import type { Database } from '../db/tables/schema.ts'
 import type { Job } from '../job/job.ts'
 import { COUNTS, type Counts, NO_COUNTS } from '../load/counts.ts'
 import { DIED } from '../reports/lastRuns.ts'
+import { findOutageRun } from '../reports/outage.ts'
 import { isOutage, KeyError, NoReplyError, RejectLimitError, type SyncError, UnavailableError } from '../util/errors.ts'
 import { errorFields, type RunOutcome } from '../util/eventFields.ts'
 import { createEmitter, type EmitEvent, type OnEvent } from '../util/events.ts'
@@ -41,10 +42,14 @@ export function runOutcome(earlyEnd: SyncError | null, problems: number): RunOut
  * The error of a run without any reply, because the service was down or out of reach; null if anything else happened.
  * `counts`: those of the run.
  */
-export function findOutage(failures: readonly { readonly error: SyncError }[], counts: Counts): NoReplyError | null {
+export async function findOutage(
+  store: Store,
+  failures: readonly { readonly error: SyncError }[],
+  counts: Counts,
+): Promise<NoReplyError | null> {
   const [first] = failures
   const nothingCame = first && counts.requests === counts.failed && failures.every(({ error }) => isOutage(error))
-  return nothingCame ? new NoReplyError(first.error) : null
+  return nothingCame && (await findOutageRun(store)) !== null ? new NoReplyError(first.error) : null
 }
 
 /** A run that has started and not ended. */

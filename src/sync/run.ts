@@ -54,7 +54,7 @@ export async function executeRun(context: SyncContext, job: Job, command: string
     const { failures, isIdle, ...executed } = await executeBatches(context, job, record, first, batches)
     await closeQuarantine(store, nowMs())
     const counts = await readCounts(store, record.runId)
-    let earlyEnd = executed.earlyEnd ?? findOutage(failures, counts)
+    let earlyEnd = executed.earlyEnd ?? (await findOutage(store, failures, counts))
     // A restate that loses values is no success: the reply may have had only a part of them.
     const lost = command === 'restate' ? counts.rows_withdrawn : 0
     let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.notes.skipped.size + lost)

@@ -75,6 +75,20 @@ export class TransientError extends SyncError {
   }
 }
 
+/** Requests for one item fail again and again, and all failures in a row are about it. A run leaves out its other requests. */
+export class BrokenItemError extends TransientError {
+  constructor(cause: TransientError) {
+    const { message, hint, code, request, retryAfterMs } = cause
+    super(message, {
+      ...(hint === undefined ? {} : { hint }),
+      code,
+      ...(request ? { request } : {}),
+      retryAfterMs,
+      cause,
+    })
+  }
+}
+
 /**
  * The window is too large for the service, or its response for this machine. A window that can be halved is not retried: its
  * halves are requested.
@@ -151,4 +165,5 @@ export class NoReplyError extends UnavailableError {}
 const OUTAGE_CODES = new Set(['server-error', 'timeout', 'page', 'dns', 'tls', 'bad-http', 'network'])
 
 /** Whether the service may be down, as opposed to a wrong request. */
-export const isOutage = ({ code }: SyncError): boolean => OUTAGE_CODES.has(code)
+export const isOutageCode = (code: string): boolean => OUTAGE_CODES.has(code)
+export const isOutage = ({ code }: SyncError): boolean => isOutageCode(code)

@@ -158,9 +158,17 @@ describe('limits declared by the service', () => {
 
   test('a circuit breaker opens for longer after each failure and closes after a success', () => {
     const breaker = createBreaker({ failures: 3, pauseMs: 10, openings: 2, giveUpMs: 60_000 })
-    expect([1, 2, 3, 4, 5].map(() => breaker.failed(false))).toEqual([0, 0, 10, 20, undefined])
+    const fail = (item: number) => breaker.failed(`/indicators/${item}`, false)
+    expect([1, 2, 3, 4, 5].map(fail)).toEqual([0, 0, 10, 20, 'host'])
     breaker.succeeded()
-    expect([1, 2, 3].map(() => breaker.failed(false))).toEqual([0, 0, 10])
+    expect([1, 2, 3].map(fail)).toEqual([0, 0, 10])
+  })
+
+  test('a circuit breaker gives up an item if all failures are about it, and the host as soon as another one fails', () => {
+    const breaker = createBreaker({ failures: 2, pauseMs: 10, openings: 1, giveUpMs: 60_000 })
+    expect([6, 6, 6, 6, 5].map((item) => breaker.failed(`/indicators/${item}`, false))).toEqual([
+      ...[0, 10, 'item', 'item', 'host'],
+    ])
   })
 
   test('a circuit breaker gives up on an unreachable host after a time, independent of calls', () => {
@@ -168,9 +176,9 @@ describe('limits declared by the service', () => {
     const breaker = createBreaker({ failures: 8, pauseMs: 10, openings: 3, giveUpMs: 35_000 }, () => now)
     const fail = (isUnreachable: boolean) => {
       now += 11_000
-      return breaker.failed(isUnreachable)
+      return breaker.failed('/indicators/1', isUnreachable)
     }
-    expect([1, 2, 3, 4, 5].map(() => fail(true))).toEqual([0, 0, 0, 0, undefined])
+    expect([1, 2, 3, 4, 5].map(() => fail(true))).toEqual([0, 0, 0, 0, 'host'])
     breaker.succeeded()
     expect([1, 2, 3, 4, 5].map(() => fail(false))).toEqual([0, 0, 0, 0, 0])
   })

@@ -125,7 +125,7 @@ test.each([
     const job = `series: [{ indicators: [600], geoIds: [3], window: ${window}, chunk: 1d }]`
     const first = await runJob(store, emulator, job, { now: NOW })
     const gap = `1 range of the job has missing data; the next request is after ${nextAt} (list: indicator-sync gaps).`
-    expect([first.outcome, first.gaps]).toEqual([outcome, { within: 'job', ranges: 1, nextAt }])
+    expect([first.outcome, first.gaps]).toEqual([outcome, { within: 'job', ranges: 1, nextAt, isDue: false }])
     expect(summaryText(first)).toContain(gap)
     const again = await runJob(store, emulator, job, { now: NOW + 60_000 })
     expect(summaryText(again)).toBe(`test: nothing to do now.\n${gap}`)

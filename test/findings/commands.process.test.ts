@@ -66,6 +66,8 @@ interface Situation {
   readonly cause?: string
   /** What is wrong. */
   readonly given: (world: World) => Promise<unknown>
+  /** What the message says. */
+  readonly says?: RegExp
   /** What happens before the user enters the command. */
   readonly repair?: (world: World) => unknown
   readonly deep?: true
@@ -159,6 +161,15 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       market.state.spoiled = () => false
     },
   },
+  'invalid rows of several nights': {
+    kind: 'quarantine',
+    given: async ({ run, market }) => {
+      const noon = Math.floor(Date.now() / DAY) * 86_400 - 129_600
+      market.state.spoiled = (at) => at === noon || at === noon - 86_400
+      const rolling = 'series: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]'
+      for (const n of [2, 1, 0]) await run('test.yaml', named('test', rolling), { now: Date.now() - n * DAY })
+    },
+  },
   'lost values': {
     kind: 'gap',
     cause: 'absent',
@@ -204,6 +215,46 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       await run('b.yaml', named('test', series('6')))
     },
   },
+  'an unknown id': {
+    kind: 'unknown id',
+    given: async ({ run, market }) => {
+      market.state.status = (path) => (path.endsWith('/6') ? 404 : undefined)
+      await run('test.yaml', named('test', series('5, 6')))
+    },
+    repair: ({ write }) => write('test.yaml', named('test', series('5'))),
+    says: /^the service does not know indicator 6\. Correct or remove it in job test, then run the job;/,
+  },
+  'a request that the service rejects': {
+    kind: 'failure',
+    given: async ({ run, market }) => {
+      market.state.status = (path) => (path.endsWith('/6') ? 400 : undefined)
+      await run('test.yaml', named('test', series('5, 6')))
+    },
+    repair: ({ write }) => write('test.yaml', named('test', series('5'))),
+    says: /^1 request failed: The service rejected .* Correct series\[0\] of job test, then run the job: the service would reject the same request again; missing/,
+  },
+  'wrong geos in many entries': {
+    kind: 'geo',
+    given: ({ run }) =>
+      run(
+        'test.yaml',
+        named('test', `${series('5', ', geoIds: [3, 98]').slice(0, -1)}, ${series('5', ', geoIds: [99]').slice(9)}`),
+      ),
+    repair: ({ write }) => write('test.yaml', named('test', series('5', ', geoIds: [3]'))),
+    says: /^indicator 5 has no values for geo 98, 99; values are stored for 3\. Unless they are still to come, correct job test, then run the job$/,
+  },
+  'an indicator without values': {
+    kind: 'no values',
+    given: async ({ run, market }) => {
+      market.state.has = () => false
+      await run('test.yaml', named('test', series('5')))
+    },
+    repair: ({ market, write }) => {
+      market.state.has = () => true
+      write('test.yaml', named('test', series('6')))
+    },
+    says: /^indicator 5 has no values: the service responded without any\. Unless they are still to come, correct job test, then run the job$/,
+  },
   'values that another program changed': {
     kind: 'daily totals',
     deep: true,
@@ -217,7 +268,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 }
 
 test.each(Object.entries(SITUATIONS))('the command after %s ends the only finding', async (_name, situation) => {
-  const { kind, cause, given, repair = () => undefined, deep } = situation
+  const { kind, cause, given, says = /./, repair = () => undefined, deep } = situation
   const world = await createWorld()
   await given(world)
   const flags = deep ? ['--deep'] : []
@@ -226,7 +277,8 @@ test.each(Object.entries(SITUATIONS))('the command after %s ends the only findin
     findings.map((finding) => [finding.kind, finding.message]),
     'one cause, one finding',
   ).toEqual([[kind, expect.any(String)]])
-  const [{ command, cause: found }] = findings as [Finding]
+  const [{ command, message, cause: found }] = findings as [Finding]
+  expect(message).toMatch(says)
   if (cause) expect(found).toBe(cause)
   await repair(world)
   const done = await world.execute(command!)
@@ -240,40 +292,9 @@ const inMessage = ({ message }: Finding): string[] =>
   [...message.matchAll(/`(indicator-sync [^`]+)`/g)].map(([, command]) => command!)
 
 /** Situations that no command ends: the message says what a person must do. */
-const LEFT_TO_PERSONS: Readonly<Record<string, Omit<Situation, 'repair' | 'deep'> & { readonly says: RegExp }>> = {
-  'an unknown id': {
-    kind: 'unknown id',
-    given: async ({ run, market }) => {
-      market.state.status = (path) => (path.endsWith('/6') ? 404 : undefined)
-      await run('test.yaml', named('test', series('5, 6')))
-    },
-    says: /^the service does not know indicator 6\. Correct or remove it in job test;/,
-  },
-  'a request that the service rejects': {
-    kind: 'failure',
-    given: async ({ run, market }) => {
-      market.state.status = (path) => (path.endsWith('/6') ? 400 : undefined)
-      await run('test.yaml', named('test', series('5, 6')))
-    },
-    says: /^1 request failed: The service rejected .* Correct series\[0\] of job test: the service would reject it again; missing/,
-  },
-  'wrong geos in many entries': {
-    kind: 'geo',
-    given: ({ run }) =>
-      run(
-        'test.yaml',
-        named('test', `${series('5', ', geoIds: [3, 98]').slice(0, -1)}, ${series('5', ', geoIds: [99]').slice(9)}`),
-      ),
-    says: /^indicator 5 has no values for geo 98, 99; values are stored for 3\. Correct job test, unless/,
-  },
-  'an indicator without values': {
-    kind: 'no values',
-    given: async ({ run, market }) => {
-      market.state.has = () => false
-      await run('test.yaml', named('test', series('5')))
-    },
-    says: /^indicator 5 has no values: the service responded without any\. Correct job test, unless/,
-  },
+const LEFT_TO_PERSONS: Readonly<
+  Record<string, Omit<Situation, 'repair' | 'deep' | 'says'> & { readonly says: RegExp }>
+> = {
   'a series that ended': {
     kind: 'late',
     given: async ({ run, market }) => {

@@ -53,7 +53,7 @@ describe('a series without values', () => {
       findings: [
         [
           'indicator 5 by the month, series 2',
-          'indicator 5 by the month, series 2 has no values: the service responded without any; other series of the indicator have values for 3. Correct job both, unless they are still to come.',
+          'indicator 5 by the month, series 2 has no values: the service responded without any; other series of the indicator have values for 3. Unless they are still to come, correct job both, then run the job',
         ],
       ],
     })
@@ -66,7 +66,7 @@ describe('a series without values', () => {
     await market.run(store, job('a', '3, 98'), NIGHT)
     await market.run(store, job('b', '3, 99'), NIGHT + DAY)
     const message = (geo: number, name: string) =>
-      `indicator 5 has no values for geo ${geo}; values are stored for 3. Correct job ${name}, unless they are still to come.`
+      `indicator 5 has no values for geo ${geo}; values are stored for 3. Unless they are still to come, correct job ${name}, then run the job`
     expect(await find(store, NIGHT + DAY)).toEqual({
       gaps: ['1 98: no values', '1 99: no values'],
       findings: [

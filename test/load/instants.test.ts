@@ -29,8 +29,8 @@ async function fixedReplies(...sent: readonly (readonly [at: string, geoId?: num
 }
 const findings = async (store: Store, now = NIGHT) =>
   (await findFindings(store, now / 1000)).flatMap(({ kind, message }) =>
-    // The place and reason of the first entry.
-    kind === 'quarantine' ? [/ first (.*)\. A request may bring valid data/.exec(message)![1]] : [],
+    // The place and reason of an entry.
+    kind === 'quarantine' ? [/, such as (\$.*)\. (?:Another response|Requesting)/.exec(message)![1]] : [],
   )
 const open = (store: Store) => store.get('select count(*) from _quarantine where resolved_at is null')
 const text = (geos: string, other: string) =>

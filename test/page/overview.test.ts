@@ -25,24 +25,28 @@ describe('the overview', () => {
     expect(text).toContain('Practice data, not real: 4 series from a server on this computer, such as the emulator.')
     expect(text).toContain('1 request failed and has not succeeded since.')
     expect(text).toContain('/offer_indicators/25')
-    expect(text).toContain('Correct offers[0] of job test: the service would reject it again')
-    expect(text, 'the service would refuse it again').not.toContain('<code data-copy>')
+    expect(text).toContain(
+      'Correct offers[0] of job test, then run the job: the service would reject the same request again',
+    )
+    expect(text).toContain('<code data-copy>npx indicator-sync sync test.yaml</code>')
   })
 
-  test('an id that the service does not know is one problem, which neither a sync nor a retry repairs', async () => {
+  test('an id that the service does not know is one problem, whose command runs the corrected job', async () => {
     const status = (path: string) => (path.includes('99999') ? 404 : undefined)
     const [store, market] = [await tempStore(), await source({ status })]
     const job = 'series: [{ indicators: [1, 99999], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
     await market.run(store, job, '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
     const { health } = JSON.parse(await get(`${url}/index.json`))
-    expect(health.findings).toMatchObject([{ kind: 'unknown id', subject: 'indicator 99999', command: null }])
+    expect(health.findings).toMatchObject([
+      { kind: 'unknown id', subject: 'indicator 99999', command: 'npx indicator-sync sync test.yaml' },
+    ])
     const [, problems = ''] = /<section class="health problems"([\s\S]*?)<\/section>/.exec(
       await get(`${url}/?lang=en`),
     )!
     expect(problems.match(/99999/g)).not.toBeNull()
     expect(problems).toContain('The service does not know indicator 99999. Correct the id in the job test.yaml.')
-    expect(problems).not.toContain('<code data-copy>')
+    expect(problems).toContain('<code data-copy>npx indicator-sync sync test.yaml</code>')
     const coverage = await get(`${url}/coverage/99999?lang=en`)
     expect(coverage).toContain('The service does not know indicator 99999. Correct the id in the job test.yaml.')
     expect(coverage).not.toMatch(/indicator-sync (?:retry|restate)/)

@@ -60,7 +60,7 @@ test.each(['20d', '8mo'])(
       missing: 6,
       expected_in_day: 24,
     }
-    expect(await findProvisional(store)).toMatchObject([found])
+    expect(await findProvisional(store, seconds(NOW))).toMatchObject([found])
     const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--fail', ...args, '--database', store.file])
     expect((await gaps()).code).toBe(0)
     expect(await gaps('--provisional')).toMatchObject({ code: 6, out: expect.stringContaining('provisional') })

@@ -1,5 +1,6 @@
 import { findFindings } from '../../findings/findFindings.ts'
 import { countProvisional, provisionalText } from '../../findings/findGaps.ts'
+import { countTolerated, toleratedText } from '../../findings/readers/missing.ts'
 import { findRunningRun } from '../../reports/lastRuns.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
@@ -22,8 +23,12 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
     const now = Math.floor(Date.now() / 1000)
     const findings = await findFindings(reader, now, { depth: args.deep ? 'totals' : 'values' })
     const isClean = findings.length === 0
-    const pending = isClean && !args.json ? provisionalText(await countProvisional(reader)) : ''
-    const text = isClean ? `No findings.${pending && `\n${pending}`}` : findingsText(findings, lineWidth()).join('\n')
+    const notes = async () => [
+      toleratedText(await countTolerated(reader, now)),
+      provisionalText(await countProvisional(reader)),
+    ]
+    const lines = isClean ? ['No findings.', ...(args.json ? [] : await notes())] : findingsText(findings, lineWidth())
+    const text = lines.filter((line) => line !== '').join('\n')
     const running = args.json ? undefined : await findRunningRun(reader)
     const progress = running && `\nRun ${running.id} of ${running.job} is in progress since ${running.started_at}.`
     printResult(args, findings, `${text}${progress ?? ''}`)

@@ -116,7 +116,7 @@ export function handler(args: GapsArgs): Promise<number> {
     }
     const incomplete = [...(await findFailedRuns(reader)), ...(await findUnfinishedRuns(reader))]
     const now = Math.floor(Date.now() / 1000)
-    const gaps = [...(await findGaps(reader, now)), ...(args.provisional ? await findProvisional(reader) : [])]
+    const gaps = [...(await findGaps(reader, now)), ...(args.provisional ? await findProvisional(reader, now) : [])]
     const lacking = await findLackingGeos(reader, now)
     const rows = gaps.map((gap) =>
       COLUMNS.map((column) => (column === 'geo_id' && !gap.geo_id ? 'all geos' : gap[column])),

@@ -1,5 +1,6 @@
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../db/store.ts'
+import { readOpenRejects } from '../../findings/openRejects.ts'
 import { dismiss } from '../../load/quarantine/quarantine.ts'
 import { InputError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -16,12 +17,18 @@ export const positionals = {
 } as const
 export const flags = {
   ...DATABASE_FLAG,
+  alike: {
+    type: 'boolean',
+    default: false,
+    describe: 'Also dismiss entries of the same series or list, rejected for the same reason in any response',
+  },
   reason: { type: 'string', describe: 'Record why entries are dismissed' },
   ...JSON_FLAG,
 } as const
 export const examples = [
   'quarantine list --database data/demo.db',
   'quarantine dismiss 17 18 --reason "known misprint"',
+  'quarantine dismiss 17 --alike --reason "known misprint"',
 ]
 
 type QuarantineArgs = Args<typeof flags, typeof positionals>
@@ -63,8 +70,11 @@ const listEntries = (file: string, { json }: QuarantineArgs): Promise<number> =>
     return EXIT.done
   })
 
-const readOpenIds = async ({ kysely }: Reader): Promise<number[]> =>
-  (await kysely.selectFrom('_quarantine').select('id').where('resolved_at', 'is', null).execute()).map(({ id }) => id)
+/** The ids of the entries that are like some, which include these. */
+function alikeIds(open: Awaited<ReturnType<typeof readOpenRejects>>, ids: readonly number[]): number[] {
+  const keys = new Set(open.flatMap(({ id, key }) => (ids.includes(id) ? key : [])))
+  return open.flatMap(({ id, key }) => (keys.has(key) ? id : []))
+}
 
 /** Counts the responses with some quarantine entries whose data is still to be requested again. */
 async function countUnverified({ kysely }: Reader, ids: readonly number[]): Promise<number> {
@@ -103,11 +113,12 @@ async function dismissEntries(file: string, args: QuarantineArgs): Promise<numbe
   if (ids.length === 0) refuse('quarantine dismiss needs at least one id.')
   if (ids.some((id) => !Number.isSafeInteger(id) || id < 1)) refuse('An id must be a whole number, 1 or more.')
   if (reason === '') refuse('quarantine dismiss needs --reason.')
-  const open = await withReader(file, readOpenIds)
-  const unknown = ids.filter((id) => !open.includes(id))
+  const open = await withReader(file, readOpenRejects)
+  const unknown = ids.filter((id) => open.every((entry) => entry.id !== id))
   if (unknown.length > 0) refuse(`No open quarantine entry has the id ${unknown.join(', ')}.`)
   return withWriter(file, 'quarantine dismiss', async (store) => {
-    const dismissed = await dismiss(store, [...new Set(ids)], reason, Date.now())
+    const named = args.alike ? alikeIds(open, ids) : [...new Set(ids)]
+    const dismissed = await dismiss(store, named, reason, Date.now())
     const left = open.length - dismissed.length
     const unverified = await countUnverified(store, dismissed)
     const lines = [`${grouped(dismissed.length)} dismissed, including identical entries; ${grouped(left)} still open.`]

@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/store.ts'
 import { findRunningRun } from '../../reports/lastRuns.ts'
 import { readUnknown } from '../../reports/unknownItems.ts'
+import { quantity } from '../../util/text.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import { hull } from '../../util/time/interval.ts'
 import { gapsAt, isMissed } from '../findGaps.ts'
@@ -15,9 +16,9 @@ const earliest = (times: readonly (string | null)[]): Instant | null => {
   return known.length === 0 ? null : Math.min(...known)
 }
 
-/** Reads the missing data that the spans say: for each series, reason and job, without the few lost values that are tolerated. */
-export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGaps[]> {
-  const rows = await db.kysely
+/** Reads the missing data that the spans say, by series, geo, reason and job. */
+const readGapSums = ({ kysely }: Reader, now: Instant) =>
+  kysely
     .selectFrom(gapsAt(now))
     .innerJoin('series as s', 's.id', 'gaps.series_id')
     .select(['gaps.series_id', 'gaps.geo_id', 'gaps.reason', 'gaps.job_id'])
@@ -33,13 +34,28 @@ export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGa
       fn.min<string | null>('gaps.next_at').as('next'),
     ])
     // A condition on the view would make SQLite read whole tables.
-    .select((eb) => eb.and([isMissed(eb), eb('gaps.tolerated', '=', 0)]).as('isGap'))
+    .select((eb) => ['gaps.tolerated', isMissed(eb).as('isMissed')])
     .groupBy(['gaps.series_id', 'gaps.geo_id', 'gaps.reason', 'gaps.job_id'])
-    .groupBy(['s.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone', 'isGap'])
+    .groupBy(['s.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone', 'gaps.tolerated', 'isMissed'])
     .orderBy('gaps.series_id')
     .orderBy('gaps.geo_id')
     .execute()
-  const gaps = rows.filter(({ isGap }) => Boolean(isGap))
+
+/** Counts the few lost periods that are tolerated. */
+export async function countTolerated(db: Reader, now: Instant): Promise<number> {
+  const rows = await readGapSums(db, now)
+  return sum(rows.map(({ tolerated, isMissed, missing }) => (tolerated === 1 && isMissed ? Number(missing) : 0)))
+}
+
+/** Describes lost periods that are tolerated; empty without any. */
+export const toleratedText = (periods: number): string =>
+  periods === 0
+    ? ''
+    : `${quantity(periods, 'missing period is', 'missing periods are')} tolerated (list: indicator-sync gaps)`
+
+/** Reads the missing data of each series, by reason and job, without the few lost periods that are tolerated. */
+export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGaps[]> {
+  const gaps = (await readGapSums(db, now)).filter(({ tolerated, isMissed }) => tolerated === 0 && Boolean(isMissed))
   return [...Map.groupBy(gaps, ({ series_id, reason, job_id }) => `${series_id} ${reason} ${job_id}`).values()].map(
     (group): SeriesGaps => {
       const { series_id, kind, indicator_id, time_trunc, geo_agg, time_zone, reason, job_id } = group[0]!

@@ -1,9 +1,11 @@
+import type { NamedSeries } from '../../db/engine.ts'
 import type { Reader } from '../../db/store.ts'
 import { unknownNext } from '../../judge/distances.ts'
 import { findOpenFailures, type OpenFailureRow } from '../../reports/failedRequests.ts'
 import { readUnknown } from '../../reports/unknownItems.ts'
 import type { AnyParams } from '../../service/routes.ts'
-import { floorToSecond, formatUtc, type Instant } from '../../util/time/instant.ts'
+import { floorToSecond, formatUtc } from '../../util/time/instant.ts'
+import { countRejects, readOpenRejects } from '../openRejects.ts'
 import type { RejectedReply, Trouble } from '../trouble.ts'
 
 /** The item of a request that the service does not know: `indicator 99999`. */
@@ -47,38 +49,26 @@ export async function findRequestTroubles(db: Reader): Promise<Trouble[]> {
   ]
 }
 
-/** Finds requests whose replies have data that could not be parsed. */
-export async function findQuarantineTroubles({ kysely }: Reader): Promise<Trouble[]> {
-  const rows = await kysely
-    .selectFrom('_quarantine as q')
-    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-    .innerJoin('_run as r', 'r.id', 'f.run_id')
-    .select(['q.fetch_id', 'q.path', 'q.reason', 'f.run_id', 'f.series_id', 'f.target', 'f.finished_at', 'r.job_id'])
-    .select(({ selectFrom }) => [
-      'f.rows_rejected',
-      selectFrom('_quarantine as a')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .whereRef('a.fetch_id', '=', 'q.fetch_id')
-        .as('stored'),
-    ])
-    .where('q.resolved_at', 'is', null)
-    .orderBy('q.fetch_id')
-    .orderBy('q.id')
-    .execute()
-  return [...Map.groupBy(rows, ({ target }) => target).values()].map((entries): Trouble => {
-    const { fetch_id, run_id, series_id, target, job_id } = entries.at(-1)!
-    const sinceAt: Instant = floorToSecond(entries[0]!.finished_at)
-    // Each reply to the same request has entries of its own: the last one counts.
-    const last = entries.filter((entry) => entry.fetch_id === fetch_id)
-    // The first ones of a reply are stored, the others are only counted.
-    const unlisted = Math.max(0, last[0]!.rows_rejected - Number(last[0]!.stored))
+/** Finds data that could not be parsed: all open entries of one series or listing that have reasons of one kind. */
+export async function findQuarantineTroubles(db: Reader): Promise<Trouble[]> {
+  return [...Map.groupBy(await readOpenRejects(db), ({ key }) => key).values()].map((entries): Trouble => {
+    const first = entries[0]!
+    const { fetch_id, run_id, target, path, reason } = entries.at(-1)!
+    const { series_id, kind, indicator_id, time_trunc, geo_agg } = first
     const reply: RejectedReply = {
-      fetchId: fetch_id,
-      runId: run_id,
-      seriesId: series_id,
-      ...{ target, path: last[0]!.path, reason: last[0]!.reason, sinceAt, entries: last.length + unlisted },
+      ...{ fetchId: fetch_id, runId: run_id, target, path, reason },
+      series: series_id === null ? null : ({ series_id, kind, indicator_id, time_trunc, geo_agg } as NamedSeries),
+      entryId: first.id,
+      entries: countRejects(entries),
+      replies: new Set(entries.map((entry) => entry.fetch_id)).size,
     }
-    const jobIds = job_id === null ? [] : [job_id]
-    return { kind: 'quarantine', reply, sinceAt, jobIds, seriesIds: series_id === null ? [] : [series_id], cause: null }
+    return {
+      kind: 'quarantine',
+      reply,
+      sinceAt: floorToSecond(first.finished_at),
+      jobIds: [...new Set(entries.flatMap(({ job_id }) => job_id ?? []))],
+      seriesIds: series_id === null ? [] : [series_id],
+      cause: null,
+    }
   })
 }

@@ -1,22 +1,22 @@
 import type { Reader } from '../../db/store.ts'
 import { findFailedRuns, findUnfinishedRuns, type IncompleteRun } from '../../reports/lastRuns.ts'
+import { findOutageRun } from '../../reports/outage.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
 import { floorToSecond, type Instant } from '../../util/time/instant.ts'
 import type { Trouble } from '../trouble.ts'
 
-/** Why all runs fail, as long as the last request failed like this: the outcome of requests, and the code of runs. */
-const COMMON_CAUSES = [
-  { kind: 'key', outcome: 'key', code: 'key-refused' },
-  { kind: 'service down', outcome: 'transient', code: 'unavailable' },
-] as const
+/** Why all runs fail, and the code of these runs. */
+const COMMON_CAUSES = { key: 'key-refused', 'service down': 'unavailable' } as const
 
-/** Reads how the last request ended. */
-async function readLastOutcome({ kysely }: Reader): Promise<string | undefined> {
-  const last = kysely.selectFrom('_fetch').select('outcome').orderBy('id', 'desc').limit(1)
-  return (await last.executeTakeFirst())?.outcome
+/** Finds why all runs fail now, as the last requests show, and the first run of which this may be true; null if they do not. */
+async function findCommonCause(db: Reader): Promise<{ kind: keyof typeof COMMON_CAUSES; from: number } | null> {
+  const last = db.kysely.selectFrom('_fetch').select('outcome').orderBy('id', 'desc').limit(1)
+  if ((await last.executeTakeFirst())?.outcome === 'key') return { kind: 'key', from: 0 }
+  const from = await findOutageRun(db)
+  return from === null ? null : { kind: 'service down', from }
 }
 
-const startOf = ({ startedAt }: IncompleteRun): Instant => floorToSecond(startedAt)
+const sinceOf = ({ sinceAt }: IncompleteRun): Instant => floorToSecond(sinceAt)
 const jobIdsOf = (runs: readonly IncompleteRun[]): number[] => runs.flatMap(({ jobId }) => jobId ?? [])
 
 /**
@@ -26,9 +26,8 @@ const jobIdsOf = (runs: readonly IncompleteRun[]): number[] => runs.flatMap(({ j
 export async function findRunTroubles(db: Reader, now: Instant): Promise<Trouble[]> {
   const failed = await findFailedRuns(db)
   const unfinished = await findUnfinishedRuns(db)
-  const lastOutcome = failed.length === 0 ? undefined : await readLastOutcome(db)
-  const common = COMMON_CAUSES.find(({ outcome }) => outcome === lastOutcome)
-  const runs = failed.filter(({ code }) => code === common?.code)
+  const common = failed.length === 0 ? null : await findCommonCause(db)
+  const runs = failed.filter(({ code, run }) => common && code === COMMON_CAUSES[common.kind] && run >= common.from)
   const rhythms = new Map((await findRhythms(db, now)).map((rhythm) => [rhythm.jobId, rhythm]))
   /** The next run by the schedule of a job continues a run of the whole job. */
   const nextRunAt = ({ jobId, part }: IncompleteRun): Instant | null => {
@@ -39,7 +38,7 @@ export async function findRunTroubles(db: Reader, now: Instant): Promise<Trouble
     kind,
     run,
     nextRunAt: nextRunAt(run),
-    sinceAt: startOf(run),
+    sinceAt: sinceOf(run),
     jobIds: jobIdsOf([run]),
     seriesIds: [],
     cause: run.code,
@@ -50,10 +49,10 @@ export async function findRunTroubles(db: Reader, now: Instant): Promise<Trouble
           {
             kind: common.kind,
             runs,
-            sinceAt: Math.min(...runs.map(startOf)),
+            sinceAt: Math.min(...runs.map(sinceOf)),
             jobIds: jobIdsOf(runs),
             seriesIds: [],
-            cause: common.code,
+            cause: COMMON_CAUSES[common.kind],
           },
         ]
       : []),

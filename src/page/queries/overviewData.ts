@@ -1,6 +1,6 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { type FoundFinding, findWithFacts } from '../../findings/findFindings.ts'
-import { readSeriesGaps } from '../../findings/readers/missing.ts'
+import { countTolerated, readSeriesGaps } from '../../findings/readers/missing.ts'
 import type { SeriesGaps } from '../../findings/trouble.ts'
 import { findRunningRun, withDeadRuns } from '../../reports/lastRuns.ts'
 import { findRhythms } from '../../reports/rhythm.ts'
@@ -140,6 +140,8 @@ export async function readOverview(request: PageRequest) {
     health: {
       series: all.length,
       ...(await readFindings(request, all)),
+      /** Lost periods that are tolerated. */
+      tolerated: await countTolerated(store, now),
       /** The run that is requesting missing data. */
       fetchingRun: running && [...gaps.values()].flat().some(isFetching) ? running.id : null,
     },

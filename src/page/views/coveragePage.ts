@@ -1,8 +1,10 @@
 import { jobFile, readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
 import { readCommands } from '../../findings/commands.ts'
+import { readNextRuns, takesTurns } from '../../findings/nextRuns.ts'
 import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
 import type { LackingGeos } from '../../findings/trouble.ts'
+import { parseInstant } from '../../util/time/instant.ts'
 import { hull, type Interval, overlaps, subtract } from '../../util/time/interval.ts'
 import { ceilTo, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
@@ -116,6 +118,7 @@ export async function readSeriesCoverage(request: PageRequest) {
   const geo = requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
   const { jobs, unknown, findJob, gapCommand } = await readCommands(request.store)
+  const nextRuns = await readNextRuns(request.store, request.now)
   const lacking = await findLackingGeos(request.store, request.now)
   const head = {
     ...(await seriesHeads(request, [row]))(row),
@@ -169,6 +172,7 @@ export async function readSeriesCoverage(request: PageRequest) {
       const closable = { series_id: row.id, kind, indicator_id, geo_id: geoId, job_id: jobId, reason: hole.reason! }
       return {
         ...hole,
+        nextRuns: nextRuns.get(jobId ?? 0),
         geo: geoId,
         job: ((jobId === null ? null : jobs.get(jobId)) ?? findJob(row.id, geoId))?.name ?? null,
         from: formatLocal(zone, from),
@@ -293,21 +297,27 @@ function dayTable(data: SeriesCoverage, year: number, request: PageRequest): Htm
 ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request)}`
 }
 
+/** Says when a gap is requested next; null if only a command requests it. */
+function nextText({ reason, nextAt, nextRuns }: SeriesCoverage['holes'][number], request: PageRequest): string | null {
+  const { coverage } = request.words
+  if (nextAt !== null && parseInstant(nextAt) > request.now) return coverage.again(localText(request, nextAt))
+  if (nextAt === null && isAbsence(reason!)) return coverage.never
+  const [limit] = nextRuns?.spent ?? []
+  if (limit) return coverage.inTurn[limit.word === 'hour' ? 'hour' : 'day'](limit.calls)
+  if (nextAt !== null) return takesTurns(reason!, nextRuns) ? coverage.due : coverage.alone
+  return reason === 'failed' ? coverage.alone : null
+}
+
 /** How to close a gap: a command, with the next request; or what to correct in the job. */
 function remedy(hole: SeriesCoverage['holes'][number], data: SeriesCoverage, request: PageRequest): HtmlPart {
-  const { reason, nextAt, mistake, command, job } = hole
+  const { mistake, command, job } = hole
   const { coverage, common } = request.words
   // Retry leaves out what no job selects.
   if (job === null) return common.states.none
   if (mistake === 'unknown id') return coverage.unknownId(String(data.indicatorId), jobFile(data.jobFiles, job))
   if (mistake !== null) return lackingText(mistake, data.jobFiles, request)
-  const waits =
-    reason === 'failed'
-      ? coverage.alone
-      : nextAt !== null
-        ? coverage.again(localText(request, nextAt))
-        : isAbsence(reason) && coverage.never
-  return html`${waits && html`<span>${waits}</span> `}${command !== null && commandLine(request.command(command))}`
+  const waits = nextText(hole, request)
+  return html`${waits !== null && html`<span>${waits}</span> `}${command !== null && commandLine(request.command(command))}`
 }
 
 function holeTable(data: SeriesCoverage, year: number, request: PageRequest): Html {

@@ -56,7 +56,7 @@ function findingText(finding: ShownFinding, { jobFiles }: Overview, request: Pag
       return ofRun(trouble.run.run, home.failedRun(trouble.run.job))
     case 'unfinished': {
       const { run, nextRunAt, cause } = trouble
-      const isContinued = cause === 'budget' && nextRunAt !== null
+      const isContinued = cause === 'budget' && nextRunAt !== null && nextRunAt > request.now
       return html`${ofRun(run.run, home.unfinishedRun(run.job))}${isContinued && ` ${home.continues(localText(request, formatUtc(nextRunAt)))}`}`
     }
     case 'no run': {
@@ -103,11 +103,13 @@ const leftSeries = ({ consequences }: ShownFinding): number =>
 /** The findings by their commands. */
 function healthSection(data: Overview, request: PageRequest): Html {
   const { home } = request.words
-  const { series, fetchingRun, findings, more } = data.health
+  const { series, fetchingRun, findings, more, tolerated } = data.health
   if (findings.length === 0 && fetchingRun !== null)
     return html`<section class="health"><p class="running"><a href="${request.link(`/runs/${fetchingRun}`)}">${home.fetching}</a></p></section>`
-  if (findings.length === 0)
-    return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? home.whole : home.noSeries}</p></section>`
+  if (findings.length === 0) {
+    const whole = tolerated > 0 ? home.wholeBut(tolerated) : home.whole
+    return html`<section class="health"><p class="${series > 0 ? 'good' : 'soft'}">${series > 0 ? whole : home.noSeries}</p></section>`
+  }
   const item = (finding: ShownFinding): Html => {
     const left = leftSeries(finding)
     // A published page has no requests and messages of the service.

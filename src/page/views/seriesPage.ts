@@ -1,7 +1,7 @@
 import { readKnownValues } from '../../db/queries/values.ts'
 import type { Reader } from '../../db/store.ts'
 import type { InputError } from '../../util/errors.ts'
-import { DAY } from '../../util/time/instant.ts'
+import { DAY, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
@@ -362,7 +362,7 @@ ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((comma
 }
 
 /** Missing and provisional intervals. */
-function openIntervals({ open, dataset, range }: SeriesData, { words, link, live }: PageRequest): HtmlPart {
+function openIntervals({ open, dataset, range }: SeriesData, { words, link, live, now }: PageRequest): HtmlPart {
   const { zone, path, geoId } = dataset
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
@@ -373,7 +373,7 @@ function openIntervals({ open, dataset, range }: SeriesData, { words, link, live
     .slice(0, MAX_LISTED_INTERVALS)
     .map(
       ({ from, to, state, missing, nextAt }) =>
-        html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${labels.again(momentText(zone, nextAt))}`}</li>\n`,
+        html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${parseInstant(nextAt) > now ? labels.again(momentText(zone, nextAt)) : labels.due}`}</li>\n`,
     )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
 <p><a href="${link(`/coverage/${path}`, live ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>

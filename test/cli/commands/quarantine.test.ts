@@ -25,6 +25,21 @@ test('quarantine lists unreadable rows, and dismisses them with a reason', async
   expect(store.get('select dismissed from _quarantine where resolved_at is not null')).toBe('a misprint')
 })
 
+test('a dismissal with --alike closes the entries of a series with such a reason, in any reply', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const day = (n: number) => ms(`2025-10-${10 + n}T10:00:00Z`) / 1000
+  const series = (id: number) => `series: [{ indicators: [${id}], window: { last: 3d }, refresh: 1h }]`
+  market.state.spoiled = (at) => [0, 1, 2].some((n) => at === day(n))
+  for (const n of [1, 2, 3]) await market.run(store, series(5), `2025-10-${10 + n}T12:00:00Z`)
+  await market.run(store, series(6), '2025-10-13T12:00:00Z')
+  const dismiss = (...flags: string[]) =>
+    runCommand(tempFolder(), ['quarantine', 'dismiss', '1', ...flags, '--reason', 'known', '--database', store.file])
+  expect((await dismiss('--alike')).out).toMatch(/^8 dismissed, including identical entries; 3 still open\./)
+  expect(
+    store.all('select distinct target from _quarantine q join _fetch f on f.id = q.fetch_id where resolved_at is null'),
+  ).toMatchObject([{ target: expect.stringContaining('/indicators/6?') }])
+})
+
 test('a dismissal says that `retry` requests the range at once, and `retry` verifies it', async () => {
   const spoiledAt = ms('2025-10-02T10:00:00Z') / 1000
   const [store, market] = [await tempStore(), await source({ spoiled: (at) => at === spoiledAt })]

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { findFindings } from '../../src/findings/findFindings.ts'
+import { ms, runJob, tempStore } from '../kit.ts'
+import { source } from '../source.ts'
+
+const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 86_400_000
+const BREAKER = { failures: 1, pauseMs: 1, openings: 1, giveUpMs: 1 }
+const rolling = 'series: [{ indicators: [5, 6], window: { last: 3d }, refresh: 1h }]'
+
+test.each([
+  ['an outage', 'service down', 503],
+  ['a refused key', 'key', 403],
+] as const)('%s lasts since the first run without a success in between', async (_name, kind, status) => {
+  const [store, market] = [await tempStore(), await source()]
+  const run = (n: number, isUp: boolean, signal = new AbortController().signal) => {
+    market.state.status = () => (isUp ? undefined : status)
+    return runJob(store, market, `name: test\n${rolling}`, { now: night(n), breaker: BREAKER, signal })
+  }
+  for (const [n, isUp] of [false, true, false, false].entries()) await run(n, isUp)
+  // A run that is stopped before anything succeeded does not end the trouble.
+  await run(4, false, AbortSignal.abort())
+  await run(5, false)
+  expect(await findFindings(store, night(5) / 1000, { depth: 'state' })).toMatchObject([
+    { kind, since_at: '2025-11-06T20:15:00Z' },
+  ])
+})
+
+test('a spent budget lasts since the first run that it ended', async () => {
+  const [store, market] = [await tempStore(), await source()]
+  const run = (n: number, calls: number) =>
+    runJob(store, market, `name: test\npace: { perSecond: 50, callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
+  await run(0, 9)
+  for (const n of [1.1, 2.2, 3.3]) await run(n, 1)
+  const findings = await findFindings(store, night(3.4) / 1000, { depth: 'state' })
+  expect(findings.filter(({ kind }) => kind === 'unfinished')).toMatchObject([{ since_at: '2025-11-05T22:39:00Z' }])
+})
