@@ -62,12 +62,10 @@ function follows(trouble: Trouble, cause: Trouble): boolean {
       return trouble.kind === 'gap' && areWithin(trouble.seriesIds, cause.seriesIds)
     case 'failure': {
       if (trouble.kind === 'quarantine') return cause.failures.some(({ fetchId }) => fetchId === trouble.reply.fetchId)
-      // After several failures of an item, a run leaves out its other requests.
-      return (
-        trouble.kind === 'gap' &&
-        LEFT_BY_RUNS.includes(trouble.cause ?? '') &&
-        areWithin(trouble.seriesIds, cause.seriesIds)
-      )
+      // After several failures of an item that a retry may end, a run leaves out its other requests.
+      const isTransient = cause.failures.some(({ outcome }) => outcome === 'transient')
+      const isLeft = isTransient ? LEFT_BY_RUNS.includes(trouble.cause ?? '') : trouble.cause === 'failed'
+      return trouble.kind === 'gap' && isLeft && areWithin(trouble.seriesIds, cause.seriesIds)
     }
     case 'quarantine':
       return trouble.kind === 'gap' && trouble.cause === 'unverified' && areWithin(trouble.seriesIds, cause.seriesIds)
