@@ -74,20 +74,22 @@ const judgeAll = (assumptions: readonly Assumption[], { responses }: ProbeResult
     return { id, expected, seen, verdict, certainty, source, matters, consequence, requests }
   })
 
-const SHOWN = { holds: 'holds', deviates: 'DEVIATES', unknown: 'unknown' } as const
-
 function probeText(judged: readonly Judged[], { requests, failed }: ProbeResult, folder: string): string {
   const count = (word: Verdict['verdict']): number => judged.filter(({ verdict }) => verdict === word).length
   const rows = judged.map(({ id, expected, seen, verdict, matters, consequence }) => [
     id,
     expected,
     seen,
-    verdict === 'deviates' && !matters ? 'differs' : SHOWN[verdict],
+    verdict === 'deviates' && matters ? 'DEVIATES' : verdict,
     verdict === 'holds' ? '' : consequence,
   ])
   return [
     tableText({ columns: ['assumption', 'expected', 'seen', 'verdict', 'consequence'], rows }),
     '',
+    // A narrow terminal shortens the texts of the table.
+    ...judged
+      .filter(({ verdict }) => verdict === 'deviates')
+      .map(({ id, expected, seen, consequence }) => `${id}: expected ${expected} Seen: ${seen}.\n  → ${consequence}`),
     ...failed.map(({ name, reason }) => `Request ${name} has no usable response: ${reason}`),
     `${count('holds')} hold, ${count('deviates')} deviate, ${count('unknown')} are unknown. Sent ${quantity(requests, 'request')}; responses are in ${folder}.`,
   ].join('\n')

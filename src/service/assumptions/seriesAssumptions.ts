@@ -1,3 +1,4 @@
+import { quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { MAGNITUDES } from '../magnitudes.ts'
 import { STEPS } from '../resolutions.ts'
@@ -265,7 +266,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
         0,
       )
       const first = seriesIn(country).values.filter(({ at }) => at === DAY.from)
-      const seen = `${first.length} values for an hour, the first ${String(first[0]?.value)} (sum ${rounded(sum)})`
+      const seen = `${quantity(first.length, 'value')} for an hour, the first ${String(first[0]?.value)} (sum ${rounded(sum)})`
       return verdict(first.length === 1 && isNear(first[0]?.value, sum), seen)
     },
   },
@@ -283,7 +284,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
       const { status } = missing
       if (status === 429) return unknown('status 429')
       const { length } = seriesIn(missing).values
-      return verdict(status === 404, `status ${status}${status === 200 ? ` with ${length} values` : ''}`)
+      return verdict(status === 404, `status ${status}${status === 200 ? ` with ${quantity(length, 'value')}` : ''}`)
     },
   },
   {
@@ -296,7 +297,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     consequence: 'A refusal fails all geos of the request. Values of other geos are stored. Check `geoIds` in jobs.',
     judge: ({ nowhere }) => {
       const { length } = seriesIn(nowhere).values
-      return verdict(length === 0, `status 200 with ${length} values`)
+      return verdict(length === 0, `status 200 with ${quantity(length, 'value')}`)
     },
   },
   {
