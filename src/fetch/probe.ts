@@ -2,7 +2,7 @@ import type { ProbeResponse, Responses } from '../service/assumptions/assumption
 import { buildProbeRequest, firstFile, probeRequest, type RequestName } from '../service/assumptions/probeRequests.ts'
 import type { ApiRequest, HttpResponse, LastResponse } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
-import { KeyError, StoppedError, SyncError, TransientError } from '../util/errors.ts'
+import { KeyError, StoppedError, SyncError, TransientError, UnavailableError } from '../util/errors.ts'
 import type { Recorded } from '../util/files/recording.ts'
 import { parseJson } from '../util/json.ts'
 import { formatMillis } from '../util/time/instant.ts'
@@ -203,6 +203,9 @@ export async function fetchProbe({ client, service, names, recorded, onResponse 
       responses[name] = toProbeResponse(response)
       onResponse(response)
     }
+    // Without any response the service is down: further requests would only wait.
+    if (error instanceof TransientError && !response && Object.keys(responses).length === 0)
+      return { responses, requests, failed, earlyEnd: new UnavailableError(error) }
     const isRefusedItem = error instanceof KeyError && isKeyGood
     if (error && endsRun && !(isRefusedItem && i === names.length - 1))
       return { responses, requests, failed, earlyEnd: error }

@@ -17,7 +17,7 @@ const NOW = Date.parse('2025-11-04T12:00:00Z') / 1000
 async function probe(url: string, recorded: readonly Recorded[] = []) {
   const written: Recorded[] = []
   const result = await fetchProbe({
-    client: testClient(url, { key: KEY, perSecond: 1e6, breaker: { failures: 99, openings: 1, pauseMs: 1 } }),
+    client: testClient(url, { key: KEY, perSecond: 1e6 }),
     service: SERVICES.generic,
     names: REQUEST_NAMES,
     recorded,

@@ -1,3 +1,4 @@
+import { toList } from '../../util/json.ts'
 import { grouped } from '../../util/text.ts'
 import { type Assumption, fieldsOf, itemsIn, type ProbeResponse, unknown, verdict } from './assumption.ts'
 
@@ -88,7 +89,11 @@ export const LIST_ASSUMPTIONS: readonly Assumption[] = [
     matters: true,
     consequence: 'Use `dateType: datos` in jobs.',
     judge: ({ published }) =>
-      judgeItems(published, 'archives', ({ publication_date: days }) => [days].flat().includes(LISTED_DAY)),
+      judgeItems(published, 'archives', ({ publication_date: listed }) => {
+        // One day, or the first and the last.
+        const days = toList(listed).map(String)
+        return days.length > 0 && days[0]! <= LISTED_DAY && days.at(-1)! >= LISTED_DAY
+      }),
   },
   {
     id: 'archives-as-json',

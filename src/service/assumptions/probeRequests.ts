@@ -101,13 +101,12 @@ export function buildProbeRequest(service: Service, { route, params, raw = {}, v
   }
 }
 
-/** The address of the first file in a list of archives; undefined if it has none. */
+/** The address of the first daily file in a list of archives, otherwise of any file; undefined if it has none. */
 export function firstFile(body: unknown): string | undefined {
-  const archives = toList(isObject(body) ? body.archives : undefined)
-  for (const archive of archives) {
-    const download = isObject(archive) ? archive.download : undefined
+  const files = toList(isObject(body) ? body.archives : undefined).flatMap((archive) => {
+    const { download, horizon } = isObject(archive) ? archive : {}
     const url = toText(isObject(download) ? download.url : undefined)
-    if (url !== null) return url
-  }
-  return undefined
+    return url === null ? [] : [{ url, isDaily: horizon === 'D' }]
+  })
+  return (files.find(({ isDaily }) => isDaily) ?? files[0])?.url
 }
