@@ -42,7 +42,7 @@ const FILE_BYTES = 2048
 const NO_RETRY = { mayRetry: () => false } as const
 
 /** Parses a recorded response. */
-export function toProbeResponse({ body, ...recorded }: Recorded): ProbeResponse {
+function toProbeResponse({ body, ...recorded }: Recorded): ProbeResponse {
   let parsed: unknown
   try {
     parsed = parseJson(body)

@@ -34,7 +34,7 @@ const TARGETS = REQUEST_NAMES.flatMap((name) => {
 })
 
 /** Returns the name of the request that arrived. */
-export function nameOf({ url, headers }: IncomingMessage): RequestName {
+function nameOf({ url, headers }: IncomingMessage): RequestName {
   if (/\/download/.test(url!)) return 'download'
   return TARGETS.find(({ key }) => key === `${url} ${headers.accept}`)!.name
 }

@@ -33,7 +33,8 @@ export const LIST_ASSUMPTIONS: readonly Assumption[] = [
     source: 'A recorded response; the time is claimed by other clients',
     requests: ['catalogue'],
     matters: true,
-    consequence: 'A slow catalogue times out: select indicators by id. Missing rows count as withdrawn indicators.',
+    consequence:
+      'A slow catalogue times out, and an incomplete one withdraws nothing. Select indicators by id in jobs.',
     judge: ({ catalogue }) => {
       const { length } = itemsIn(catalogue, 'indicators')
       const { size } = fieldsOf(fieldsOf(catalogue.body).meta)

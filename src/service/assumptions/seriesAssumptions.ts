@@ -187,7 +187,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     source: 'One recorded response',
     requests: ['day', 'change', 'energy'],
     matters: true,
-    consequence: 'Sums may be stored as values. Split windows at the change, and `restate` days before and after it.',
+    consequence: 'Windows are split at announced changes only. `restate` the days around any other change, one by one.',
     judge: ({ day, change, energy }) => {
       const found = judgeChange(change, DAY.from)
       if (found?.verdict !== 'holds')
@@ -278,7 +278,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     requests: ['missing'],
     matters: true,
     consequence:
-      'Status 200 is stored as no values; 403 ends runs as a refused key; 5xx is repeated. Check ids in jobs.',
+      'Status 200 is stored as no values, 403 ends runs as a refused key, and 5xx is repeated. Check ids in jobs.',
     isAboutStatus: true,
     judge: ({ missing }) => {
       const { status } = missing
