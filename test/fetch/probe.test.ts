@@ -290,3 +290,35 @@ test('a signal stops the probe before the next call', async () => {
   expect(earlyEnd).toMatchObject({ code: 'signal' })
   expect(written.map(({ name }) => name)).toEqual(['day', 'sums', 'average'])
 })
+
+describe('hostile responses', () => {
+  const hostile = { toString: 1, valueOf: 1, length: 1e9 }
+  const many = Array.from({ length: 130_000 }, (_, i) => ({
+    datetime: new Date(i * 1000).toISOString(),
+    value: hostile,
+    geo_id: i,
+    geo_ids: [hostile],
+  }))
+  const lists = { tiempo: [hostile], magnitud: 1, geos: [null, hostile], values_updated_at: hostile, name: hostile }
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', 'text'],
+    ['a list', [hostile]],
+    ['objects without fields', { indicator: {}, indicators: {}, contents: {}, archives: {}, widget: {}, meta: [] }],
+    [
+      'objects in place of texts',
+      {
+        indicator: { ...lists, id: hostile, values: many },
+        meta: { size: hostile },
+        ...Object.fromEntries(['indicators', 'contents', 'archives'].map((root) => [root, [hostile, null, [hostile]]])),
+        widget: { id: hostile, id_widget: hostile },
+      },
+    ],
+  ])('every assumption has a short verdict for a body of %s', (_name, body) => {
+    const response = { status: 200, headers: {}, body, bytes: 1, ms: 1, redirected: null }
+    const responses = Object.fromEntries(REQUEST_NAMES.map((name) => [name, response]))
+    for (const assumption of ASSUMPTIONS)
+      expect(judgeAssumption(assumption, responses).seen.length, assumption.id).toBeLessThan(400)
+  })
+})

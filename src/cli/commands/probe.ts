@@ -24,7 +24,7 @@ import { readSettings, requireService, type Settings } from '../settings/config.
 import { databaseExists, withWriter } from '../settings/databases.ts'
 import { EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
-import { logFor } from '../terminal/progress.ts'
+import { createReporter, logFor } from '../terminal/progress.ts'
 import { watchSignals } from '../terminal/signals.ts'
 import { tableText } from '../terminal/table.ts'
 
@@ -111,7 +111,9 @@ export async function handler(args: ProbeArgs): Promise<number> {
   const pace = { ...(job ?? normalizeJob({ name: 'probe', series: [] }, service)).pace, concurrency: 1 }
   const wanted = new Set<RequestName>(assumptions.flatMap(({ requests }) => requests))
   const asWritten = args.record ?? join(databaseFolder(settings.database.value) ?? 'data', 'probe')
-  const emit = createEmitter(eventsTo(logFor(args, [access.key])))
+  const log = logFor(args, [access.key])
+  const emit = createEmitter(eventsTo(log))
+  const report = createReporter(log)
   return withBudget(settings, async (store) => {
     const folder = openTargetFolder(asWritten, 'a recording')
     const signals = watchSignals((fields) => emit('signal.received', fields))
@@ -122,12 +124,17 @@ export async function handler(args: ProbeArgs): Promise<number> {
       ? await openServiceClient({ ...options, store, pace, nowMs: Date.now })
       : openClient({ ...options, pacer: createPacer(pace), concurrency: 1 })
     try {
+      const names = REQUEST_NAMES.filter((name) => wanted.has(name))
+      let received = 0
       const result = await fetchProbe({
         client,
         service,
-        names: REQUEST_NAMES.filter((name) => wanted.has(name)),
+        names,
         recorded: args.refresh ? [] : readRecording(folder),
-        onResponse: (response) => writeRecorded(folder, response),
+        onResponse: (response) => {
+          writeRecorded(folder, response)
+          report(`${++received} of at most ${quantity(names.length, 'request')} sent`)
+        },
       })
       const { earlyEnd, failed, requests } = result
       const judged = judgeAll(assumptions, result)

@@ -121,6 +121,9 @@ function faultOf(name: RequestName, response: ProbeResponse): Verdict | null {
   return null
 }
 
+/** The most letters of what was seen: the service may send any text. */
+const MAX_SEEN = 300
+
 /** Judges an assumption by the responses that exist. */
 export function judgeAssumption(
   { requests, isAboutStatus = false, judge }: Assumption,
@@ -132,5 +135,6 @@ export function judgeAssumption(
     const fault = isAboutStatus ? null : faultOf(name, response)
     if (fault) return fault
   }
-  return judge(responses as Responses)
+  const { verdict, seen } = judge(responses as Responses)
+  return { verdict, seen: seen.length > MAX_SEEN ? `${seen.slice(0, MAX_SEEN)}…` : seen }
 }

@@ -1,4 +1,4 @@
-import { toList } from '../../util/json.ts'
+import { brief, toList, toText } from '../../util/json.ts'
 import { grouped } from '../../util/text.ts'
 import { type Assumption, fieldsOf, itemsIn, type ProbeResponse, unknown, verdict } from './assumption.ts'
 
@@ -21,7 +21,7 @@ function judgeItems(
 /** Judges a single widget. */
 function judgeWidget({ body }: ProbeResponse) {
   const { id_widget: number, id } = fieldsOf(fieldsOf(body).widget)
-  return verdict(number === 1 && id === 'potencia', `id_widget ${String(number)}, id ${String(id)}`)
+  return verdict(number === 1 && id === 'potencia', `id_widget ${brief(number)}, id ${brief(id)}`)
 }
 
 /** The assumptions about lists, texts, archives and widgets. */
@@ -39,7 +39,7 @@ export const LIST_ASSUMPTIONS: readonly Assumption[] = [
       const { length } = itemsIn(catalogue, 'indicators')
       const { size } = fieldsOf(fieldsOf(catalogue.body).meta)
       const seconds = (catalogue.ms / 1000).toFixed(1)
-      const seen = `${grouped(length)} of ${String(size)} rows, ${grouped(catalogue.bytes)} bytes, ${seconds} s`
+      const seen = `${grouped(length)} of ${brief(size)} rows, ${grouped(catalogue.bytes)} bytes, ${seconds} s`
       return verdict(length === size && length > 0 && catalogue.ms < 60_000, seen)
     },
   },
@@ -79,7 +79,7 @@ export const LIST_ASSUMPTIONS: readonly Assumption[] = [
     matters: true,
     consequence: 'Editions are stored under the dates that the service states. Compare them with `archives list`.',
     judge: ({ archives }) =>
-      judgeItems(archives, 'archives', (item) => String(fieldsOf(item.date).date).startsWith(LISTED_DAY)),
+      judgeItems(archives, 'archives', (item) => toText(fieldsOf(item.date).date)?.startsWith(LISTED_DAY) ?? false),
   },
   {
     id: 'archives-by-publication',
@@ -92,8 +92,8 @@ export const LIST_ASSUMPTIONS: readonly Assumption[] = [
     judge: ({ published }) =>
       judgeItems(published, 'archives', ({ publication_date: listed }) => {
         // One day, or the first and the last.
-        const days = toList(listed).map(String)
-        return days.length > 0 && days[0]! <= LISTED_DAY && days.at(-1)! >= LISTED_DAY
+        const [first, last] = [toText(toList(listed)[0]), toText(toList(listed).at(-1))]
+        return first !== null && last !== null && first <= LISTED_DAY && last >= LISTED_DAY
       }),
   },
   {

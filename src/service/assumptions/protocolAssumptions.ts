@@ -1,3 +1,4 @@
+import { brief } from '../../util/json.ts'
 import { type Assumption, type Responses, verdict } from './assumption.ts'
 import type { RequestName } from './probeRequests.ts'
 
@@ -18,7 +19,7 @@ const headersLike = (responses: Responses, pattern: RegExp): string[] => [
 /** Judges that no response has such a header. */
 function judgeAbsence(responses: Responses, pattern: RegExp) {
   const found = headersLike(responses, pattern)
-  return verdict(found.length === 0, found.length === 0 ? 'no such header' : found.slice(0, 3).join(', '))
+  return verdict(found.length === 0, found.length === 0 ? 'no such header' : brief(found))
 }
 
 /** The assumptions about HTTP. */

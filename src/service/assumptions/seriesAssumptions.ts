@@ -1,3 +1,4 @@
+import { brief } from '../../util/json.ts'
 import { quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { MAGNITUDES } from '../magnitudes.ts'
@@ -24,6 +25,11 @@ const isNear = (a: unknown, b: number): boolean =>
 const rounded = (value: number): string => value.toFixed(2)
 const timeText = (at: number): string => (Number.isNaN(at) ? 'an unreadable time' : formatUtc(at))
 
+/** The earliest and the latest of many times. */
+const extent = (times: readonly number[]): readonly [number, number] => [
+  times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
+  times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY),
+]
 const distinct = <T>(items: readonly T[]): T[] => [...new Set(items)]
 const timesIn = (response: ProbeResponse): number[] => distinct(seriesIn(response).values.map(({ at }) => at))
 const geosIn = (response: ProbeResponse): number[] =>
@@ -42,24 +48,25 @@ function judgeDay(day: ProbeResponse, total: ProbeResponse, expected: 'sum' | 'a
   const native = sumIn(day, DAY.from, DAY.to)
   const seen = isNear(value, native.sum) ? 'the sum' : isNear(value, native.average) ? 'the average' : 'neither'
   const facts = `sum ${rounded(native.sum)}, average ${rounded(native.average)}`
-  return verdict(isNear(value, native[expected]), `${seen}: ${String(value)} (${facts})`)
+  return verdict(isNear(value, native[expected]), `${seen}: ${brief(value)} (${facts})`)
 }
 
 /** Judges whether a window over a change of resolution has hourly values with the id of sums; null without a change. */
 function judgeChange(response: ProbeResponse, changeAt: number) {
   const { step } = seriesIn(response)
-  const times = timesIn(response)
-  const isHourly = (from: number, to: number) =>
-    times.filter((at) => at >= from && at < to).every((at) => at % 3_600 === 0)
-  if (!isHourly(Number.NEGATIVE_INFINITY, changeAt)) return null
-  if (!isHourly(changeAt, Number.POSITIVE_INFINITY)) return verdict(false, 'hours and quarter-hours in one response')
+  const [before, after] = [(at: number) => at < changeAt, (at: number) => at >= changeAt].map((isPart) =>
+    timesIn(response).filter(isPart),
+  ) as [number[], number[]]
+  const isHourly = (times: readonly number[]) => times.every((at) => at % 3_600 === 0)
+  if (before.length === 0 || after.length === 0 || !isHourly(before)) return null
+  if (!isHourly(after)) return verdict(false, 'hours and quarter-hours in one response')
   return verdict(step === STEPS.coarse, `hours with resolution id ${step}`)
 }
 
 /** Judges the instants of values. */
 function judgeTimes(response: ProbeResponse, first: number, last: number) {
   const times = timesIn(response)
-  const [from, to] = [Math.min(...times), Math.max(...times)]
+  const [from, to] = extent(times)
   const seen = from === to ? `values at ${timeText(from)}` : `values from ${timeText(from)} to ${timeText(to)}`
   return verdict(from === first && to === last, seen)
 }
@@ -82,7 +89,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     matters: false,
     consequence: 'Nothing changes: windows end a second before the next period.',
     judge: ({ day }) => {
-      const last = Math.max(...timesIn(day))
+      const [, last] = extent(timesIn(day))
       return verdict(last === DAY.to, `last value at ${timeText(last)}`)
     },
   },
@@ -194,7 +201,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
         return found ?? judgeChange(energy, WIND_CHANGE) ?? unknown('the history has one resolution by now')
       const first = seriesIn(change).values.find(({ at }) => at === DAY.from)?.value
       const { sum } = sumIn(day, DAY.from, DAY.from + 3_600)
-      return isNear(first, sum) ? found : verdict(false, `${found.seen}: ${String(first)}, not the sum ${rounded(sum)}`)
+      return isNear(first, sum) ? found : verdict(false, `${found.seen}: ${brief(first)}, not the sum ${rounded(sum)}`)
     },
   },
   {
@@ -247,8 +254,13 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     matters: true,
     consequence: 'Values without such a list are stored without a geo. Do not use `geoAgg`.',
     judge: ({ retail, grouped }) => {
-      const groups = distinct(seriesIn(grouped).values.map(({ geoIds }) => geoIds?.join('+') ?? 'none'))
-      const isRight = groups.sort().join() === geosIn(retail).map(String).sort().join()
+      const groups = distinct(seriesIn(grouped).values.map(({ geoIds }) => (geoIds ? brief(geoIds) : 'none')))
+      const isRight =
+        groups.sort().join() ===
+        geosIn(retail)
+          .map((geo) => `[${geo}]`)
+          .sort()
+          .join()
       return verdict(isRight, `lists ${groups.join(', ')}`)
     },
   },
@@ -266,7 +278,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
         0,
       )
       const first = seriesIn(country).values.filter(({ at }) => at === DAY.from)
-      const seen = `${quantity(first.length, 'value')} for an hour, the first ${String(first[0]?.value)} (sum ${rounded(sum)})`
+      const seen = `${quantity(first.length, 'value')} for an hour, the first ${brief(first[0]?.value)} (sum ${rounded(sum)})`
       return verdict(first.length === 1 && isNear(first[0]?.value, sum), seen)
     },
   },
@@ -325,7 +337,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     judge: ({ day, nowhere }: Responses) => {
       const [updated, none] = [seriesIn(day).updated, seriesIn(nowhere).updated]
       const isTime = typeof updated === 'string' && !Number.isNaN(Date.parse(updated))
-      return verdict(isTime && none === null, `${String(updated)}, without values ${String(none)}`)
+      return verdict(isTime && none === null, `${brief(updated)}, without values ${brief(none)}`)
     },
   },
   {
@@ -352,7 +364,7 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     consequence: 'The texts of both languages are equal.',
     judge: ({ retail, grouped }) => {
       const [es, en] = [seriesIn(retail), seriesIn(grouped)]
-      return verdict(es.id === en.id && es.name !== en.name, `${String(es.name)}; ${String(en.name)}`)
+      return verdict(es.id === en.id && es.name !== en.name, `${brief(es.name)}, ${brief(en.name)}`)
     },
   },
 ]
