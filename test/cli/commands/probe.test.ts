@@ -76,6 +76,18 @@ test('probe obeys the budget of a job and records its calls, and a later run con
   await reader.close()
 })
 
+test('probe records its calls in the default database if it exists', async () => {
+  const emulator = await emulate({ now: NOW })
+  const folder = probeFolder()
+  await runCommand(folder, ['sync', 'pace.yaml'], serviceAt(emulator.url, emulator.key))
+  const { code, out } = await probe(folder, emulator, '--only', 'average', 'sticky')
+  expect(code).toBe(0)
+  expect(out).toMatch(/^2 hold, 0 deviate, 0 are unknown\. Sent 3 requests/m)
+  const reader = openReader(join(folder, 'data/indicator-sync.db'))
+  expect(reader.get('select count(*) from _budget')).toBe(4)
+  await reader.close()
+})
+
 testSignals('a signal stops the probe after the request in flight, and a later run continues', async () => {
   const folder = probeFolder()
   const emulator = await emulate({ now: NOW, latencyMs: 50 })
