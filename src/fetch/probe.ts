@@ -135,11 +135,11 @@ const fileHeaders = (client: Client, withKey: boolean) => ({
 })
 
 /** Requests a file with the key, and where it redirects to without the key. */
-async function fetchFile(client: Client, name: RequestName, link: string): Promise<Outcome> {
+async function fetchFile(client: Client, name: RequestName, url: string): Promise<Outcome> {
   const sentAt = Date.now()
   try {
     const links = { baseUrl: client.baseUrl, allowHosts: [] }
-    const address = resolveLink(link, client.baseUrl)
+    const address = resolveLink(url, client.baseUrl)
     refuseForeign(address, links)
     const { status, headers, body } = await requestFile(client, address, true)
     const { location } = headers
@@ -150,7 +150,7 @@ async function fetchFile(client: Client, name: RequestName, link: string): Promi
     }
     const recorded: Recorded = {
       name,
-      url: address.href,
+      url,
       sent: fileHeaders(client, false),
       status,
       headers: recordedHeaders(headers),
@@ -166,51 +166,67 @@ async function fetchFile(client: Client, name: RequestName, link: string): Promi
   }
 }
 
+/** A request before it is sent. */
+interface Prepared {
+  readonly url: string
+  /** The version that it requests; undefined for a file. */
+  readonly accept: string | undefined
+  readonly send: () => Promise<Outcome>
+}
+
+/** Prepares a request; null for a file that no response lists. */
+function prepare(name: RequestName, { client, service }: ProbeOptions, responses: Partial<Responses>): Prepared | null {
+  const request = probeRequest(name)
+  if ('listedBy' in request) {
+    const link = firstFile(responses[request.listedBy]?.body)
+    if (link === undefined) return null
+    const url = link.startsWith('/') ? `${client.baseUrl}${link}` : link
+    return { url, accept: undefined, send: () => fetchFile(client, name, url) }
+  }
+  const http = buildProbeRequest(service, request)
+  return {
+    url: `${client.baseUrl}${http.target}`,
+    accept: http.headers.Accept,
+    send: () => fetchReply(client, name, http),
+  }
+}
+
 /** Sends the requests of a probe whose responses are not recorded, one after the other and each once. */
-export async function fetchProbe({ client, service, names, recorded, onResponse }: ProbeOptions): Promise<ProbeResult> {
+export async function fetchProbe(options: ProbeOptions): Promise<ProbeResult> {
+  const { names, recorded, onResponse } = options
   const responses: Partial<Record<RequestName, ProbeResponse>> = {}
   const failed: { name: RequestName; reason: string }[] = []
   let requests = 0
-  const find = (name: RequestName, url: string, accept?: string): Recorded | undefined =>
-    recorded.find((one) => one.name === name && one.url === url && one.sent.Accept === accept && !isTransient(one))
-
-  for (const [i, name] of names.entries()) {
-    const request = probeRequest(name)
-    let stored: Recorded | undefined
-    let send: () => Promise<Outcome>
-    if ('listedBy' in request) {
-      const link = firstFile(responses[request.listedBy]?.body)
-      if (link === undefined) {
-        failed.push({ name, reason: 'No archive of the list has an address.' })
-        continue
-      }
-      stored = find(name, `${client.baseUrl}${link}`)
-      send = () => fetchFile(client, name, link)
-    } else {
-      const http = buildProbeRequest(service, request)
-      stored = find(name, `${client.baseUrl}${http.target}`, http.headers.Accept)
-      send = () => fetchReply(client, name, http)
+  const result = (earlyEnd: SyncError | null): ProbeResult => ({ responses, requests, failed, earlyEnd })
+  for (const name of names) {
+    const prepared = prepare(name, options, responses)
+    if (!prepared) {
+      failed.push({ name, reason: 'No listed archive has an address.' })
+      continue
     }
+    const { url, accept, send } = prepared
+    const isSame = (one: Recorded): boolean => one.name === name && one.url === url && one.sent.Accept === accept
+    const stored = recorded.find((one) => isSame(one) && !isTransient(one))
     if (stored) {
       responses[name] = toProbeResponse(stored)
       continue
     }
-    requests++
-    const { recorded: response, error, endsRun } = await send()
     const isKeyGood = Object.values(responses).some(({ status }) => status === 200)
-    // A refusal after a success is about this request, and ends the run only because the client sends no more.
-    if (response && (isKeyGood || !(error instanceof KeyError))) {
+    const isFirst = Object.keys(responses).length === 0
+    const { recorded: response, error, endsRun } = await send()
+    if (response || !endsRun) requests++
+    // A refusal after a success is about this request.
+    const isRefusedItem = error instanceof KeyError && isKeyGood
+    if (response && (isRefusedItem || !(error instanceof KeyError))) {
       responses[name] = toProbeResponse(response)
       onResponse(response)
     }
     // Without any response the service is down: further requests would only wait.
-    if (error instanceof TransientError && !response && Object.keys(responses).length === 0)
-      return { responses, requests, failed, earlyEnd: new UnavailableError(error) }
-    const isRefusedItem = error instanceof KeyError && isKeyGood
-    if (error && endsRun && !(isRefusedItem && i === names.length - 1))
-      return { responses, requests, failed, earlyEnd: error }
+    if (isFirst && !response && error instanceof TransientError) return result(new UnavailableError(error))
+    // The client sends nothing after a refusal, but nothing may be left.
+    if (error && endsRun && !(isRefusedItem && name === names.at(-1))) return result(error)
     if (!response || isTransient(response))
-      failed.push({ name, reason: error?.message ?? `status ${response?.status}` })
+      failed.push({ name, reason: error?.message ?? `It has status ${response?.status}.` })
   }
-  return { responses, requests, failed, earlyEnd: null }
+  return result(null)
 }

@@ -67,6 +67,7 @@ test('probe obeys the budget of a job and records its calls, and a later run con
   expect(stopped.err).toContain('The budget of 7 calls a day is spent')
   expect(stopped.out).toMatch(/^average .* holds/m)
   expect(stopped.out).toMatch(/^sticky .* unknown/m)
+  expect(stopped.out).toContain('Sent 7 requests')
   expect(emulator.requests).toHaveLength(7)
   writeFileSync(join(folder, 'pace.yaml'), 'name: pace\npace: { perSecond: 50 }\ncatalogue: true\n')
   expect((await probe(folder, emulator, '--database', 'calls.db')).code).toBe(0)
