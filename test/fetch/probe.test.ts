@@ -235,6 +235,23 @@ describe('a service that differs from one assumption', () => {
     expect(second.names).toEqual(['average', 'news'])
   })
 
+  test('missing quarter-hours leave the assumptions about sums unknown', async () => {
+    const { url } = await deviatingService(emulator, [
+      { request: 'day', change: series(({ values }) => values.splice(1, 1)) },
+    ])
+    expect((await probe(url)).others.map(({ id, verdict }) => `${id} ${verdict}`)).toEqual(
+      ['sum-by-default', 'average', 'avg', 'mixed-resolutions'].map((id) => `${id} unknown`),
+    )
+  })
+
+  test('hourly values over a change of resolution that are no sums deviate', async () => {
+    const change = series(({ values }) => {
+      for (const value of values) value.value /= 4
+    })
+    const { url } = await deviatingService(emulator, [{ request: 'change', change }])
+    expect((await probe(url)).others).toMatchObject([{ id: 'mixed-resolutions', verdict: 'deviates' }])
+  })
+
   test('responses of another address are not used', async () => {
     const { written } = await probe((await deviatingService(emulator, [])).url)
     const other = await deviatingService(emulator, [])

@@ -89,9 +89,9 @@ function probeText(judged: readonly Judged[], { requests, failed }: ProbeResult,
     // A narrow terminal shortens the texts of the table.
     ...judged
       .filter(({ verdict }) => verdict === 'deviates')
-      .map(({ id, expected, seen, consequence }) => `${id}: expected ${expected} Seen: ${seen}.\n  → ${consequence}`),
+      .map(({ id, expected, seen, consequence }) => `${id}: ${expected}\n  Seen: ${seen}.\n  → ${consequence}`),
     ...failed.map(({ name, reason }) => `Request ${name} has no usable response: ${reason}`),
-    `${count('holds')} hold, ${count('deviates')} deviate, ${count('unknown')} are unknown. Sent ${quantity(requests, 'request')}; responses are in ${folder}.`,
+    `${count('holds')} hold, ${count('deviates')} deviate, ${count('unknown')} unknown. Sent ${quantity(requests, 'request')}; responses are in ${folder}.`,
   ].join('\n')
 }
 

@@ -35,19 +35,24 @@ const timesIn = (response: ProbeResponse): number[] => distinct(seriesIn(respons
 const geosIn = (response: ProbeResponse): number[] =>
   distinct(seriesIn(response).values.map(({ geo }) => geo ?? 0)).sort((a, b) => a - b)
 
-/** Sums numbers of values within [from, to). */
-function sumIn(response: ProbeResponse, from: number, to: number) {
-  const values = seriesIn(response).values.filter(({ at, geo }) => at >= from && at < to && (geo ?? SPAIN) === SPAIN)
-  const sum = values.reduce((total, { value }) => total + (typeof value === 'number' ? value : 0), 0)
-  return { sum, average: sum / values.length }
+/** The sum and the average of all quarter-hours within [from, to); null if one is missing or is not a number. */
+function quarters(response: ProbeResponse, from: number, to: number) {
+  const values = seriesIn(response)
+    .values.filter(({ at, geo }) => at >= from && at < to && (geo ?? SPAIN) === SPAIN)
+    .flatMap(({ value }) => (typeof value === 'number' ? [value] : []))
+  const sum = values.reduce((total, value) => total + value, 0)
+  return values.length === (to - from) / 900 ? { sum, average: sum / values.length } : null
 }
+const INCOMPLETE = unknown('request day: quarter-hours are missing')
 
 /** Judges the value of a day by the sum and the average of its quarter-hours. */
 function judgeDay(day: ProbeResponse, total: ProbeResponse, expected: 'sum' | 'average') {
-  const [{ value } = { value: undefined }] = seriesIn(total).values
-  const native = sumIn(day, DAY.from, DAY.to)
-  const seen = isNear(value, native.sum) ? 'the sum' : isNear(value, native.average) ? 'the average' : 'neither'
-  const facts = `sum ${rounded(native.sum)}, average ${rounded(native.average)}`
+  const value = seriesIn(total).values[0]?.value
+  const native = quarters(day, DAY.from, DAY.to)
+  if (!native) return INCOMPLETE
+  const { sum, average } = native
+  const seen = isNear(value, sum) ? 'the sum' : isNear(value, average) ? 'the average' : 'neither sum nor average'
+  const facts = `sum ${rounded(sum)}, average ${rounded(average)}`
   return verdict(isNear(value, native[expected]), `${seen}: ${brief(value)} (${facts})`)
 }
 
@@ -200,8 +205,10 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
       if (found?.verdict !== 'holds')
         return found ?? judgeChange(energy, WIND_CHANGE) ?? unknown('the history has one resolution by now')
       const first = seriesIn(change).values.find(({ at }) => at === DAY.from)?.value
-      const { sum } = sumIn(day, DAY.from, DAY.from + 3_600)
-      return isNear(first, sum) ? found : verdict(false, `${found.seen}: ${brief(first)}, not the sum ${rounded(sum)}`)
+      const native = quarters(day, DAY.from, DAY.from + 3_600)
+      if (!native) return INCOMPLETE
+      const seen = `${found.seen}: ${brief(first)} (sum ${rounded(native.sum)})`
+      return verdict(isNear(first, native.sum), seen)
     },
   },
   {

@@ -46,8 +46,10 @@ test('probe exits with 6 only if an assumption that matters does not hold, and n
   const faulty = await emulate({ now: NOW, faults: [{ route: 'widget', calls: [1], status: 404 }] })
   const wrong = await probe(probeFolder(), faulty)
   expect(wrong.code).toBe(6)
-  expect(wrong.out).toMatch(/^widget-by-number: .* Seen: request widget: status 404\.\n +→ Widgets by number fail\./m)
-  expect(wrong.out).toMatch(/^33 hold, 1 deviate, 0 are unknown\./m)
+  expect(wrong.out).toMatch(
+    /^widget-by-number: .*\n +Seen: request widget: status 404\.\n +→ Widgets by number fail\./m,
+  )
+  expect(wrong.out).toMatch(/^33 hold, 1 deviate, 0 unknown\./m)
   const harmless = await emulate({ now: NOW, faults: [{ route: 'documentations', status: 400 }] })
   const differs = await probe(probeFolder(), harmless, '--only', 'sticky,average')
   expect(differs.code).toBe(0)
@@ -83,7 +85,7 @@ test('probe records its calls in the default database if it exists', async () =>
   await runCommand(folder, ['sync', 'pace.yaml'], serviceAt(emulator.url, emulator.key))
   const { code, out } = await probe(folder, emulator, '--only', 'average', 'sticky')
   expect(code).toBe(0)
-  expect(out).toMatch(/^2 hold, 0 deviate, 0 are unknown\. Sent 3 requests/m)
+  expect(out).toMatch(/^2 hold, 0 deviate, 0 unknown\. Sent 3 requests/m)
   const reader = openReader(join(folder, 'data/indicator-sync.db'))
   expect(reader.get('select count(*) from _budget')).toBe(4)
   await reader.close()
