@@ -1,7 +1,14 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startRecorded } from '../src/emulator/startRecorded.ts'
+import { fetchProbe } from '../src/fetch/probe.ts'
+import { REQUEST_NAMES, type RequestName } from '../src/service/assumptions/probeRequests.ts'
+import { SERVICES } from '../src/service/services.ts'
+import { type Recorded, readRecording, writeRecorded } from '../src/util/files/recording.ts'
+import { testClient } from './fetch/testClient.ts'
 import { archivesAnswer, catalogueAnswer, newsAnswer, SERIES } from './fixtures/answers.ts'
-import { json, ON_SERVER, runJob, serve, tempStore } from './kit.ts'
-import { HAS_RECORDED, recorded } from './recorded.ts'
+import { emulate, json, ms, ON_SERVER, runJob, serve, tempFolder, tempStore } from './kit.ts'
+import { HAS_RECORDED, RECORDED_PROBE, recorded } from './recorded.ts'
+import type { Store as TestStore } from './store.ts'
 
 type SeriesAnswer = {
   readonly indicator: { readonly id: number; readonly values: readonly Record<string, unknown>[] }
@@ -28,22 +35,15 @@ interface Listings {
 /** A news item with markup in its text, in generated and recorded replies. */
 const PLAIN = 3038
 
-async function storesSeries({ body, from, to, rows, hours }: SeriesCase): Promise<void> {
-  const store = await tempStore()
-  const server = await serve((_request, response) => json(response, body))
-  const { id } = body.indicator
-  const summary = await runJob(
-    store,
-    server,
-    `series:\n  - { indicators: [${id}], window: { from: ${from}, to: ${to} } }`,
-  )
-  expect(summary.outcome).toBe('done')
+/** Expects all values of a reply in a database, and no others. */
+function expectValues(store: TestStore, { indicator: { id, values } }: SeriesAnswer): void {
   // On PostgreSQL it is a timestamp without offset.
   const local = ON_SERVER ? 'substr(at_local, 1, 19)' : 'at_local'
   const stored = store.all(
-    `select at_utc, ${local} as at_local, geo_id, geo_name, value from observations order by at_utc, geo_id`,
+    `select at_utc, ${local} as at_local, geo_id, geo_name, value from observations
+     where indicator_id = ${id} and time_trunc is null order by at_utc, geo_id`,
   )
-  const expected = body.indicator.values.map(({ tz_time, datetime, geo_id, geo_name, value }) => ({
+  const expected = values.map(({ tz_time, datetime, geo_id, geo_name, value }) => ({
     at_utc: `${String(tz_time).slice(0, 19)}Z`,
     at_local: String(datetime)
       .replace('.000', '')
@@ -55,7 +55,20 @@ async function storesSeries({ body, from, to, rows, hours }: SeriesCase): Promis
   const order = (row: { at_utc: string; geo_id: number }) => `${row.at_utc} ${row.geo_id}`
   expected.sort((a, b) => (order(a) < order(b) ? -1 : 1))
   expect(stored).toEqual(expected)
-  expect(stored).toHaveLength(rows)
+}
+
+async function storesSeries({ body, from, to, rows, hours }: SeriesCase): Promise<void> {
+  const store = await tempStore()
+  const server = await serve((_request, response) => json(response, body))
+  const { id } = body.indicator
+  const summary = await runJob(
+    store,
+    server,
+    `series:\n  - { indicators: [${id}], window: { from: ${from}, to: ${to} } }`,
+  )
+  expect(summary.outcome).toBe('done')
+  expectValues(store, body)
+  expect(store.get('select count(*) from observations')).toBe(rows)
   expect(store.get(`select count(distinct ${ON_SERVER ? 'at_utc' : 'at_local'}) from observations`)).toBe(hours)
 }
 
@@ -103,6 +116,54 @@ async function storesListings({ catalogue, news, archives }: Listings): Promise<
     { publication_dates: '["2024-01-01","2024-01-02"]' },
   ])
 }
+
+/** Syncs from a recording of the probe with a job that sends some of its requests. */
+async function storesRecording(folder: string): Promise<void> {
+  const recording = readRecording(folder)
+  const bodyOf = (name: RequestName) => JSON.parse(recording.find((one) => one.name === name)!.body.toString())
+  const server = await startRecorded(folder)
+  onTestFinished(() => server.close())
+  const store = await tempStore()
+  const day = 'window: { from: 2025-10-01, to: 2025-10-02 }'
+  const summary = await runJob(
+    store,
+    server,
+    `catalogue: true
+series:
+  - { indicators: [1001], ${day} }
+  - { indicators: [600], geoIds: [3], timeTrunc: day, timeAgg: average, ${day} }
+archives: [{ dateType: datos, ${day} }]
+archivesJson: [{ ${day} }]
+widgets: { names: [1] }`,
+  )
+  expect(summary).toMatchObject({ outcome: 'done', counts: { requests: 6, rows_rejected: 0 } })
+  expectValues(store, bodyOf('retail'))
+  expect(store.get("select value from observations where time_trunc = 'day'")).toBe(
+    bodyOf('average').indicator.values[0].value,
+  )
+  expect(store.get('select count(*) from indicator_text')).toBe(bodyOf('catalogue').indicators.length)
+  expect(store.get("select count(*) from archive_edition where kind = 'archive'")).toBe(
+    bodyOf('archives').archives.length,
+  )
+}
+
+/** Records the probe of an emulator. */
+async function recordEmulator(): Promise<string> {
+  const emulator = await emulate({ now: ms('2025-11-04T12:00:00Z') / 1000 })
+  const folder = tempFolder()
+  const client = testClient(emulator.url, { key: emulator.key, perSecond: 1e6 })
+  const onResponse = (response: Recorded): void => writeRecorded(folder, response)
+  await fetchProbe({ client, service: SERVICES.generic, names: REQUEST_NAMES, recorded: [], onResponse })
+  return folder
+}
+
+test('a sync from a recorded probe of the emulator stores all its values and lists', async () =>
+  storesRecording(await recordEmulator()))
+
+test.skipIf(RECORDED_PROBE === null)(
+  'a sync from a recorded probe of the real service stores all its values and lists',
+  () => storesRecording(RECORDED_PROBE!),
+)
 
 describe('generated replies in the format of the real service', () => {
   test.each(SERIES)('every value of $body.indicator.id on $from is stored', storesSeries)

@@ -31,7 +31,8 @@ type Write = (slots: Slots, query: ParsedQuery, world: World) => object | string
 const refusal = (status: number, message: string): EmulatedResponse => ({ status, body: { status, message } })
 /** The response for an unknown path or item. */
 export const NOT_FOUND = refusal(404, 'Not found')
-const FORBIDDEN: EmulatedResponse = { status: 403, body: { Status: 403, message: 'Forbidden' } }
+/** The response to a wrong key. */
+export const FORBIDDEN: EmulatedResponse = { status: 403, body: { Status: 403, message: 'Forbidden' } }
 
 /** The response of the gateway if the service takes too long. */
 const TIMED_OUT: EmulatedResponse = { status: 504, body: { message: 'Endpoint request timed out' } }
@@ -70,13 +71,16 @@ function isAcceptable(accept = ''): boolean {
   return versions.length === 0 || versions.includes('1') || versions.includes('2')
 }
 
+/** Whether a request has the key, bare or in quotes. */
+export const isKey = (sent: string | undefined, key: string): boolean => sent === key || sent === `"${key}"`
+
 /** Responds to a request: checks the key, then the version, the path and the parameters. */
 export function respond(
   { route, slots, search, key: sentKey, accept }: IncomingRequest,
   key: string,
   world: World,
 ): EmulatedResponse {
-  if (sentKey !== key && sentKey !== `"${key}"`) return FORBIDDEN
+  if (!isKey(sentKey, key)) return FORBIDDEN
   if (!isAcceptable(accept)) return refusal(406, `${routeOf(route).path} has no such version`)
   if (!isPath(route, slots)) return NOT_FOUND
   const query = readQuery(route, search)

@@ -8,8 +8,10 @@ import type { StatusCode } from 'hono/utils/http-status'
 import { ROUTE_NAMES, type RouteName, routeOf } from '../service/routes.ts'
 import { isDecodable } from '../util/listen.ts'
 import type { Instant } from '../util/time/instant.ts'
+import { isArchive } from './bodies/archivesBody.ts'
 import { type Faults, spoil } from './faults.ts'
-import { type EmulatedResponse, NOT_FOUND, respond } from './responses.ts'
+import { type EmulatedResponse, FORBIDDEN, isKey, NOT_FOUND, respond } from './responses.ts'
+import { STORAGE_PATH, storageResponse, storageUrl } from './storage.ts'
 import type { World } from './world/world.ts'
 
 /** A request with its response. */
@@ -123,6 +125,20 @@ export function buildEmulatorServer({ key, latencyMs, keepBodies, faults, world,
       c.env.outgoing.destroy()
       return RESPONSE_ALREADY_SENT
     })
+  for (const path of ['/archives/:id/download', '/archives/:id/download_json'])
+    app.get(path, (c) => {
+      const id = c.req.param('id') ?? ''
+      if (!isKey(c.req.header('x-api-key'), key)) return send(c, null, asText(FORBIDDEN))
+      if (!isArchive(id)) return send(c, null, asText(NOT_FOUND))
+      const location = storageUrl(c.req.header('host') ?? '', id)
+      return send(c, null, { status: 307, headers: { Location: location }, body: '' })
+    })
+  app.get(`${STORAGE_PATH}/:id`, (c) =>
+    send(c, null, {
+      ...storageResponse(c.req.param('id'), c.req.header('x-api-key')),
+      headers: { 'Content-Type': 'text/plain' },
+    }),
+  )
   app.notFound((c) => send(c, null, asText(NOT_FOUND)))
   app.onError((_error, c) => send(c, null, asText(BROKEN)))
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })

@@ -4,6 +4,7 @@ import { commandGroups } from '../../build/manText.ts'
 import { TABLE_NAMES } from '../../src/db/tables/schema.ts'
 import { FINDING_KINDS } from '../../src/findings/finding.ts'
 import { LAKE_TABLES } from '../../src/lake/lakeTables.ts'
+import { ASSUMPTIONS } from '../../src/service/assumptions/assumptions.ts'
 import { ROUTES } from '../../src/service/routes.ts'
 import { RECIPES } from '../recipes.ts'
 
@@ -55,6 +56,17 @@ describe('docs/lake.md', () => {
       expect(quotedIn(columns!)).toEqual(declared.map((column) => column.name).sort())
     }
   })
+})
+
+test('docs/first-day.md says what to do about each assumption, by whether it matters', () => {
+  const [, mattering = '', others = ''] = read('docs/first-day.md').split(
+    /^## (?:Deviations that matter|Other deviations)$/m,
+  )
+  const named = (section: string) =>
+    [...section.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, ids]) => quotedIn(ids!)).sort()
+  const ids = (matters: boolean) => ASSUMPTIONS.filter((one) => one.matters === matters).map(({ id }) => id)
+  expect(named(mattering)).toEqual(ids(true).sort())
+  expect(named(others)).toEqual(ids(false).sort())
 })
 
 test('README.md states the correct number of recipes', () => {

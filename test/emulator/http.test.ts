@@ -165,3 +165,15 @@ test('the clock can be a function, a fixed instant, or set later', async () => {
   emulator.setNow(NOW - 86_400)
   expect(await today()).toBe('2025-11-03')
 })
+
+test('a download redirects to storage under another name, which refuses the key', async () => {
+  const { emulator, ask: planned } = await open()
+  const { status, headers } = await planned('/archives/8/download?date=2025-10-01')
+  expect(status).toBe(307)
+  expect(headers.location).toMatch(/^http:\/\/localhost:\d+\/storage\/8$/)
+  expect(await raw(headers.location!, {})).toMatchObject({ status: 200, bytes: Buffer.from('A file of archive 8\n') })
+  expect((await raw(headers.location!, { 'x-api-key': emulator.key })).status).toBe(400)
+  expect((await planned('/archives/18/download_json')).status).toBe(307)
+  expect((await planned('/archives/7/download')).status).toBe(404)
+  expect((await planned('/archives/8/download', { 'x-api-key': 'f'.repeat(64) })).status).toBe(403)
+})

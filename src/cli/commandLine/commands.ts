@@ -37,6 +37,7 @@ export const COMMANDS = {
   quarantine: maintain('List or dismiss rejected rows', () => import('../commands/quarantine.ts')),
   prune: maintain('Delete old responses, or forget a deleted job', () => import('../commands/prune.ts')),
   doctor: maintain('Check settings, clock, disk, database and lock', () => import('../commands/doctor.ts')),
+  probe: maintain('Test the assumptions about the live service', () => import('../commands/probe.ts')),
   migrate: maintain('Update the schema, or copy a file to PostgreSQL', () => import('../commands/migrate.ts')),
   emulator: maintain('Serve an emulated copy of the service', () => import('../commands/emulator.ts')),
 } as const satisfies Record<string, Command>

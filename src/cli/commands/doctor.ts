@@ -13,8 +13,8 @@ import { grouped, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { formatLocal, transitions } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
+import { bad, type Diagnosis, diagnoseService, good, warn } from '../diagnosis.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
-import { bad, type Diagnosis, good, probe, warn } from '../probe.ts'
 import { readSettings, type Settings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -157,7 +157,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     ...diagnoseSettings(settings),
     ...diagnoseMachine(file, settings.service.value),
     ...(await diagnoseDatabase(file).catch(diagnoseFailure)),
-    ...(args.online ? await probe(settings) : []),
+    ...(args.online ? await diagnoseService(settings) : []),
   ]
   const lines = findings.map(
     ({ what, good, says, warns }) => `${good ? (warns ? 'WARN' : 'ok  ') : 'FIX '} ${what.padEnd(13)} ${says}`,

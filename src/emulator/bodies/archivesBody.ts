@@ -64,6 +64,8 @@ const ARCHIVES: readonly Archive[] = [
   ...archiveRows(181, 'QM', 'csv', 0, MARKET, 'REE_BalancingEnerBids'),
   ...archiveRows(187, 'M', 'zip', 9, SETTLEMENT, 'C2_PrecioFinal'),
 ]
+/** Whether an archive has this id. */
+export const isArchive = (id: string): boolean => ARCHIVES.some((archive) => String(archive.id) === id)
 /** Archives that name the first and last day that they cover. */
 const SPANNING = ['C2_liquicomun', 'COEF_KEST_MM']
 /** Archives that are listed for future days. The auctions of the month are not, though they are published. */

@@ -38,7 +38,7 @@ const diagnoseError = (error: SyncError): Diagnosis =>
   bad(error instanceof KeyError ? 'key online' : 'online', [error.message, error.hint].filter(Boolean).join(' '))
 
 /** Calls the service once, without retries, to check the connection, the key and the clock. */
-export async function probe(settings: Settings): Promise<Diagnosis[]> {
+export async function diagnoseService(settings: Settings): Promise<Diagnosis[]> {
   try {
     const access = requireService(settings)
     refuseExposed(access)
