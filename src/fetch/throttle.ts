@@ -45,7 +45,7 @@ export class AttemptError extends Error {
 }
 
 /** One HTTP request. */
-export interface CallRequest<T extends HttpResponse> extends RequestSummary {
+interface CallRequest<T extends HttpResponse> extends RequestSummary {
   readonly headers: Readonly<Record<string, string>>
   /** Limits that differ from those of the client. */
   readonly limits?: Partial<Limits>

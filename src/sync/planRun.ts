@@ -33,7 +33,7 @@ export interface PlanNotes {
   unselected: number
 }
 
-export const createNotes = (): PlanNotes => ({ skipped: new Map(), resolvedJob: null, unselected: 0 })
+const createNotes = (): PlanNotes => ({ skipped: new Map(), resolvedJob: null, unselected: 0 })
 
 /** The requests of a run. */
 export interface RunPlan {

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFolder } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
@@ -8,6 +9,7 @@ import { openServiceClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download, prepareFolder } from '../../fetch/files/download.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile, replaceArchiveRows } from '../../load/archives.ts'
+import { FileError } from '../../service/archiveLayouts.ts'
 import { refuseExposed } from '../../service/key.ts'
 import { itemKind, routesOf } from '../../service/routes.ts'
 import { readArchive } from '../../transform/readArchive.ts'
@@ -227,6 +229,13 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
   })
 }
 
+/** A file or edition that cannot be loaded, with its line if one shows the reason. */
+interface LoadFailure {
+  readonly file: string
+  readonly line: number | null
+  readonly reason: string
+}
+
 interface LoadSummary {
   rows: number
   files: number
@@ -236,7 +245,7 @@ interface LoadSummary {
   missing: number
   /** Files without a known layout. */
   unknown: string[]
-  failed: { file: string; reason: string }[]
+  failed: LoadFailure[]
 }
 
 /** Selects the editions to load, and each file once: all days of a JSON archive share the file of the latest. */
@@ -253,6 +262,37 @@ async function selectLoadable(store: Store, editions: readonly Edition[], args: 
   return fresh
 }
 
+/** Reads a downloaded file. Throws FileError if it is missing or differs from what was downloaded. */
+function readDownloaded(folder: string, { path, bytes, sha256, id }: Edition): Buffer {
+  const file = join(folder, path!)
+  const fix = `download it again: indicator-sync archives download ${id} --refresh`
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === undefined) throw new FileError(`${file} does not exist; ${fix}`)
+  const content = size === bytes ? readFileSync(file) : null
+  if (content && createHash('sha256').update(content).digest('hex') === sha256) return content
+  throw new FileError(`${file} is not the downloaded file (size or SHA-256 differs); ${fix}`)
+}
+
+/** Loads the rows of an edition, and counts them. What cannot be loaded does not stop the next edition. */
+async function loadEdition(store: Store, folder: string, edition: Edition, summary: LoadSummary): Promise<void> {
+  const { kind, id, name, date, url, sha256 } = edition
+  const label = `${name ?? id} ${date}`
+  try {
+    const bytes = readDownloaded(folder, edition)
+    const read = () => readArchive(name ?? String(id), bytes)
+    const files = await replaceArchiveRows(store, { kind, id, date, url: url!, sha256: sha256! }, read)
+    for (const { file, count, fault } of files) {
+      if (fault) summary.failed.push({ file: `${label}: ${file}`, ...fault })
+      else if (count === null) summary.unknown.push(`${label}: ${file}`)
+      else summary.files++
+      summary.rows += count ?? 0
+    }
+  } catch (error) {
+    if (error instanceof SyncError) throw error
+    summary.failed.push({ file: label, line: null, reason: error instanceof Error ? error.message : String(error) })
+  }
+}
+
 /** `archives load`: loads the rows of downloaded files with a known layout into `archive_row`. */
 async function loadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
   const database = settings.database.value
@@ -262,47 +302,35 @@ async function loadFiles(settings: Settings, args: ArchivesArgs): Promise<number
   await openReader(database).close()
   return withWriter(database, 'archives load', async (store) => {
     const editions = await findEditions(store, settings, args)
-    for (const { kind, id, name, date, url, sha256, path } of await selectLoadable(store, editions, args, summary)) {
-      const edition = `${name ?? id} ${date}`
-      let unknown: string[] = []
-      let files = 0
-      try {
-        const bytes = readFileSync(join(folder, path!))
-        // Called again if the transaction is repeated.
-        function* readRows() {
-          ;[unknown, files] = [[], 0]
-          for (const { file, rows } of readArchive(name ?? String(id), bytes)) {
-            if (rows === null) unknown.push(`${edition}: ${file}`)
-            else files++
-            yield* rows ?? []
-          }
-        }
-        summary.rows += await replaceArchiveRows(store, { kind, id, date, url: url!, sha256: sha256! }, readRows)
-        summary.files += files
-        summary.unknown.push(...unknown)
-      } catch (error) {
-        if (error instanceof SyncError) throw error
-        summary.failed.push({ file: edition, reason: error instanceof Error ? error.message : String(error) })
-      }
-    }
+    for (const edition of await selectLoadable(store, editions, args, summary))
+      await loadEdition(store, folder, edition, summary)
     printResult(args, summary, loadText(summary))
     return summary.failed.length > 0 ? EXIT.partial : EXIT.done
   })
 }
 
-/** Listed files without a known layout. */
-const MAX_UNKNOWN = 10
+/** Listed files of each kind. */
+const MAX_LISTED = 10
+
+/** The first lines of a list. */
+const listLines = (lines: readonly string[]): string[] => [
+  ...lines.slice(0, MAX_LISTED).map((line) => `- ${oneLine(line)}`),
+  ...(lines.length > MAX_LISTED ? ['- … (--json lists all)'] : []),
+]
+
+const failureText = ({ file, line, reason }: LoadFailure): string =>
+  `${file}${line === null ? '' : `, line ${line}`}: ${reason}`
 
 const loadText = ({ rows, files, stored, missing, unknown, failed }: LoadSummary): string =>
   [
     `Loaded ${quantity(rows, 'row')} of ${quantity(files, 'file')}; ${quantity(stored, 'edition')} already loaded.`,
     ...(unknown.length > 0 ? [`${quantity(unknown.length, 'file')} without a known layout, which stay files:`] : []),
-    ...unknown.slice(0, MAX_UNKNOWN).map((file) => `- ${oneLine(file)}`),
-    ...(unknown.length > MAX_UNKNOWN ? ['- … (--json lists all)'] : []),
+    ...listLines(unknown),
     ...(missing > 0
       ? [`${quantity(missing, 'edition')} not downloaded; \`indicator-sync archives download\` fetches them.`]
       : []),
-    ...failed.map(({ file, reason }) => `Cannot read ${oneLine(file)}: ${oneLine(reason)}.`),
+    ...(failed.length > 0 ? [`Cannot load ${quantity(failed.length, 'file')}:`] : []),
+    ...listLines(failed.map(failureText)),
   ].join('\n')
 
 export async function handler(args: ArchivesArgs): Promise<number> {
