@@ -215,3 +215,20 @@ test('days of a settlement across two months get their own month, unless that is
     ['2024-12-30', '2024-12-31', '2025-01-01', '2025-01-05'].map((local_date) => ({ local_date })),
   )
 })
+
+test('prices of PVPC before June 2021 have columns of their own, and hours without a price are left out', async () => {
+  const { load, rows } = await downloadedStore({
+    pvpcdesglosehorario: Buffer.from(
+      JSON.stringify({
+        PVPC: [
+          { Dia: '31/05/2021', Hora: '22-23', GEN: '141,43', NOC: '66,4', VHC: '62,1', COFGEN: '0,00012' },
+          { Dia: '31/05/2021', Hora: '23-24', GEN: '', NOC: '', VHC: '' },
+        ],
+      }),
+    ),
+  })
+  expect(JSON.parse((await load('--json')).out)).toMatchObject({ rows: 2, failed: [] })
+  expect(await rows('select hours, price_pcb, price_gen, price_noc, price_vhc from archive_pvpc')).toEqual([
+    { hours: '22-23', price_pcb: null, price_gen: 141.43, price_noc: 66.4, price_vhc: 62.1 },
+  ])
+})
