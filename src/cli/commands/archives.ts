@@ -7,11 +7,13 @@ import { readKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader, Store } from '../../db/store.ts'
 import { openServiceClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download, prepareFolder } from '../../fetch/files/download.ts'
+import { FORBIDDEN } from '../../fetch/files/links.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile, replaceArchiveRows } from '../../load/archives.ts'
 import { FileError } from '../../service/archiveLayouts.ts'
 import { refuseExposed } from '../../service/key.ts'
 import { itemKind, routesOf } from '../../service/routes.ts'
+import type { Service } from '../../service/service.ts'
 import { readArchive } from '../../transform/readArchive.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
@@ -23,6 +25,7 @@ import { localDate } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/readJobs.ts'
+import { requireGoodKey } from '../probe.ts'
 import { readSettings, requireService, type Settings } from '../settings/config.ts'
 import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
@@ -72,7 +75,25 @@ function requestedDays(args: ArchivesArgs, zone: string): { from: string | null;
   return { from: day('from'), to: day('to') }
 }
 
-/** Finds the selected editions, the latest first. Refuses kinds and names that do not exist. */
+/** How to find the archives that exist. */
+const LIST_HINT =
+  'List the stored ones: indicator-sync archives list --limit 0. If there are none, add archives: [{ window: { last: 31d } }] to a job and sync it.'
+
+/** Refuses ids and names of archives that are not stored. */
+async function refuseUnknown({ kysely }: Reader, { ids = [], name }: ArchivesArgs): Promise<void> {
+  const rows = await kysely.selectFrom('archive_publications').select(['id', 'name']).distinct().execute()
+  const stored = new Set(rows.map(({ id }) => id))
+  const unknown = ids.filter((id) => !stored.has(id))
+  const refuse = (message: string): never => {
+    throw new InputError(message, { hint: LIST_HINT, code: 'unknown-archive' })
+  }
+  if (unknown.length > 0) refuse(`No stored archive has the id ${unknown.join(', ')}.`)
+  const names = [...new Set(rows.map((row) => row.name ?? ''))]
+  if (name !== undefined && !names.includes(name))
+    refuse(`No stored archive is named ${JSON.stringify(name)}.${didYouMean(name, names)}`)
+}
+
+/** Finds the selected editions, the latest first. Refuses kinds, ids and names that do not exist. */
 async function findEditions(db: Reader, { service: { value: service } }: Settings, args: ArchivesArgs) {
   const { kysely } = db
   const { kind, ids = [], name } = args
@@ -83,15 +104,7 @@ async function findEditions(db: Reader, { service: { value: service } }: Setting
       `--kind ${JSON.stringify(kind)} is not valid; expected one of: ${kinds.join(', ')}.${didYouMean(kind, kinds)}`,
       { code: 'usage' },
     )
-  if (name !== undefined) {
-    const rows = await kysely.selectFrom('archive_publications').select('name').distinct().execute()
-    const names = rows.map((row) => row.name ?? '')
-    if (!names.includes(name))
-      throw new InputError(`No stored archive is named ${JSON.stringify(name)}.${didYouMean(name, names)}`, {
-        hint: 'List the stored ones: indicator-sync archives list',
-        code: 'unknown-archive',
-      })
-  }
+  if (ids.length > 0 || name !== undefined) await refuseUnknown(db, args)
   const { from, to } = requestedDays(args, service.timeZone)
   return kysely
     .selectFrom('archive_publications')
@@ -135,6 +148,7 @@ async function downloadEditions(
   editions: readonly Edition[],
   args: ArchivesArgs,
   options: DownloadOptions,
+  service: Service,
   emit: EmitEvent,
 ) {
   const failed: { url: string; reason: string }[] = []
@@ -144,12 +158,12 @@ async function downloadEditions(
   )
   const selected = (args.limit > 0 ? missing.slice(0, args.limit) : missing).map(([url]) => url)
   const summary = { files: 0, bytes: 0, stored: urls.size - missing.length, failed }
+  let isKeyGood = false
   for (const url of selected) {
     const began = performance.now()
     try {
       const file = await download(url, {
         ...options,
-        keyIsGood: summary.files > 0,
         onRetry: ({ error: { code, message: reason }, response }, attempt) => {
           const status = response?.status ?? null
           emit('request.retried', {
@@ -167,6 +181,8 @@ async function downloadEditions(
         const { message: reason, code } = file
         failed.push({ url, reason })
         emit('download.failed', { url, code, reason })
+        if (code === FORBIDDEN && !isKeyGood) await requireGoodKey(options.client, service)
+        isKeyGood ||= code === FORBIDDEN
         continue
       }
       await recordFile(store, { url, ...file }, Date.now())
@@ -213,7 +229,7 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
       const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
       const editions = await findEditions(store, settings, args)
       await prepareFolder(folder)
-      const { earlyEnd, ...summary } = await downloadEditions(store, editions, args, options, emit)
+      const { earlyEnd, ...summary } = await downloadEditions(store, editions, args, options, service, emit)
       const { files, bytes, stored, failed } = summary
       printResult(
         args,
