@@ -46,7 +46,7 @@ function buildProbe(service: Service): ApiRequest | null {
   return buildRequest(service, service.probe, { ...Object.fromEntries(params), locale: service.locales[0] })
 }
 
-/** Asks the service whether it accepts the key, with one call. Throws KeyError or the error that ends the run. */
+/** Checks with one call whether the service accepts the key. Throws KeyError, or another error that ends the run. */
 export async function requireGoodKey(client: Client, service: Service): Promise<void> {
   const request = buildProbe(service)
   const reply = request && (await client.get(request, { mayRetry: () => false }))

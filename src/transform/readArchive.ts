@@ -14,14 +14,15 @@ export interface ArchiveFile {
   readonly fault?: { readonly line: number | null; readonly reason: string }
 }
 
-/** Limits of an archive. A settlement has 50 MB in several hundred files of at most 3,000 lines, compressed to a tenth. */
-const MAX_BYTES = 500_000_000
+/** Limits of an archive. A settlement has 30 MB in several hundred files of at most 3,000 lines, compressed to a tenth. */
+const MAX_BYTES = 200_000_000
 const MAX_FILE_BYTES = 32_000_000
 const MAX_RATIO = 500
 /** A smaller file is never refused for its ratio. */
 const HARMLESS_BYTES = 1_000_000
-const MAX_ROWS = 3_000_000
-const MAX_LINES = 200_000
+const MAX_ROWS = 2_000_000
+/** Of a text, or rows of JSON. */
+const MAX_LINES = 100_000
 const MAX_LINE_BYTES = 10_000
 const MAX_NAME_LENGTH = 200
 

@@ -37,7 +37,7 @@ import { resolveRange } from '../times.ts'
 
 export const positionals = {
   action: { type: 'string', choices: ['list', 'download', 'load'], demandOption: true, describe: 'Action' },
-  ids: { type: 'number', array: true, describe: 'Ids of archives; default: all' },
+  ids: { type: 'number', array: true, describe: 'Ids of archives, as listed by archives list; default: all' },
 } as const
 export const flags = {
   ...DATABASE_FLAG,
@@ -52,7 +52,7 @@ export const flags = {
     type: 'string',
     array: true,
     nargs: 1,
-    describe: 'Follow links to this host too (never sends the key)',
+    describe: 'Follow links to this host, also in a private network (never sends the key)',
   },
   job: { type: 'string', describe: 'Use pace and call budget of this job file' },
   ...JSON_FLAG,
