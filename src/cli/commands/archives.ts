@@ -52,7 +52,7 @@ export const flags = {
     type: 'string',
     array: true,
     nargs: 1,
-    describe: 'Follow links to this host, also in a private network (never sends the key)',
+    describe: 'Follow links to this host, even private (without key)',
   },
   job: { type: 'string', describe: 'Use pace and call budget of this job file' },
   ...JSON_FLAG,
