@@ -20,7 +20,8 @@ async function downloadedStore(files: Readonly<Record<string, Uint8Array>>) {
     const { url } = await edition.orderBy('date').limit(1).executeTakeFirstOrThrow()
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const row = { url: url!, path: name, sha256, bytes: bytes.length, fetched_at: '2025-11-04T12:00:00.000Z' }
-    await store.kysely.insertInto('archive_file').orReplace().values(row).execute()
+    const insert = store.kysely.insertInto('archive_file').values(row)
+    await insert.onConflict((conflict) => conflict.column('url').doUpdateSet(row)).execute()
   }
   for (const [name, bytes] of Object.entries(files)) await put(name, bytes)
   const run = (...args: string[]) => runCommand(tempFolder(), [...args, '--database', store.address])
