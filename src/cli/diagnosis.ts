@@ -1,7 +1,8 @@
-import { openClient } from '../fetch/client.ts'
+import { type Client, openClient } from '../fetch/client.ts'
 import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../service/key.ts'
-import { buildRequest, type LastResponse } from '../service/request.ts'
+import { type ApiRequest, buildRequest, type LastResponse } from '../service/request.ts'
+import type { Service } from '../service/service.ts'
 import { KeyError, SyncError } from '../util/errors.ts'
 import { version } from '../util/package.ts'
 import { requireService, type Settings } from './settings/config.ts'
@@ -37,16 +38,29 @@ function diagnoseClock({ headers }: LastResponse): Diagnosis[] {
 const diagnoseError = (error: SyncError): Diagnosis =>
   bad(error instanceof KeyError ? 'key online' : 'online', [error.message, error.hint].filter(Boolean).join(' '))
 
+/** The request that shows whether a service can be reached; null if it declares none. */
+function buildProbe(service: Service): ApiRequest | null {
+  if (service.probe === null) return null
+  const slots = Object.entries(service.routes[service.probe]!.slots)
+  const params = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
+  return buildRequest(service, service.probe, { ...Object.fromEntries(params), locale: service.locales[0] })
+}
+
+/** Checks with one call whether the service accepts the key. Throws KeyError, or another error that ends the run. */
+export async function requireGoodKey(client: Client, service: Service): Promise<void> {
+  const request = buildProbe(service)
+  const reply = request && (await client.get(request, { mayRetry: () => false }))
+  if (reply && 'error' in reply && reply.endsRun) throw reply.error
+}
+
 /** Calls the service once, without retries, to check the connection, the key and the clock. */
 export async function diagnoseService(settings: Settings): Promise<Diagnosis[]> {
   try {
     const access = requireService(settings)
     refuseExposed(access)
     const { service } = access
-    if (service.probe === null) return [good('online', `not called: ${service.name} declares no route for a test call`)]
-    const slots = Object.entries(service.routes[service.probe]!.slots)
-    const params = slots.map(([name, kind]) => [name, kind.kind === 'choice' ? kind.values[0] : undefined])
-    const request = buildRequest(service, service.probe, { ...Object.fromEntries(params), locale: service.locales[0] })
+    const request = buildProbe(service)
+    if (request === null) return [good('online', `not called: ${service.name} declares no route for a test call`)]
     const client = openClient({
       ...access,
       limits: { timeoutMs: TIMEOUT_MS, totalMs: TIMEOUT_MS },

@@ -9,11 +9,13 @@ export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
 export const SQLITE_MIGRATIONS: Migrations = {
   '0001_schema': () => import('../../migrations/0001_schema.ts'),
   '0002_judgement': () => import('../../migrations/0002_judgement.ts'),
+  '0003_archives': () => import('../../migrations/0003_archives.ts'),
 }
 
 export const POSTGRES_MIGRATIONS: Migrations = {
   '0001_schema': () => import('../../migrations/postgres/0001_schema.ts'),
   '0002_judgement': () => import('../../migrations/postgres/0002_judgement.ts'),
+  '0003_archives': () => import('../../migrations/postgres/0003_archives.ts'),
 }
 
 /** The number of the schema that a migration makes. */

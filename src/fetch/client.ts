@@ -5,6 +5,7 @@ import type { Service } from '../service/service.ts'
 import { OversizedError, SignalError, SyncError, TooLargeError } from '../util/errors.ts'
 import { createRedactor } from '../util/redact.ts'
 import { type AttemptFailure, classifyResponse } from './classify.ts'
+import { lookupPublic } from './files/publicLookup.ts'
 import { createHostRecords, type HostContext } from './hosts.ts'
 import {
   createAgent,
@@ -80,7 +81,9 @@ export function openClient(options: ClientOptions): Client {
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
   const dispatcher = createAgent(limits, concurrency, signal)
-  const { call, clear } = createThrottle({ ...options, baseUrl }, { dispatcher, limits, redactor, signal })
+  const publicDispatcher = createAgent(limits, concurrency, signal, lookupPublic)
+  const sending = { dispatcher, publicDispatcher, limits, redactor, signal }
+  const { call, clear } = createThrottle({ ...options, baseUrl }, sending)
 
   const headers: Client['headers'] = (withKey) => ({
     'Accept-Encoding': 'br, gzip',
@@ -161,7 +164,7 @@ export function openClient(options: ClientOptions): Client {
   const close = async (): Promise<void> => {
     options.pacer.close?.()
     clear()
-    await dispatcher.destroy()
+    await Promise.all([dispatcher.destroy(), publicDispatcher.destroy()])
   }
 
   return { baseUrl, headers, get, retry, call, close }

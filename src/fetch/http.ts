@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { HttpResponse } from '../service/request.ts'
 import type { Redactor } from '../util/redact.ts'
@@ -24,13 +24,17 @@ const CONNECT_MS = 10_000
 /** The part of an error's body that is read: the reason is at its beginning. */
 const ERROR_BODY_BYTES = 64 * 1024
 
-/** Creates connections that stay open between requests. It never follows redirects, so that only one host gets the key. */
+/**
+ * Creates connections that stay open between requests. It never follows redirects, so that only one host gets the key. `lookup`
+ * resolves names; default: as Node does.
+ */
 export function createAgent(
   { timeoutMs }: Pick<Limits, 'timeoutMs'>,
   connections: number,
   signal: AbortSignal,
+  lookup?: LookupFunction,
 ): Dispatcher {
-  const connect = buildConnector({ timeout: Math.min(timeoutMs, CONNECT_MS) })
+  const connect = buildConnector({ timeout: Math.min(timeoutMs, CONNECT_MS), ...(lookup && { lookup }) })
   return new Agent({
     connections,
     // A connection in the making carries no request, so it ends with the run, even during the handshake.

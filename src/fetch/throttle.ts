@@ -48,6 +48,8 @@ export class AttemptError extends Error {
 /** One HTTP request. */
 interface CallRequest<T extends HttpResponse> extends RequestSummary {
   readonly headers: Readonly<Record<string, string>>
+  /** Whether a name that resolves into a private network is refused. Default: no. */
+  readonly isPublicOnly?: boolean
   /** Limits that differ from those of the client. */
   readonly limits?: Partial<Limits>
   /** Reads the body. */
@@ -61,8 +63,14 @@ interface CallRequest<T extends HttpResponse> extends RequestSummary {
 /** Sends one HTTP request as soon as it may start. Throws its failure, or the error that ends the run. */
 export type Call = <T extends HttpResponse>(request: CallRequest<T>) => Promise<T>
 
-/** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. `sending`: what all calls share. */
-export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptions, 'url' | 'headers'>) {
+/** What all calls share. */
+interface SharedOptions extends Omit<SendOptions, 'url' | 'headers'> {
+  /** The connections of calls with `isPublicOnly`. */
+  readonly publicDispatcher: SendOptions['dispatcher']
+}
+
+/** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. */
+export function createThrottle(options: ThrottleOptions, sending: SharedOptions) {
   const { baseUrl, pacer, hosts, concurrency, signal, onGivenUp, onPause } = options
   const { breaker: breakerOptions = BREAKER } = options
   // Starts at one, so that a wrong key costs one call. A success adds one, a failure halves it.
@@ -77,9 +85,10 @@ export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptio
   /** The error that ended the run: nothing more is sent. */
   let ended: SyncError | undefined
 
-  const call: Call = ({ route, url, headers, read, classify, onSend, ...over }) => {
+  const call: Call = ({ route, url, headers, read, classify, onSend, isPublicOnly = false, ...over }) => {
     const { host, protocol } = new URL(url)
     const summary = { route, url }
+    const dispatcher = isPublicOnly ? sending.publicDispatcher : sending.dispatcher
     const limits = { ...sending.limits, ...over.limits }
     return queue.add(async () => {
       try {
@@ -88,7 +97,7 @@ export function createThrottle(options: ThrottleOptions, sending: Omit<SendOptio
         if (!ended) await pacer.take(host, signal)
         if (ended) throw ended
         onSend?.()
-        const response = await send({ ...sending, url, headers, limits }, read).catch((error) =>
+        const response = await send({ ...sending, dispatcher, url, headers, limits }, read).catch((error) =>
           handleFailure(summary, toFailure(error, summary)),
         )
         // The dates of a service are compared with the system clock.

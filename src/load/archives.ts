@@ -39,34 +39,44 @@ interface Edition {
 
 const ROWS_A_STATEMENT = 1_000
 
+/** A file of an archive: its rows, or why it cannot be loaded, or neither. */
+interface ReadFile {
+  readonly file: string
+  readonly rows?: readonly ArchiveRow[]
+  readonly fault?: { readonly line: number | null; readonly reason: string }
+}
+
+/** What was loaded of a file. */
+interface LoadedFile extends Omit<ReadFile, 'rows'> {
+  /** The number of rows; null without a known layout. */
+  readonly count: number | null
+}
+
 /**
- * Replaces the rows of an edition in one transaction, and records the hash of its file. Without rows it records none, so that the
- * next load reports the file again.
+ * Replaces the rows of an edition in one transaction, and records the hash of its file. Without rows, or if a file cannot be loaded,
+ * it records none, so that the next load reports the file again. `read` is called again if the transaction is repeated.
  */
 export const replaceArchiveRows = (
   store: Store,
   { url, sha256, ...edition }: Edition,
-  rows: () => Iterable<ArchiveRow>,
-): Promise<number> =>
+  read: () => AsyncIterable<ReadFile>,
+): Promise<readonly LoadedFile[]> =>
   store.write(async (tx) => {
     const { kind, id, date } = edition
     await tx.deleteFrom('archive_row').where('kind', '=', kind).where('id', '=', id).where('date', '=', date).execute()
-    let count = 0
-    let batch: (ArchiveRow & typeof edition)[] = []
-    const insert = async () => {
-      if (batch.length > 0) await tx.insertInto('archive_row').values(batch).execute()
-      batch = []
+    const files: LoadedFile[] = []
+    for await (const { rows, ...file } of read()) {
+      files.push({ ...file, count: rows?.length ?? null })
+      for (let i = 0; i < (rows?.length ?? 0); i += ROWS_A_STATEMENT) {
+        const batch = rows!.slice(i, i + ROWS_A_STATEMENT).map((row) => ({ kind, id, date, ...row }))
+        await tx.insertInto('archive_row').values(batch).execute()
+      }
     }
-    for (const row of rows()) {
-      batch.push({ kind, id, date, ...row })
-      count++
-      if (batch.length === ROWS_A_STATEMENT) await insert()
-    }
-    await insert()
+    const isComplete = files.every(({ fault }) => !fault) && files.some(({ count }) => count)
     await tx
       .updateTable('archive_file')
-      .set({ loaded_sha256: count > 0 ? sha256 : null })
+      .set({ loaded_sha256: isComplete ? sha256 : null })
       .where('url', '=', url)
       .execute()
-    return count
+    return files
   })

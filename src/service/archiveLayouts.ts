@@ -1,23 +1,54 @@
+import { brief, isObject } from '../util/json.ts'
 import { isDate } from '../util/time/instant.ts'
 
 /** A known layout of archive files, whose lines become rows of `archive_row`. */
-export interface ArchiveLayout {
+interface Layout {
   /** The name in `archive_row.layout`. The view of its rows is `archive_` and this name. */
   readonly name: string
-  /** JSON: the key of the list of rows, and the keys of the first cells for `accepts`. */
-  readonly root?: string
-  readonly keys?: readonly string[]
-  /** Text with semicolons: the names of its files, and the number of lines before the rows. */
-  readonly files?: RegExp
-  readonly headLines?: number
-  /** Whether the view can read the cells of a row. `file`: the name of its file. */
-  readonly accepts: (cells: readonly unknown[], file: string) => boolean
+}
+
+/** JSON with a list of rows. */
+export interface JsonLayout extends Layout {
+  /** The key of the list. */
+  readonly root: string
+  /** Why the view cannot read a row; null if it can. */
+  readonly findFault: (row: unknown) => string | null
+}
+
+/** A line of a text, or a row of JSON, with its number from 1. */
+interface Line {
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+/** Why a file of a known layout cannot be loaded, with the first line that shows it. */
+export class FileError extends Error {
+  readonly line: number | null
+  constructor(reason: string, line: number | null = null) {
+    super(reason)
+    this.line = line
+  }
+}
+
+/** Lines of cells with semicolons between them. Empty cells at the end are removed. */
+export interface TextLayout extends Layout {
+  /** The names of its files. */
+  readonly files: RegExp
+  /** The number of lines before the rows. */
+  readonly headLines: number
+  /** The line after the last row. Some files lack it. */
+  readonly endLine: string
+  /** Whether the first row of a file shows that it has this layout. */
+  readonly isLike: (cells: readonly string[]) => boolean
+  /** Returns the lines as the view reads them. Throws FileError if it cannot. `file`: the name of the file. */
+  readonly check: (lines: readonly Line[], file: string) => readonly Line[]
 }
 
 const isText = (form: RegExp) => (cell: unknown) => typeof cell === 'string' && form.test(cell.trim())
-const isNumber = isText(/^-?\d{1,20}(?:[.,]\d{1,20})?$/)
 const isNumberOrEmpty = isText(/^(?:-?\d{1,20}(?:[.,]\d{1,20})?)?$/)
 const isPeriod = isText(/^\d{1,2}$/)
+/** What a number may become if a file is damaged. A text in its place shows another layout. */
+const isLikeNumber = isText(/^[-+\d.,e]*$/i)
 
 const isDayForm = isText(/^\d{2}\/\d{2}\/\d{4}$/)
 /** Whether a cell with the form of a day, `31/01/2024`, is a date that exists. */
@@ -57,31 +88,97 @@ function isDayOfRange(cell: unknown, file: string): boolean {
   )
 }
 
+const isWeekdayForm = isText(/^[LMXJVSD] ?\d{1,2}$/)
+
+/** The first cell of a list that a test refuses, in words; null if there is none. */
+function findWrong(cells: readonly unknown[], isRight: (cell: unknown) => boolean, what: string): string | null {
+  const wrong = cells.find((cell) => !isRight(cell))
+  return wrong === undefined ? null : `${brief(wrong)} is not ${what}`
+}
+
+/** Prices of the single tariff since June 2021, and of the tariffs 2.0A, 2.0DHA and 2.0DHS before. */
+const PVPC_PRICES = ['PCB', 'CYM', 'GEN', 'NOC', 'VHC']
+const MAX_KEY_LENGTH = 100
+
+/** Why the view of PVPC cannot read a row. */
+function findPvpcFault(row: unknown): string | null {
+  if (!isObject(row)) return `${brief(row)} is not an object`
+  const { Dia: day, Hora: hours, ...prices } = row
+  if (!isExistingDay(day)) return `Dia ${brief(day)} is not a day`
+  if (!isText(/^\d{2}-\d{2}$/)(hours)) return `Hora ${brief(hours)} is not an hour`
+  if (!PVPC_PRICES.some((key) => key in prices)) return `it has none of the prices ${PVPC_PRICES.join(', ')}`
+  const isKey = (key: unknown): boolean => String(key).length <= MAX_KEY_LENGTH && /^\w+$/.test(String(key))
+  return (
+    findWrong(Object.keys(prices), isKey, 'a valid key') ?? findWrong(Object.values(prices), isNumberOrEmpty, 'a price')
+  )
+}
+
+/** Hours of a day in a file of days: the longest day has 25. */
+const MAX_HOURS = 25
+
+/** Whether a row is a day, `01/01/2024;1;4;81.3`: a quarter of an hour, or without the quarter an hour. */
+const isLong = ([day]: readonly string[]): boolean => isDayForm(day)
+
+/** Whether a row is a period of a day, or a day of hours, `L 01;81.3;…`. */
+const isLikeSettlement = (cells: readonly string[]): boolean =>
+  cells.slice(1).every(isLikeNumber) &&
+  (isLong(cells) ? [3, 4].includes(cells.length) : isWeekdayForm(cells[0]) && cells.length <= MAX_HOURS + 1)
+
+/** Why the view cannot read a period of a day. `width`: the cells of each line of the file. */
+function findPeriodFault([day, ...values]: readonly string[], width: number): string | null {
+  if (!isExistingDay(day)) return `${brief(day)} is not a day`
+  if (values.length !== width - 1) return `it has ${values.length + 1} cells instead of ${width}`
+  return (
+    findWrong(values.slice(0, -1), isPeriod, 'an hour or quarter') ??
+    findWrong(values.slice(-1), isNumberOrEmpty, 'a number')
+  )
+}
+
+/** Why the view cannot read a day of hours. */
+function findDayFault([day, ...values]: readonly string[], file: string): string | null {
+  if (!isDayOfRange(day, file)) return `${brief(day)} is not a day of the file`
+  if (values.length > MAX_HOURS) return `it has ${values.length} values instead of ${MAX_HOURS}`
+  return findWrong(values, isNumberOrEmpty, 'a number')
+}
+
+/** Checks the lines of a settlement. A period without a value gets an empty cell: without it, its quarter would be its value. */
+function checkSettlement(lines: readonly Line[], file: string): readonly Line[] {
+  const isQuarters = lines.some(({ cells }) => isLong(cells) && cells.length > 3)
+  const width = isQuarters ? 4 : 3
+  const keys = new Set<string>()
+  return lines.map(({ line, cells: received }) => {
+    const isPeriodOfDay = isLong(received)
+    const cells = isPeriodOfDay && received.length === width - 1 ? [...received, ''] : received
+    const key = cells.slice(0, isPeriodOfDay ? width - 1 : 1).join(' ')
+    const reason = isPeriodOfDay ? findPeriodFault(cells, width) : findDayFault(cells, file)
+    if (reason !== null) throw new FileError(reason, line)
+    if (keys.has(key)) throw new FileError(`${brief(key)} is repeated`, line)
+    keys.add(key)
+    return { line, cells }
+  })
+}
+
 /**
  * The known layouts of e·sios. The operator documents none; several public clients read PVPC, and one reads settlement. I90 files
  * are workbooks (XLS) in a ZIP.
  */
-export const ARCHIVE_LAYOUTS: readonly ArchiveLayout[] = [
+export const JSON_LAYOUTS: readonly JsonLayout[] = [
   {
     // Archive 70 as JSON: `{ PVPC: [{ Dia: "01/06/2021", Hora: "00-01", PCB: "116,33", CYM: "116,33", … }] }` in €/MWh.
     name: 'pvpc',
     root: 'PVPC',
-    keys: ['Dia', 'Hora'],
-    accepts: ([day, hours, ...prices]) =>
-      isExistingDay(day) && isText(/^\d{2}-\d{2}$/)(hours) && prices.every(isNumberOrEmpty),
+    findFault: findPvpcFault,
   },
+]
+
+export const TEXT_LAYOUTS: readonly TextLayout[] = [
   {
     // Files of `C2_liquicomun` (`A1` to `C7`): `C2_prdvsuqh_20240101_20240131`.
     name: 'settlement',
     files: /^[AC]\d_[A-Za-z0-9]+_\d{8}_\d{8}$/,
     headLines: 2,
-    // `01/01/2024;1;4;81.3;` is a quarter of an hour, without the quarter an hour; `L 01;81.3;…` is a day of hours.
-    accepts: ([day, ...values], file) =>
-      isDayForm(day)
-        ? isExistingDay(day) &&
-          [2, 3].includes(values.length) &&
-          values.slice(0, -1).every(isPeriod) &&
-          isNumber(values.at(-1))
-        : isDayOfRange(day, file) && values.length <= 25 && values.every(isNumberOrEmpty),
+    endLine: '*',
+    isLike: isLikeSettlement,
+    check: checkSettlement,
   },
 ]

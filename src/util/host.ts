@@ -1,3 +1,5 @@
+import { BlockList, isIP } from 'node:net'
+
 /** Whether an address is on this machine, so that requests cross no network. */
 export function isHere(address: string | URL): boolean {
   const { hostname } = new URL(address)
@@ -6,14 +8,49 @@ export function isHere(address: string | URL): boolean {
   )
 }
 
-/** Whether an address is on this machine or in a private network, judged by the address alone. */
+/** Networks of IPv4 that no public host has, with the length of their prefix. */
+const INSIDE_IPV4: readonly (readonly [network: string, prefix: number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+]
+/** The same for IPv6, and prefixes that lead to an IPv4 address: mapped, Teredo, 6to4 and local NAT64. */
+const INSIDE_IPV6: typeof INSIDE_IPV4 = [
+  ['::', 96],
+  ['::ffff:0:0', 96],
+  ['64:ff9b:1::', 48],
+  ['2001::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+]
+
+// Apart, because a list compares IPv4 with mapped IPv6.
+const [INSIDE_4, INSIDE_6] = [new BlockList(), new BlockList()]
+for (const [network, prefix] of INSIDE_IPV6) INSIDE_6.addSubnet(network, prefix, 'ipv6')
+for (const [network, prefix] of INSIDE_IPV4) {
+  INSIDE_4.addSubnet(network, prefix, 'ipv4')
+  // NAT64 leads to public IPv4 addresses, too.
+  INSIDE_6.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6')
+}
+
+/** Whether an IP address is on this machine or in a private network, or leads there. */
+export const isInsideAddress = (ip: string): boolean =>
+  isIP(ip) === 6 ? INSIDE_6.check(ip, 'ipv6') : INSIDE_4.check(ip, 'ipv4')
+
+/** Whether an address is on this machine or in a private network, judged by its spelling alone. */
 export function isInside(address: string | URL): boolean {
-  const { hostname } = new URL(address)
-  return (
-    isHere(address) ||
-    /^(0|10|127|169\.254|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(hostname) ||
-    /^\[(::|f[cd]|fe[89ab]|::ffff:)/i.test(hostname)
-  )
+  const host = new URL(address).hostname.replace(/^\[(.*)\]$/, '$1')
+  return isIP(host) === 0 ? isHere(address) : isInsideAddress(host)
 }
 
 /** Whether a process with this id runs on this machine. */

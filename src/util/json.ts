@@ -15,12 +15,17 @@ const isDeeper = (value: unknown, left = MAX_DEPTH): boolean =>
   typeof value === 'object' &&
   (left === 0 || Object.values(value).some((inner) => isDeeper(inner, left - 1)))
 
+/** Throws RangeError if a value is nested too deeply. */
+export function refuseDeep(value: unknown): void {
+  if (isDeeper(value)) throw new RangeError(`nested more than ${MAX_DEPTH} levels deep`)
+}
+
 /**
  * JSON with the keys of every object in order, so that equal values are equal texts. `undefined` fields vanish. Throws RangeError
  * if a value is nested too deeply.
  */
 export function canonical(value: unknown): string {
-  if (isDeeper(value)) throw new RangeError(`nested more than ${MAX_DEPTH} levels deep`)
+  refuseDeep(value)
   return JSON.stringify(value, (_key, inner: unknown) =>
     isObject(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))

@@ -146,7 +146,7 @@ export function scenarios(held: string, url: string): Record<string, Scenario> {
         writeFileSync(join(folder, 'pace.yaml'), 'name: pace\npace: { perSecond: 50 }\ncatalogue: true\n')
       },
       args: (folder) => [
-        ...['archives', 'download', '40', '47', '--job', join(folder, 'pace.yaml'), '--base-url', url],
+        ...['archives', 'download', '40', '--job', join(folder, 'pace.yaml'), '--base-url', url],
         ...['--api-key-file', join(folder, 'key'), '--limit', '0', ...common(folder)],
       ],
       result: (folder) => [names(folder), files(join(folder, 'archives'))],

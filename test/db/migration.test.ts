@@ -2,6 +2,7 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { SCHEMA_VERSION } from '../../src/db/sqlite/schema.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import { ensureJudged } from '../../src/load/spans/recordSpans.ts'
 import { judgeStored } from '../../src/load/timelines/judgeStored.ts'
@@ -11,6 +12,7 @@ import { writeSchemaOne } from '../fixtures/schemaOne.ts'
 import { fileFolder, ms, tempFolder, tempStore } from '../kit.ts'
 import { openReader, openStore, openWriter } from '../store.ts'
 import * as rows from './schemaOneRows.ts'
+import { EXPECTED_PRICES, PRICES, toSchemaTwo } from './schemaTwo.ts'
 
 /** Just after the last run of the fixture. */
 const NOW = ms('2025-11-05T12:02:00Z')
@@ -148,4 +150,19 @@ test('the judgement of an earlier database continues where it was interrupted', 
   await store.close()
   expect(await migrate(file)).toBe((await migrate(whole)) - 1)
   for (const query of [rows.CADENCES, rows.ABSENCES]) expect(listsOf(file, query)).toEqual(listsOf(whole, query))
+})
+
+test('a database of schema 2 gets the prices of PVPC before June 2021, and keeps the views of other programs', async () => {
+  const file = join(tempFolder(), 'two.db')
+  await (await openWriter(file, 'migrate')).close()
+  const db = new SQLite(file)
+  for (const statement of toSchemaTwo('sqlite')) db.exec(statement)
+  db.pragma('user_version = 2')
+  db.close()
+  await (await openWriter(file, 'migrate')).close()
+  expect(rowsOf(file, PRICES)).toEqual(EXPECTED_PRICES)
+  expect(rowsOf(file, 'select * from of_mine')).toHaveLength(2)
+  expect(rowsOf(file, 'pragma user_version')).toEqual([{ user_version: SCHEMA_VERSION }])
+  const names = rowsOf(file, "select column_name from data_dictionary where object = 'archive_pvpc'")
+  expect(names).toContainEqual({ column_name: 'price_gen' })
 })

@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import dns from 'node:dns'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Downloaded, type DownloadOptions, download, prepareFolder } from '../../src/fetch/files/download.ts'
-import { resolveLink } from '../../src/fetch/files/links.ts'
+import { resolveLink, resolveRedirect } from '../../src/fetch/files/links.ts'
+import { lookupPublic } from '../../src/fetch/files/publicLookup.ts'
 import { SyncError, TransientError } from '../../src/util/errors.ts'
 import { partFileName } from '../../src/util/files/partFiles.ts'
 import { type Script, serve, tempFolder } from '../kit.ts'
@@ -96,6 +99,20 @@ describe('an archive file', () => {
     ],
     ['json', '{"Status":200,"message":"No"}', /"No" instead of a file/],
     ['application/zip', '', /is empty/],
+    ['application/zip', '<!DOCTYPE html><p>Maintenance</p>', /a web page instead of a file/],
+    [
+      'text/plain',
+      '\ufeff\n<?xml version="1.0"?><!-- a --><!-- b -->\n<HTML lang="es">',
+      /a web page instead of a file/,
+    ],
+    [
+      'application/octet-stream',
+      '<?xml version="1.0"?>\n<Error><Code>NoSuchKey</Code></Error>',
+      /an error instead of a/,
+    ],
+    ['application/zip', '{"error":{"code":404,"text":"not found"}}', /\{"code":404,"text":"not found"\} instead of a/],
+    ['text/plain', '{"errors":[{"title":"no"}],"Status":"500"}', /instead of a file/],
+    ['application/zip', `{"message":"${'long '.repeat(2_000)}","status":500}`, /"long long .* instead of a file/],
   ])('a %s response in place of a file is refused: %s', async (type, body, why) => {
     const { options } = await setUp((_, response, call) => {
       response.writeHead(200, call === 1 ? { 'Content-Type': type, ETag: '"1"' } : { 'Content-Type': 'text/csv' })
@@ -104,6 +121,12 @@ describe('an archive file', () => {
     expect(await download('/archives/1/download', options)).toMatchObject({ message: expect.stringMatching(why) })
     expect(files(options.folder)).toEqual([])
     expect(await fileOf('/archives/1/download', options)).toMatchObject({ sha256: SUM })
+  })
+
+  test('many comments before a text do not slow its check', async () => {
+    const text = `${'<!-- -->'.repeat(7_000)}<data>`
+    const { options } = await setUp((_, response) => response.end(text))
+    expect(await fileOf('/archives/1/download', options)).toMatchObject({ bytes: text.length })
   })
 
   test('a JSON file is accepted, even with a message field', async () => {
@@ -214,6 +237,78 @@ describe('an archive file', () => {
     const { options } = await setUp(script)
     await expect(download('/x', options)).resolves.toMatchObject({ message: expect.stringMatching(message) })
     if (existsSync(options.folder)) expect(files(options.folder)).toEqual([])
+  })
+
+  describe('a redirect to a name', () => {
+    /** Replaces the resolver of names. */
+    function replaceResolver(lists: Readonly<Record<string, readonly string[]>>): void {
+      const found = (name: string) => lists[name]!.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+      const lookup = (name: string, _: object, done: (error: null, all: object[]) => void) => done(null, found(name))
+      const spy = vi.spyOn(dns, 'lookup').mockImplementation(lookup as unknown as typeof dns.lookup)
+      onTestFinished(() => spy.mockRestore())
+    }
+
+    /** Downloads from a service with a public name, which redirects to a storage whose name resolves to an address. */
+    async function follow(address: string, more: Partial<DownloadOptions> = {}) {
+      const storage = await serve((_, response) => response.end(BODY))
+      const { port } = new URL(storage.url)
+      const service = await serve((_, response) =>
+        response.writeHead(302, { Location: `http://storage.test:${port}/admin` }).end(),
+      )
+      replaceResolver({ 'service.test': ['127.0.0.1'], 'storage.test': [address] })
+      const client = testClient(service.url.replace('127.0.0.1', 'service.test'), { key: KEY })
+      const options: DownloadOptions = { client, folder: join(tempFolder(), 'archives'), maxBytes: 1e6, ...more }
+      await prepareFolder(options.folder)
+      return { result: await download('/archives/1/download', options), connections: storage.connections.size }
+    }
+
+    test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])(
+      'that resolves to %s is refused, without a connection',
+      async (address) => {
+        expect(await follow(address)).toEqual({
+          result: expect.objectContaining({
+            code: 'download-refused',
+            message: 'it redirects to a private network; to follow it, pass --allow-host storage.test',
+          }),
+          connections: 0,
+        })
+      },
+    )
+
+    test('in a private network is followed if the user allows it', async () => {
+      const followed = await follow('127.0.0.1', { allowHosts: ['storage.test'] })
+      expect(followed).toMatchObject({ result: { sha256: SUM }, connections: 1 })
+    })
+
+    const resolveName = (options: object) =>
+      new Promise((done) => lookupPublic('storage.test', options, (...result) => done(result)))
+
+    test.each([
+      ...['10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '169.254.169.254', '0.0.0.0', '255.255.255.255'],
+      ...['::', 'fd00::1', 'fe80::1', 'ff02::1', '64:ff9b::7f00:1', '64:ff9b::a00:1', '64:ff9b:1::1', '2002:7f00:1::1'],
+    ])('is not resolved to %s, also if it has a public address', async (address) => {
+      for (const list of [[address], ['203.0.113.1', address]]) {
+        replaceResolver({ 'storage.test': list })
+        for (const options of [{ all: true }, {}])
+          expect(await resolveName(options)).toMatchObject([{ code: 'download-refused' }, []])
+      }
+    })
+
+    test.each(['203.0.113.1', '2001:db8::1', '64:ff9b::cb00:7101'])('is resolved to the public %s', async (address) => {
+      replaceResolver({ 'storage.test': [address] })
+      const family = isIPv6(address) ? 6 : 4
+      expect(await resolveName({ all: true })).toEqual([null, [{ address, family }]])
+      expect(await resolveName({})).toEqual([null, address, family])
+    })
+
+    test.each([
+      ...['127.1', '0x7f000001', 'localhost.', '[::1]', '[::ffff:10.0.0.1]'],
+      ...['[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
+    ])('is refused like the address %s', (host) => {
+      const links = { baseUrl: 'http://a.b', allowHosts: [] }
+      const resolve = () => resolveRedirect(`http://${host}/x`, new URL(links.baseUrl), links)
+      expect(resolve).toThrow(/private network/)
+    })
   })
 
   test('relative links are resolved against the base URL, and only HTTP links are followed', () => {

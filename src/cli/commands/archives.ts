@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { databaseFolder } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
@@ -6,10 +7,13 @@ import { readKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader, Store } from '../../db/store.ts'
 import { openServiceClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download, prepareFolder } from '../../fetch/files/download.ts'
+import { FORBIDDEN } from '../../fetch/files/links.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile, replaceArchiveRows } from '../../load/archives.ts'
+import { FileError } from '../../service/archiveLayouts.ts'
 import { refuseExposed } from '../../service/key.ts'
 import { itemKind, routesOf } from '../../service/routes.ts'
+import type { Service } from '../../service/service.ts'
 import { readArchive } from '../../transform/readArchive.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
@@ -19,6 +23,7 @@ import { version } from '../../util/package.ts'
 import { grouped, oneLine, quantity } from '../../util/text.ts'
 import { localDate } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
+import { requireGoodKey } from '../diagnosis.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/readJobs.ts'
 import { readSettings, requireService, type Settings } from '../settings/config.ts'
@@ -32,7 +37,7 @@ import { resolveRange } from '../times.ts'
 
 export const positionals = {
   action: { type: 'string', choices: ['list', 'download', 'load'], demandOption: true, describe: 'Action' },
-  ids: { type: 'number', array: true, describe: 'Ids of archives; default: all' },
+  ids: { type: 'number', array: true, describe: 'Ids of archives, as listed by archives list; default: all' },
 } as const
 export const flags = {
   ...DATABASE_FLAG,
@@ -47,7 +52,7 @@ export const flags = {
     type: 'string',
     array: true,
     nargs: 1,
-    describe: 'Follow links to this host too (never sends the key)',
+    describe: 'Follow links to this host, even private (without key)',
   },
   job: { type: 'string', describe: 'Use pace and call budget of this job file' },
   ...JSON_FLAG,
@@ -70,7 +75,25 @@ function requestedDays(args: ArchivesArgs, zone: string): { from: string | null;
   return { from: day('from'), to: day('to') }
 }
 
-/** Finds the selected editions, the latest first. Refuses kinds and names that do not exist. */
+/** How to find the archives that exist. */
+const LIST_HINT =
+  'List the stored ones: indicator-sync archives list --limit 0. If there are none, add archives: [{ window: { last: 31d } }] to a job and sync it.'
+
+/** Refuses ids and names of archives that are not stored. */
+async function refuseUnknown({ kysely }: Reader, { ids = [], name }: ArchivesArgs): Promise<void> {
+  const rows = await kysely.selectFrom('archive_publications').select(['id', 'name']).distinct().execute()
+  const stored = new Set(rows.map(({ id }) => id))
+  const unknown = ids.filter((id) => !stored.has(id))
+  const refuse = (message: string): never => {
+    throw new InputError(message, { hint: LIST_HINT, code: 'unknown-archive' })
+  }
+  if (unknown.length > 0) refuse(`No stored archive has the id ${unknown.join(', ')}.`)
+  const names = [...new Set(rows.map((row) => row.name ?? ''))]
+  if (name !== undefined && !names.includes(name))
+    refuse(`No stored archive is named ${JSON.stringify(name)}.${didYouMean(name, names)}`)
+}
+
+/** Finds the selected editions, the latest first. Refuses kinds, ids and names that do not exist. */
 async function findEditions(db: Reader, { service: { value: service } }: Settings, args: ArchivesArgs) {
   const { kysely } = db
   const { kind, ids = [], name } = args
@@ -81,15 +104,7 @@ async function findEditions(db: Reader, { service: { value: service } }: Setting
       `--kind ${JSON.stringify(kind)} is not valid; expected one of: ${kinds.join(', ')}.${didYouMean(kind, kinds)}`,
       { code: 'usage' },
     )
-  if (name !== undefined) {
-    const rows = await kysely.selectFrom('archive_publications').select('name').distinct().execute()
-    const names = rows.map((row) => row.name ?? '')
-    if (!names.includes(name))
-      throw new InputError(`No stored archive is named ${JSON.stringify(name)}.${didYouMean(name, names)}`, {
-        hint: 'List the stored ones: indicator-sync archives list',
-        code: 'unknown-archive',
-      })
-  }
+  if (ids.length > 0 || name !== undefined) await refuseUnknown(db, args)
   const { from, to } = requestedDays(args, service.timeZone)
   return kysely
     .selectFrom('archive_publications')
@@ -133,6 +148,7 @@ async function downloadEditions(
   editions: readonly Edition[],
   args: ArchivesArgs,
   options: DownloadOptions,
+  service: Service,
   emit: EmitEvent,
 ) {
   const failed: { url: string; reason: string }[] = []
@@ -142,12 +158,12 @@ async function downloadEditions(
   )
   const selected = (args.limit > 0 ? missing.slice(0, args.limit) : missing).map(([url]) => url)
   const summary = { files: 0, bytes: 0, stored: urls.size - missing.length, failed }
+  let isKeyGood = false
   for (const url of selected) {
     const began = performance.now()
     try {
       const file = await download(url, {
         ...options,
-        keyIsGood: summary.files > 0,
         onRetry: ({ error: { code, message: reason }, response }, attempt) => {
           const status = response?.status ?? null
           emit('request.retried', {
@@ -165,6 +181,8 @@ async function downloadEditions(
         const { message: reason, code } = file
         failed.push({ url, reason })
         emit('download.failed', { url, code, reason })
+        if (code === FORBIDDEN && !isKeyGood) await requireGoodKey(options.client, service)
+        isKeyGood ||= code === FORBIDDEN
         continue
       }
       await recordFile(store, { url, ...file }, Date.now())
@@ -211,7 +229,7 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
       const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }
       const editions = await findEditions(store, settings, args)
       await prepareFolder(folder)
-      const { earlyEnd, ...summary } = await downloadEditions(store, editions, args, options, emit)
+      const { earlyEnd, ...summary } = await downloadEditions(store, editions, args, options, service, emit)
       const { files, bytes, stored, failed } = summary
       printResult(
         args,
@@ -227,6 +245,13 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
   })
 }
 
+/** A file or edition that cannot be loaded, with its line if one shows the reason. */
+interface LoadFailure {
+  readonly file: string
+  readonly line: number | null
+  readonly reason: string
+}
+
 interface LoadSummary {
   rows: number
   files: number
@@ -236,7 +261,7 @@ interface LoadSummary {
   missing: number
   /** Files without a known layout. */
   unknown: string[]
-  failed: { file: string; reason: string }[]
+  failed: LoadFailure[]
 }
 
 /** Selects the editions to load, and each file once: all days of a JSON archive share the file of the latest. */
@@ -253,6 +278,37 @@ async function selectLoadable(store: Store, editions: readonly Edition[], args: 
   return fresh
 }
 
+/** Reads a downloaded file. Throws FileError if it is missing or differs from what was downloaded. */
+function readDownloaded(folder: string, { path, bytes, sha256, id }: Edition): Buffer {
+  const file = join(folder, path!)
+  const fix = `download it again: indicator-sync archives download ${id} --refresh`
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === undefined) throw new FileError(`${file} does not exist; ${fix}`)
+  const content = size === bytes ? readFileSync(file) : null
+  if (content && createHash('sha256').update(content).digest('hex') === sha256) return content
+  throw new FileError(`${file} is not the downloaded file (size or SHA-256 differs); ${fix}`)
+}
+
+/** Loads the rows of an edition, and counts them. What cannot be loaded does not stop the next edition. */
+async function loadEdition(store: Store, folder: string, edition: Edition, summary: LoadSummary): Promise<void> {
+  const { kind, id, name, date, url, sha256 } = edition
+  const label = `${name ?? id} ${date}`
+  try {
+    const bytes = readDownloaded(folder, edition)
+    const read = () => readArchive(name ?? String(id), bytes)
+    const files = await replaceArchiveRows(store, { kind, id, date, url: url!, sha256: sha256! }, read)
+    for (const { file, count, fault } of files) {
+      if (fault) summary.failed.push({ file: `${label}: ${file}`, ...fault })
+      else if (count === null) summary.unknown.push(`${label}: ${file}`)
+      else summary.files++
+      summary.rows += count ?? 0
+    }
+  } catch (error) {
+    if (error instanceof SyncError) throw error
+    summary.failed.push({ file: label, line: null, reason: error instanceof Error ? error.message : String(error) })
+  }
+}
+
 /** `archives load`: loads the rows of downloaded files with a known layout into `archive_row`. */
 async function loadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
   const database = settings.database.value
@@ -262,47 +318,35 @@ async function loadFiles(settings: Settings, args: ArchivesArgs): Promise<number
   await openReader(database).close()
   return withWriter(database, 'archives load', async (store) => {
     const editions = await findEditions(store, settings, args)
-    for (const { kind, id, name, date, url, sha256, path } of await selectLoadable(store, editions, args, summary)) {
-      const edition = `${name ?? id} ${date}`
-      let unknown: string[] = []
-      let files = 0
-      try {
-        const bytes = readFileSync(join(folder, path!))
-        // Called again if the transaction is repeated.
-        function* readRows() {
-          ;[unknown, files] = [[], 0]
-          for (const { file, rows } of readArchive(name ?? String(id), bytes)) {
-            if (rows === null) unknown.push(`${edition}: ${file}`)
-            else files++
-            yield* rows ?? []
-          }
-        }
-        summary.rows += await replaceArchiveRows(store, { kind, id, date, url: url!, sha256: sha256! }, readRows)
-        summary.files += files
-        summary.unknown.push(...unknown)
-      } catch (error) {
-        if (error instanceof SyncError) throw error
-        summary.failed.push({ file: edition, reason: error instanceof Error ? error.message : String(error) })
-      }
-    }
+    for (const edition of await selectLoadable(store, editions, args, summary))
+      await loadEdition(store, folder, edition, summary)
     printResult(args, summary, loadText(summary))
     return summary.failed.length > 0 ? EXIT.partial : EXIT.done
   })
 }
 
-/** Listed files without a known layout. */
-const MAX_UNKNOWN = 10
+/** Listed files of each kind. */
+const MAX_LISTED = 10
+
+/** The first lines of a list. */
+const listLines = (lines: readonly string[]): string[] => [
+  ...lines.slice(0, MAX_LISTED).map((line) => `- ${oneLine(line)}`),
+  ...(lines.length > MAX_LISTED ? ['- … (--json lists all)'] : []),
+]
+
+const failureText = ({ file, line, reason }: LoadFailure): string =>
+  `${file}${line === null ? '' : `, line ${line}`}: ${reason}`
 
 const loadText = ({ rows, files, stored, missing, unknown, failed }: LoadSummary): string =>
   [
     `Loaded ${quantity(rows, 'row')} of ${quantity(files, 'file')}; ${quantity(stored, 'edition')} already loaded.`,
     ...(unknown.length > 0 ? [`${quantity(unknown.length, 'file')} without a known layout, which stay files:`] : []),
-    ...unknown.slice(0, MAX_UNKNOWN).map((file) => `- ${oneLine(file)}`),
-    ...(unknown.length > MAX_UNKNOWN ? ['- … (--json lists all)'] : []),
+    ...listLines(unknown),
     ...(missing > 0
       ? [`${quantity(missing, 'edition')} not downloaded; \`indicator-sync archives download\` fetches them.`]
       : []),
-    ...failed.map(({ file, reason }) => `Cannot read ${oneLine(file)}: ${oneLine(reason)}.`),
+    ...(failed.length > 0 ? [`Cannot load ${quantity(failed.length, 'file')}:`] : []),
+    ...listLines(failed.map(failureText)),
   ].join('\n')
 
 export async function handler(args: ArchivesArgs): Promise<number> {

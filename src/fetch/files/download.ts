@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HttpResponse } from '../../service/request.ts'
@@ -13,6 +13,7 @@ import {
 } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { makeFolder } from '../../util/files/targetFolder.ts'
+import { brief, isObject } from '../../util/json.ts'
 import type { Redactor } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyResponse } from '../classify.ts'
@@ -21,6 +22,8 @@ import type { OpenResponse } from '../http.ts'
 import {
   createDownloadError,
   DownloadError,
+  FORBIDDEN,
+  isPublicOnly,
   type LinkPolicy,
   refuseForeign,
   resolveLink,
@@ -35,8 +38,6 @@ export interface DownloadOptions {
   readonly maxBytes: number
   /** Other hosts than the service's whose links are followed: `host` or `host:port`. */
   readonly allowHosts?: readonly string[]
-  /** Whether the key was accepted for another file, so that a refusal is about this file. */
-  readonly keyIsGood?: boolean
   /** Called for every attempt that is retried. */
   readonly onRetry?: OnRetry
 }
@@ -107,7 +108,7 @@ async function followRedirects(url: string, options: DownloadOptions): Promise<D
 function requestFile(
   address: URL,
   links: LinkPolicy,
-  { client, folder, maxBytes, keyIsGood = false }: DownloadOptions,
+  { client, folder, maxBytes }: DownloadOptions,
 ): Promise<DownloadResponse> {
   const isService = address.origin === new URL(client.baseUrl).origin
   const headers = { ...client.headers(isService), 'Accept-Encoding': 'identity' }
@@ -115,24 +116,26 @@ function requestFile(
     route: 'download',
     url: address.href,
     headers,
+    isPublicOnly: isPublicOnly(address, links),
     limits: { totalMs: TOTAL_MS, graceMs: 0, maxBytes },
     read: (opened, { redactor }) => receive(opened, address, links, { folder, maxBytes, redactor }),
-    classify: (response, summary, now) => classifyDownload(response, summary, now, isService && !keyIsGood),
+    classify: (response, summary, now) => classifyDownload(response, summary, now, isService),
   })
 }
 
-/** Classifies a response of a download; undefined for a file or a redirect. `isKeyTested`: whether a refusal may be about the key. */
+/** Classifies a response of a download; undefined for a file or a redirect. */
 function classifyDownload(
   response: DownloadResponse,
   summary: RequestSummary,
   now: number,
-  isKeyTested: boolean,
+  isService: boolean,
 ): AttemptFailure | undefined {
   if (response.file || response.next) return undefined
   const failure = classifyResponse(response, summary, now)
   const { error } = failure ?? {}
-  if (error instanceof TransientError || (isKeyTested && error instanceof KeyError)) return failure
-  const refused = createDownloadError(`the response has status ${response.status}`)
+  if (error instanceof TransientError) return failure
+  const isForbidden = isService && error instanceof KeyError
+  const refused = createDownloadError(`the response has status ${response.status}`, isForbidden ? FORBIDDEN : undefined)
   return { error: refused, maxAttempts: 1, coolDownMs: 0, response }
 }
 
@@ -229,29 +232,53 @@ async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
   }
 }
 
-/** The longest message of the service. */
-const MAX_MESSAGE_BYTES = 4096
+/** The longest message of the service, or of the storage. */
+const MAX_MESSAGE_BYTES = 64 * 1024
+/** Keys that a message has, in lower case. At least one is of the first list, and no other one occurs. */
+const MESSAGE_KEYS = ['message', 'error', 'errors', 'detail', 'details', 'title', 'description']
+const OTHER_KEYS = ['status', 'statuscode', 'code', 'type', 'path', 'instance', 'timestamp', 'requestid', 'success']
 
-/** The message that the service sent instead of a file, such as `{"message":"No values for specified archive"}`. */
-function readMessage(file: string, bytes: number): string | null {
-  if (bytes > MAX_MESSAGE_BYTES) return null
+/** The message in JSON that the service sent instead of a file, such as `{"message":"No values for specified archive"}`. */
+function parseMessage(text: string): string | null {
+  let body: unknown
   try {
-    const { message, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
-    return typeof message === 'string' && Object.keys(rest).every((key) => /^status$/i.test(key)) ? message : null
+    body = JSON.parse(text)
   } catch {
     return null
   }
+  if (!isObject(body)) return null
+  const entries = Object.entries(body).map(([key, value]) => [key.toLowerCase(), value] as const)
+  if (!entries.every(([key]) => MESSAGE_KEYS.includes(key) || OTHER_KEYS.includes(key))) return null
+  const [, message] = entries.find(([key]) => MESSAGE_KEYS.includes(key)) ?? []
+  return message === undefined ? null : brief(message)
 }
 
-/** Refuses a response with status 200 that is no file, because it would be stored for good. */
+/** The first element of a page, or of an error of storage in XML, after what may precede it. */
+const PAGE =
+  /^\ufeff?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+)?(?<root>html|head|body|error)[\s>]/is
+
+/** Refuses a response with status 200 that is no file, because it would be stored for good. Content types are unreliable. */
 function refuseMessage(file: string, bytes: number, contentType: string): void {
   if (bytes === 0) throw createDownloadError('the response is empty')
-  if (/^text\/html\b/i.test(contentType)) throw createDownloadError('the response is a web page instead of a file')
-  const message = readMessage(file, bytes)
-  if (message === null) return
-  throw createDownloadError(
-    `the service sent the message ${JSON.stringify(oneLine(message).slice(0, 200))} instead of a file`,
-  )
+  const text = readStart(file, MAX_MESSAGE_BYTES)
+  const root = PAGE.exec(text)?.groups?.root
+  if (root?.toLowerCase() === 'error') throw createDownloadError('the response is an error instead of a file')
+  if (root || /^(?:text\/html|application\/xhtml)\b/i.test(contentType))
+    throw createDownloadError('the response is a web page instead of a file')
+  const message = bytes > MAX_MESSAGE_BYTES ? null : parseMessage(text)
+  if (message !== null)
+    throw createDownloadError(`the service sent the message ${oneLine(message).slice(0, 200)} instead of a file`)
+}
+
+/** The beginning of a file as text. */
+function readStart(file: string, bytes: number): string {
+  const handle = openSync(file, 'r')
+  try {
+    const start = Buffer.alloc(bytes)
+    return start.toString('utf8', 0, readSync(handle, start))
+  } finally {
+    closeSync(handle)
+  }
 }
 
 /** The file name in a response, without folders. It is only shown to people. */

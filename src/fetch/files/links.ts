@@ -15,8 +15,15 @@ export interface LinkPolicy {
   readonly allowHosts: readonly string[]
 }
 
-export const createDownloadError = (message: string): DownloadError =>
-  new DownloadError(message, { code: 'download-refused' })
+/** The code of a file that the service refused (401 or 403): by the key, or for this file alone. */
+export const FORBIDDEN = 'download-forbidden'
+
+export const createDownloadError = (message: string, code = 'download-refused'): DownloadError =>
+  new DownloadError(message, { code })
+
+/** The error of a redirect into a private network, by its address or by what its name resolves to. */
+export const createPrivateError = (host: string): DownloadError =>
+  createDownloadError(`it redirects to a private network; to follow it, pass --allow-host ${host}`)
 
 const isHttp = (url: URL | null): url is URL => url !== null && ['http:', 'https:'].includes(url.protocol)
 const isAllowed = ({ host, hostname }: URL, { allowHosts }: LinkPolicy): boolean =>
@@ -52,7 +59,12 @@ export function resolveRedirect(location: string, from: URL, policy: LinkPolicy)
   if (next.origin === service.origin) return next
   if (next.username !== '' || next.password !== '')
     throw createDownloadError('it redirects to an address with a password')
-  if (isInside(next) && !isInside(service) && !isAllowed(next, policy))
-    throw createDownloadError(`it redirects to a private network; to follow it, pass --allow-host ${next.host}`)
+  if (isInside(next) && isPublicOnly(next, policy)) throw createPrivateError(next.host)
   return next
+}
+
+/** Whether an address must not resolve into a private network: the service itself may be in one, and the user may allow a host there. */
+export function isPublicOnly(address: URL, policy: LinkPolicy): boolean {
+  const service = new URL(policy.baseUrl)
+  return address.origin !== service.origin && !isInside(service) && !isAllowed(address, policy)
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
+import { emulate, json, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { serviceAt } from '../jobFolder.ts'
 
@@ -67,15 +67,46 @@ test('`archives list` and `archives load` do not create a mistyped database', as
   expect(existsSync(file)).toBe(false)
 })
 
-test('a refused API key ends the download immediately', async () => {
+test('a refused API key ends the download after one call that checks it', async () => {
   const store = await listedStore()
   const server = await serve((_, response) => response.writeHead(403).end())
   const env = { ...serviceAt(server.url, KEY), INDICATOR_SYNC_DATABASE: store.file }
   const done = await cli(['archives', 'download'], env)
   expect(done.code).toBe(3)
-  expect(server.calls).toHaveLength(1)
+  expect(server.calls.map(({ url }) => url!.includes('/download'))).toEqual([true, false])
   expect(done.err + done.out).not.toContain(KEY)
 })
+
+test('files that the service refuses do not stop the others, and the key is checked once', async () => {
+  const store = await listedStore()
+  const server = await serve((request, response, call): unknown => {
+    if (!request.url!.includes('/download')) return json(response, { indicators: [] })
+    if (call < 4) return response.writeHead(403).end('{"message":"Forbidden"}')
+    return response.end(`contents of ${request.url}`)
+  })
+  const env = { ...serviceAt(server.url, KEY), INDICATOR_SYNC_DATABASE: store.file }
+  const done = await cli(['archives', 'download', '--limit', '4', '--json'], env)
+  expect(done.code).toBe(1)
+  expect(JSON.parse(done.out)).toMatchObject({
+    files: 2,
+    failed: [{ reason: 'the response has status 403' }, { reason: 'the response has status 403' }],
+    stop: null,
+  })
+  expect(server.calls).toHaveLength(5)
+})
+
+test.each(['download', 'load', 'list'])(
+  'archives %s refuses the id of an archive that is not stored',
+  async (action) => {
+    const store = await listedStore()
+    const env = { ...serviceAt('http://127.0.0.1:9', KEY), INDICATOR_SYNC_DATABASE: store.file }
+    const id = String(store.get('select min(id) from archive'))
+    expect(await cli(['archives', action, id, '99999'], env)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^No stored archive has the id 99999\.\n {2}→ List the stored ones: .*archives list/),
+    })
+  },
+)
 
 test("a download deletes the unfinished file of a killed one, and obeys the job's budget", async () => {
   const store = await listedStore()

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
@@ -12,17 +13,21 @@ async function downloadedStore(files: Readonly<Record<string, Uint8Array>>) {
   const store = await tempStore()
   await runJob(store, await emulate({ now: NOW / 1000 }), DAYS, { now: NOW })
   const folder = tempFolder()
-  for (const [name, bytes] of Object.entries(files)) {
+  /** Writes the file of the first edition of an archive, and records it as a download does. */
+  const put = async (name: string, bytes: Uint8Array) => {
     writeFileSync(join(folder, name), bytes)
     const edition = store.kysely.selectFrom('archive_publications').select('url').where('name', '=', name)
     const { url } = await edition.orderBy('date').limit(1).executeTakeFirstOrThrow()
-    const row = { url: url!, path: name, sha256: name, bytes: bytes.length, fetched_at: '2025-11-04T12:00:00.000Z' }
-    await store.kysely.insertInto('archive_file').values(row).execute()
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const row = { url: url!, path: name, sha256, bytes: bytes.length, fetched_at: '2025-11-04T12:00:00.000Z' }
+    const insert = store.kysely.insertInto('archive_file').values(row)
+    await insert.onConflict((conflict) => conflict.column('url').doUpdateSet(row)).execute()
   }
+  for (const [name, bytes] of Object.entries(files)) await put(name, bytes)
   const run = (...args: string[]) => runCommand(tempFolder(), [...args, '--database', store.address])
   const load = (...args: string[]) => run('archives', 'load', '--output', folder, ...args)
   const rows = async (sql: string) => JSON.parse((await run('query', sql, '--format', 'json')).out)
-  return { folder, run, load, rows }
+  return { folder, put, run, load, rows }
 }
 
 const SETTLEMENT = zipSync({
@@ -43,7 +48,7 @@ const PVPC = Buffer.from(
 )
 
 test('archives load stores rows of known layouts once and lists files of unknown layout', async () => {
-  const { run, load, rows, folder } = await downloadedStore({
+  const { put, run, load, rows } = await downloadedStore({
     C2_liquicomun: SETTLEMENT,
     pvpcdesglosehorario: PVPC,
     I90DIA: zipSync({ 'I90DIA_20250703.xls': strToU8('x') }),
@@ -84,15 +89,15 @@ test('archives load stores rows of known layouts once and lists files of unknown
   })
 
   // A newer version replaces the rows, a damaged one does not.
-  writeFileSync(
-    join(folder, 'pvpcdesglosehorario'),
-    readFileSync(join(folder, 'pvpcdesglosehorario'), 'utf8').replace('99', '98'),
-  )
-  await load('80', '--refresh')
+  await put('pvpcdesglosehorario', Buffer.from(PVPC.toString().replace('99', '98')))
+  expect(await load('80')).toMatchObject({ code: 0 })
   expect(await rows('select price_cym from archive_pvpc')).toEqual([{ price_cym: 98 }, { price_cym: 97 }])
-  writeFileSync(join(folder, 'C2_liquicomun'), SETTLEMENT.slice(0, 100))
-  const damaged = await load('8', '--refresh')
-  expect(damaged).toMatchObject({ code: 1, out: expect.stringMatching(/Cannot read C2_liquicomun 2025-07-03: /) })
+  await put('C2_liquicomun', SETTLEMENT.slice(0, 100))
+  const damaged = await load('8')
+  expect(damaged).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/Cannot load 1 file:\n- C2_liquicomun 2025-07-03: the ZIP is damaged: /),
+  })
   expect(await rows('select count(*) as n from archive_row')).toEqual([{ n: 6 }])
 
   // The rows survive a replay.
@@ -124,7 +129,7 @@ test('the name of an archive that is not stored is refused', async () => {
   })
 })
 
-test('files with an impossible date count as unknown layout and are reported by every load', async () => {
+test('files with an impossible date are named with their line by every load, and the rest is loaded', async () => {
   const settlement = (day: string) => strToU8(`x;\n2024;11;09;12;10;17;\n${day};1;0.5;\n`)
   const { load, rows } = await downloadedStore({
     C2_liquicomun: zipSync({
@@ -132,20 +137,56 @@ test('files with an impossible date count as unknown layout and are reported by 
       C2_b_20240201_20240229: settlement('29/02/2023'),
       C2_c_20240201_20240229: settlement('J 30'),
       C2_d_20240201_20240229: settlement('00/02/2024'),
+      C2_e_20240201_20240229: settlement('29/02/2024'),
     }),
     pvpcdesglosehorario: Buffer.from(
       JSON.stringify({ PVPC: [{ Dia: '31/04/2024', Hora: '00-01', PCB: '1', CYM: '1' }] }),
     ),
   })
   for (let i = 0; i < 2; i++) {
-    const { out } = await load('--json')
-    expect(JSON.parse(out)).toMatchObject({ rows: 0, files: 0, stored: 0 })
-    expect(JSON.parse(out).unknown.sort()).toEqual([
-      ...['a', 'b', 'c', 'd'].map((name) => `C2_liquicomun 2025-07-03: C2_${name}_20240201_20240229`),
-      'pvpcdesglosehorario 2025-07-03: pvpcdesglosehorario',
+    const { code, out } = await load('--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({ rows: 1, files: 1, stored: 0, unknown: [] })
+    expect(JSON.parse(out).failed).toEqual([
+      ...['"31/02/2024" is not a day', '"29/02/2023" is not a day', '"J 30" is not a day of the file']
+        .concat('"00/02/2024" is not a day')
+        .map((reason, k) => ({ file: `C2_liquicomun 2025-07-03: C2_${'abcd'[k]}_20240201_20240229`, line: 3, reason })),
+      {
+        file: 'pvpcdesglosehorario 2025-07-03: pvpcdesglosehorario',
+        line: 1,
+        reason: 'Dia "31/04/2024" is not a day',
+      },
     ])
   }
-  expect(await rows('select count(*) as n from archive_row')).toEqual([{ n: 0 }])
+  expect((await load()).out).toMatch(
+    /\nCannot load 5 files:\n- C2_liquicomun 2025-07-03: C2_a_20240201_20240229, line 3: /,
+  )
+  expect(await rows('select file from archive_row')).toEqual([{ file: 'C2_e_20240201_20240229' }])
+})
+
+test('a file that is missing or differs from the download does not stop the others', async () => {
+  const { folder, load, rows } = await downloadedStore({
+    C2_liquicomun: SETTLEMENT,
+    I90DIA: Buffer.from('x'),
+    pvpcdesglosehorario: PVPC,
+  })
+  const changed = Buffer.from(SETTLEMENT)
+  changed.write('C3', changed.length - 60)
+  writeFileSync(join(folder, 'C2_liquicomun'), changed)
+  rmSync(join(folder, 'I90DIA'))
+  const { code, out } = await load('--json')
+  expect(code).toBe(1)
+  expect(JSON.parse(out)).toMatchObject({
+    rows: 2,
+    failed: [
+      {
+        file: 'C2_liquicomun 2025-07-03',
+        reason: expect.stringMatching(/SHA-256 differs.*archives download 8 --refresh/),
+      },
+      { file: 'I90DIA 2025-07-03', reason: expect.stringMatching(/does not exist/) },
+    ],
+  })
+  expect(await rows('select distinct layout from archive_row')).toEqual([{ layout: 'pvpc' }])
 })
 
 test('days of a settlement across two months get their own month, unless that is ambiguous', async () => {
@@ -164,11 +205,31 @@ test('days of a settlement across two months get their own month, unless that is
   expect(JSON.parse((await load('--json')).out)).toMatchObject({
     rows: 4,
     files: 1,
-    unknown: ['long_20241201', 'weekday_20241230', 'late_20241230'].map(
-      (name) => `C2_liquicomun 2025-07-03: C2_${name}_20250105`,
-    ),
+    unknown: [],
+    failed: ['long_20241201', 'weekday_20241230', 'late_20241230'].map((name) => ({
+      file: `C2_liquicomun 2025-07-03: C2_${name}_20250105`,
+      line: 3,
+      reason: expect.stringMatching(/is not a day of the file/),
+    })),
   })
   expect(await rows('select local_date from archive_settlement order by local_date')).toEqual(
     ['2024-12-30', '2024-12-31', '2025-01-01', '2025-01-05'].map((local_date) => ({ local_date })),
   )
+})
+
+test('prices of PVPC before June 2021 have columns of their own, and hours without a price are left out', async () => {
+  const { load, rows } = await downloadedStore({
+    pvpcdesglosehorario: Buffer.from(
+      JSON.stringify({
+        PVPC: [
+          { Dia: '31/05/2021', Hora: '22-23', GEN: '141,43', NOC: '66,4', VHC: '62,1', COFGEN: '0,00012' },
+          { Dia: '31/05/2021', Hora: '23-24', GEN: '', NOC: '', VHC: '' },
+        ],
+      }),
+    ),
+  })
+  expect(JSON.parse((await load('--json')).out)).toMatchObject({ rows: 2, failed: [] })
+  expect(await rows('select hours, price_pcb, price_gen, price_noc, price_vhc from archive_pvpc')).toEqual([
+    { hours: '22-23', price_pcb: null, price_gen: 141.43, price_noc: 66.4, price_vhc: 62.1 },
+  ])
 })

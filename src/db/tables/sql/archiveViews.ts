@@ -17,11 +17,24 @@ const price = (cell: string): string => `cast(replace(nullif(${cell}, ''), ',', 
 const isoDate = (cell: string): string =>
   `substr(${cell}, 7, 4) || '-' || substr(${cell}, 4, 2) || '-' || substr(${cell}, 1, 2)`
 
+/** The keys of prices by the column that has them. */
+const PVPC_PRICES = {
+  price_pcb: 'PCB',
+  price_cym: 'CYM',
+  price_gen: 'GEN',
+  price_noc: 'NOC',
+  price_vhc: 'VHC',
+} as const
+
 function pvpcSql(dialect: Dialect): string {
   const cell = CELLS[dialect]
-  return `select r.id, r.date, r.file, r.line, ${isoDate(cell('Dia'))} as local_date, ${cell('Hora')} as hours,
-      ${price(cell('PCB'))} as price_pcb, ${price(cell('CYM'))} as price_cym, r.columns
-    from archive_row r where r.layout = 'pvpc'`
+  const column = (name: keyof typeof PVPC_PRICES) => `${price(cell(PVPC_PRICES[name]))} as ${name}`
+  // Columns that are added to a view of an existing database come last.
+  return `select * from (select r.id, r.date, r.file, r.line, ${isoDate(cell('Dia'))} as local_date, ${cell('Hora')} as hours,
+      ${column('price_pcb')}, ${column('price_cym')}, r.columns,
+      ${column('price_gen')}, ${column('price_noc')}, ${column('price_vhc')}
+    from archive_row r where r.layout = 'pvpc') p
+    where coalesce(${Object.keys(PVPC_PRICES).join(', ')}) is not null`
 }
 
 /** `C2_prdvsuqh_20240101_20240131`: the settlement, the concept, and the days. */
@@ -54,14 +67,18 @@ function settlementSql(dialect: Dialect): string {
 
 export const ARCHIVE_VIEWS = {
   archive_pvpc: {
-    about: 'Hourly PVPC, the regulated household price, from archives that were loaded.',
+    about:
+      'Hourly PVPC, the regulated household price, from archives that were loaded: of the tariff 2.0TD since June 2021, of three tariffs before. Hours without a price are left out.',
     columns: {
       ...EDITION,
       local_date: text('Local day'),
       hours: text('First and last hour of the period, as received: 00-01'),
-      price_pcb: optional(real('Price on the peninsula, the Canaries and the Balearics (€/MWh)')),
-      price_cym: optional(real('Price in Ceuta and Melilla (€/MWh)')),
-      columns: json('The whole row as JSON, with the components of both prices'),
+      price_pcb: optional(real('Price on the peninsula, the Canaries and the Balearics since June 2021 (€/MWh)')),
+      price_cym: optional(real('Price in Ceuta and Melilla since June 2021 (€/MWh)')),
+      columns: json('The whole row as JSON, with the components of the prices'),
+      price_gen: optional(real('Price of the tariff 2.0A, general, until May 2021 (€/MWh)')),
+      price_noc: optional(real('Price of the tariff 2.0DHA, two periods, until May 2021 (€/MWh)')),
+      price_vhc: optional(real('Price of the tariff 2.0DHS, electric vehicle, until May 2021 (€/MWh)')),
     },
     sql: pvpcSql('sqlite'),
     postgres: pvpcSql('postgres'),
