@@ -49,7 +49,10 @@ test('sync, plan, gaps and check name geos that an indicator lacks, and its exis
     subject: 'indicator 600',
     message: `${warning} Unless they are still to come, correct job one, then run the job`,
   }
-  expect([check.code, JSON.parse(check.out)]).toMatchObject([6, [{ ...finding, command: 'indicator-sync sync job.yaml' }]])
+  expect([check.code, JSON.parse(check.out)]).toMatchObject([
+    6,
+    [{ ...finding, command: 'indicator-sync sync job.yaml' }],
+  ])
 
   writeFileSync(join(dir, 'job.yaml'), `name: one\n${pace}${entry('1, 3')}`)
   for (const command of [['sync', 'job.yaml'], ['plan', 'job.yaml'], ['gaps'], ['check']])
