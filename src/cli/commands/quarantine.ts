@@ -20,7 +20,7 @@ export const flags = {
   alike: {
     type: 'boolean',
     default: false,
-    describe: 'Also dismiss entries of the same series or list, rejected for the same reason in any response',
+    describe: 'Also dismiss others of this series or list and reason',
   },
   reason: { type: 'string', describe: 'Record why entries are dismissed' },
   ...JSON_FLAG,
