@@ -1,4 +1,5 @@
 import type { OpenFailureRow } from '../reports/failedRequests.ts'
+import { isOutageCode } from '../util/errors.ts'
 import { FINDING_KINDS, type FindingKind } from './finding.ts'
 import type { FailureTrouble, GapTrouble, Trouble } from './trouble.ts'
 
@@ -62,10 +63,10 @@ function follows(trouble: Trouble, cause: Trouble): boolean {
       return trouble.kind === 'gap' && areWithin(trouble.seriesIds, cause.seriesIds)
     case 'failure': {
       if (trouble.kind === 'quarantine') return cause.failures.some(({ fetchId }) => fetchId === trouble.reply.fetchId)
-      // After several failures of an item that a retry may end, a run leaves out its other requests.
-      const isTransient = cause.failures.some(({ outcome }) => outcome === 'transient')
-      const isLeft = isTransient ? LEFT_BY_RUNS.includes(trouble.cause ?? '') : trouble.cause === 'failed'
-      return trouble.kind === 'gap' && isLeft && areWithin(trouble.seriesIds, cause.seriesIds)
+      if (trouble.kind !== 'gap' || !areWithin(trouble.seriesIds, cause.seriesIds)) return false
+      // While an item keeps failing, a run leaves out its other requests.
+      const isLeftOut = trouble.cause === 'never requested' && failedIn(cause, ({ code }) => isOutageCode(code ?? ''))
+      return trouble.cause === 'failed' || isLeftOut
     }
     case 'quarantine':
       return trouble.kind === 'gap' && trouble.cause === 'unverified' && areWithin(trouble.seriesIds, cause.seriesIds)

@@ -138,7 +138,7 @@ function describe(trouble: Trouble, context: MessageContext): string {
   switch (trouble.kind) {
     case 'job file': {
       const { file, name } = trouble.job
-      return `job file ${file} of ${name} is gone; what it selects stays required. Restore the file, or forget the job`
+      return `job file ${file} of ${name} is gone, but what it selects is still required. Restore the file, or run it from its new place, which continues its history. If the job is no longer needed, the command forgets it`
     }
     case 'same name': {
       const { named } = trouble
@@ -241,7 +241,7 @@ function consequencesText({ trouble, consequences }: RootTrouble): string {
     trouble.kind === 'gap' || trouble.kind === 'late' ? trouble.gaps : [],
   )
   const series = [...new Set(gaps.map(seriesName))]
-  return series.length === 0 ? '' : `; missing because of it: ${listNames(series)}`
+  return series.length === 0 ? '' : `. Missing because of this: ${listNames(series)}`
 }
 
 /** The sentence of a finding: what is wrong, and what is missing because of it. */

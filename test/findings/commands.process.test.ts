@@ -231,7 +231,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       await run('test.yaml', named('test', series('5, 6')))
     },
     repair: ({ write }) => write('test.yaml', named('test', series('5'))),
-    says: /^1 request failed: The service rejected .* Correct series\[0\] of job test, then run the job: the service would reject the same request again; missing/,
+    says: /^1 request failed: The service rejected .* Correct series\[0\] of job test, then run the job: the service would reject the same request again\. Missing/,
   },
   'wrong geos in many entries': {
     kind: 'geo',

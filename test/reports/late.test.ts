@@ -42,7 +42,7 @@ describe('late values', () => {
         subject: 'job test',
         since_at: '2025-11-10T02:15:00Z',
         message:
-          'job test: no run since 2025-11-08T20:15:00Z; it usually runs every 24 h, and was overdue at 2025-11-10T02:15:00Z. Check its timer or `schedule`; missing because of it: indicator 5',
+          'job test: no run since 2025-11-08T20:15:00Z; it usually runs every 24 h, and was overdue at 2025-11-10T02:15:00Z. Check its timer or `schedule`. Missing because of this: indicator 5',
         command: `indicator-sync sync test.yaml --database ${store.file}`,
       },
     ])

@@ -85,7 +85,7 @@ describe('missing values', () => {
     await runJob(store, server, yaml, now)
     expect((await findFindings(store))[0]).toMatchObject({
       kind: 'failure',
-      message: expect.stringMatching(/; missing because of it: indicator 5 by the month, series 1$/),
+      message: expect.stringMatching(/\. Missing because of this: indicator 5 by the month, series 1$/),
     })
   })
 

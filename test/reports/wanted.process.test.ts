@@ -41,12 +41,12 @@ describe('a selected range that was never requested', () => {
       [
         {
           kind: status === 200 ? 'unfinished' : 'key',
-          message: expect.stringContaining(`; missing because of it: ${left}`),
+          message: expect.stringContaining(`. Missing because of this: ${left}`),
           command: `${NEXT} --database ${store.file}`,
         },
       ],
     ])
-    expect((await run('status')).out.replaceAll(/\s+/g, ' ')).toContain(`missing because of it: ${left}`)
+    expect((await run('status')).out.replaceAll(/\s+/g, ' ')).toContain(`Missing because of this: ${left}`)
     expect(await prometheusText(store)).toContain('indicator_sync_gaps{reason="never requested"} 2')
     await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
     expect(await gapsOf(store)).toEqual([])

@@ -213,7 +213,7 @@ describe('a job whose file is gone', () => {
     rmSync(jobSource.file)
     expect(await gapsAtLastRun(store)).toMatchObject([{ indicator_id: 1, job: 'nightly', next: null }])
     expect(await findings(store, 'job file')).toEqual([
-      `job file ${jobSource.file} of nightly is gone; what it selects stays required. Restore the file, or forget the job; missing because of it: indicator 1`,
+      `job file ${jobSource.file} of nightly is gone, but what it selects is still required. Restore the file, or run it from its new place, which continues its history. If the job is no longer needed, the command forgets it. Missing because of this: indicator 1`,
     ])
     expect(await findFindings(store, night(0) / 1000), 'one cause').toHaveLength(1)
     expect(await commands(store, 'job file')).toEqual([`indicator-sync prune --job nightly --database ${store.file}`])

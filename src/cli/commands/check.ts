@@ -9,7 +9,7 @@ import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
 import { lineWidth } from '../terminal/width.ts'
-import { findingsText } from '../text/findingsText.ts'
+import { findingsText, inZone } from '../text/findingsText.ts'
 
 export const flags = {
   ...DATABASE_FLAG,
@@ -20,6 +20,7 @@ export const examples = ['check --database data/demo.db', 'check --deep --json -
 
 export const handler = (args: Args<typeof flags>): Promise<number> =>
   withReader(readSettings(args).database.value, async (reader) => {
+    const zone = readSettings(args).service.value.timeZone
     const now = Math.floor(Date.now() / 1000)
     const findings = await findFindings(reader, now, { depth: args.deep ? 'totals' : 'values' })
     const isClean = findings.length === 0
@@ -27,10 +28,13 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
       toleratedText(await countTolerated(reader, now)),
       provisionalText(await countProvisional(reader)),
     ]
-    const lines = isClean ? ['No findings.', ...(args.json ? [] : await notes())] : findingsText(findings, lineWidth())
+    const lines = isClean
+      ? ['No findings.', ...(args.json ? [] : await notes())]
+      : findingsText(findings, lineWidth(), zone)
     const text = lines.filter((line) => line !== '').join('\n')
     const running = args.json ? undefined : await findRunningRun(reader)
-    const progress = running && `\nRun ${running.id} of ${running.job} is in progress since ${running.started_at}.`
+    const progress =
+      running && `\nRun ${running.id} of ${running.job} is in progress since ${inZone(zone, running.started_at)}.`
     printResult(args, findings, `${text}${progress ?? ''}`)
     return isClean ? EXIT.done : EXIT.check
   })

@@ -20,7 +20,7 @@ export const flags = {
   alike: {
     type: 'boolean',
     default: false,
-    describe: 'Dismiss all entries of the same series and reason',
+    describe: 'Also dismiss others of this series or list and reason',
   },
   reason: { type: 'string', describe: 'Record why entries are dismissed' },
   ...JSON_FLAG,

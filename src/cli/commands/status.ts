@@ -75,7 +75,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
       return EXIT.done
     }
     const cells = lineWidth()
-    print(statusText(file, status, cells))
+    print(statusText(file, status, { cells, zone: service.value.timeZone }))
     if (queues) for (const line of queuesText(queues)) print(wrapText(line, cells, '  ', ''))
     for (const lake of lakes) print(`\n${wrapText(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
     for (const text of lakeProblems) print(`\n${wrapText(text, cells, '  ', '')}`)

@@ -7,6 +7,7 @@ import type { Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { tableText } from '../terminal/table.ts'
+import { inZone } from './findingsText.ts'
 import { NOTHING_SELECTED } from './summary.ts'
 
 /** A planned job: its requests and notes. */
@@ -88,7 +89,7 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
     const isEmpty = isPart
       ? 'nothing to request in the selected part of the job.'
       : gaps !== ''
-        ? `nothing to request now; ${gaps}.`
+        ? `nothing to request now; ${inZone(zone, gaps)}.`
         : `nothing to request${isUpToDate ? '; up to date' : ''}.`
     return [...notes, `${job.name}: ${namesAnything(job) ? isEmpty : NOTHING_SELECTED}`].join('\n')
   }

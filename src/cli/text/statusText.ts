@@ -4,7 +4,7 @@ import type { LakeState } from '../../lake/state.ts'
 import { grouped, quantity, shellWord } from '../../util/text.ts'
 import { tableText } from '../terminal/table.ts'
 import { wrapText } from '../terminal/width.ts'
-import { findingsText } from './findingsText.ts'
+import { findingsText, inZone } from './findingsText.ts'
 
 /** Listed findings. */
 const MAX_FINDINGS = 20
@@ -25,8 +25,12 @@ function briefTime(timestamp: string): string {
   return text.startsWith(String(new Date().getUTCFullYear())) ? text.slice(5) : text.slice(0, 10)
 }
 
-/** Writes the state of a database in lines of some cells. */
-export function statusText(file: string, status: Status, cells: number): string {
+/** Writes the state of a database in lines of some cells, with the times of a zone. */
+export function statusText(
+  file: string,
+  status: Status,
+  { cells, zone }: { readonly cells: number; readonly zone: string },
+): string {
   const { runs, series, findings, replies, quarantined, gaps, rows, estimated } = status
   /** Wraps a text; `first` is the indent of its first line. */
   const item = (text: string, first = '  ', indent = '    '): string => wrapText(text, cells, indent, first)
@@ -38,10 +42,10 @@ export function statusText(file: string, status: Status, cells: number): string 
   const runLines = runs.flatMap((run) => [
     item(`Run ${run.id}: ${run.command}${run.job ? `, job ${run.job}` : ''}: ${run.outcome}`),
     item(
-      `${minuteText(run.started_at)} UTC${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
+      `${minuteText(inZone(zone, run.started_at))}${run.seconds === null ? '' : `, ${run.seconds} s`}, ${quantity(run.requests, 'request')}, ${grouped(run.failed)} failed; rows: ${grouped(run.rows_new)} new, ${grouped(run.rows_revised)} revised`,
       '    ',
     ),
-    ...(run.message ? [item(run.message, '    ')] : []),
+    ...(run.message ? [item(inZone(zone, run.message), '    ')] : []),
   ])
   const time = cells < WIDE ? briefTime : minuteText
   const seriesTable = tableText(
@@ -58,18 +62,19 @@ export function statusText(file: string, status: Status, cells: number): string 
   const gapText = gapCounts.map(([reason, count]) => `${grouped(count)} ${reason}`).join(', ')
   const replyFacts = [
     `${grouped(replies.bodies)}, ${mebibytes(replies.bytes)} (${mebibytes(replies.packed_bytes)} compressed)`,
-    ...(replies.since === null ? [] : [`since ${minuteText(replies.since)} UTC`]),
+    ...(replies.since === null ? [] : [`since ${minuteText(inZone(zone, replies.since))}`]),
     ...(replies.missing === 0
       ? []
       : [`${quantity(replies.missing, 'response was', 'responses were')} not stored or pruned`]),
   ]
   const findingLines = [
-    ...findingsText(findings.slice(0, MAX_FINDINGS), cells - 2).map((text) => text.replaceAll(/^/gm, '  ')),
+    ...findingsText(findings.slice(0, MAX_FINDINGS), cells - 2, zone).map((text) => text.replaceAll(/^/gm, '  ')),
     ...(findings.length > MAX_FINDINGS ? [`  … and ${findings.length - MAX_FINDINGS} more: indicator-sync check`] : []),
   ]
   const quarantine = `${quantity(quarantined, 'row')} in quarantine (list them: indicator-sync quarantine list)`
   return [
     line(`${file}: ${tables.join(' · ')}`),
+    line(`Times: ${zone}`),
     section('Last runs', runLines),
     section('Series', series.length === 0 ? [] : [seriesTable]),
     section('Findings', findingLines),

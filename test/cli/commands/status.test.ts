@@ -16,7 +16,13 @@ test('status fits into 60 columns and does not truncate the next step', async ()
   const { findings, failures } = JSON.parse((await runCommand(dir, ['status', '--json'])).out)
   expect(failures).toHaveLength(1)
   expect(findings).toMatchObject([{ kind: 'unknown id', subject: 'indicator 424242' }])
-  expect(text.replaceAll(/\s/g, '')).toContain(findings[0].message.replaceAll(/\s/g, ''))
+  const timeless = (shown: string) =>
+    shown.replaceAll(/\s/g, '').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)/g, '')
+  expect(timeless(text)).toContain(timeless(findings[0].message))
+  // JSON has UTC, texts have the local time of the service.
+  expect(findings[0].message).toMatch(/\dZ$/)
+  expect(text).toMatch(/^Times: Europe\/Madrid$/m)
+  for (const shown of [text, (await runCommand(dir, ['check'])).out]) expect(shown).not.toMatch(/\dZ|UTC/)
   const ahead = jobFolder({
     'job.yaml': SERIES.replace('2025-01-01', 'today').replace('2025-02-01', '+2d').replace('1739', '544'),
   })
