@@ -34,6 +34,8 @@ export type Plan =
 export interface Duties {
   /** The expected periods of each series before the command. */
   readonly weights: ReadonlyMap<string, Weight>
+  /** The instants with a value before the command, by series and geo. */
+  readonly instants: ReadonlyMap<string, ReadonlyMap<number, readonly number[]>>
   /** Series that were requested before the command. */
   readonly attempted: ReadonlySet<string>
   /** Units with absent data that is long due: some of them must be requested. */
@@ -285,6 +287,9 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
   const due: { key: string; geo: number | null; from: number; to: number }[] = []
   const before = {
     weights: new Map([...oracle].map(([key, truth]) => [key, weightOf(truth)])),
+    instants: new Map(
+      [...oracle].map(([key, { values }]) => [key, new Map([...values].map(([geo, own]) => [geo, [...own.keys()]]))]),
+    ),
     attempted: new Set([...oracle].flatMap(([key, { events }]) => (events.length > 0 ? [key] : []))),
   }
   if (plan.do === 'retry') {
@@ -508,7 +513,13 @@ function judgeBudget(scene: Scene, plan: Plan, { requests }: Taken): void {
 }
 
 /** Absent data takes a tenth of the periods of a run, or one day of one series per day, in windows of nothing else. */
-function judgeShare(scene: Scene, plan: Plan, { byUnit, weights }: Duties, { fetches }: Taken, whole: boolean): void {
+function judgeShare(
+  scene: Scene,
+  plan: Plan,
+  { byUnit, weights, instants }: Duties,
+  { fetches }: Taken,
+  whole: boolean,
+): void {
   if (plan.do === 'retry') return
   const asked = fetches.flatMap(({ fetch, question }) => (question?.window ? [{ fetch, question }] : []))
   const absent = asked.filter(({ fetch }) => fetch.reason === 'absent')
@@ -516,10 +527,9 @@ function judgeShare(scene: Scene, plan: Plan, { byUnit, weights }: Duties, { fet
   const isPart = (part: Question): boolean => others.some(({ question }) => inside(part, question))
   /** Days without values count as one period each, because they are probably empty. */
   const isSilent = ({ key, geos, window }: Question): boolean =>
-    [...(scene.oracle.get(key)?.values ?? [])].every(
-      ([geo, values]) =>
-        (geos !== null && !geos.includes(geo)) ||
-        [...values.keys()].every((at) => at < window!.from || at >= window!.to),
+    [...(instants.get(key) ?? [])].every(
+      ([geo, own]) =>
+        (geos !== null && !geos.includes(geo)) || own.every((at) => at < window!.from || at >= window!.to),
     )
   const count = (one: Question, window = one.window!): number =>
     (weights.get(one.key) ?? HOURLY)(one.geos) * (window.to - window.from)
