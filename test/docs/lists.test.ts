@@ -83,7 +83,3 @@ test('docs/postgresql.md lists only commands that use a database', async () => {
   for (const command of quotedIn(rows.join()))
     expect(onDatabase.map(({ name }) => name)).toContain(command.split(' ')[0])
 })
-
-test('the changelog remains short', () => {
-  expect(readFileSync('CHANGELOG.md', 'utf8').split('\n').length).toBeLessThan(120)
-})
