@@ -18,8 +18,19 @@ const ALONE = ['src/reports/statements/statementChild.ts']
 
 /** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
 const INSIDE = [
-  ...['@date-fns/utc', '@hono/node-server', 'croner', 'date-fns', 'fastest-levenshtein', 'hono'],
-  ...['kysely', 'p-queue', 'p-retry', 'undici', 'yaml', 'yargs', 'zod'],
+  '@date-fns/utc',
+  '@hono/node-server',
+  'croner',
+  'date-fns',
+  'fastest-levenshtein',
+  'hono',
+  'kysely',
+  'p-queue',
+  'p-retry',
+  'undici',
+  'yaml',
+  'yargs',
+  'zod',
 ]
 
 /**

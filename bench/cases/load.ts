@@ -66,7 +66,10 @@ async function listContenders(input: Bench): Promise<Contender[]> {
   const contenders: Contender[] = []
   const pin = (await isInstalled('taskset', ['-c', '0', 'true'])) ? ['-c', '0'] : null
   const loadArgs = ({ shape, database, responses }: Input) => [
-    ...[join(bench, 'children/load.ts'), shape, database, responses],
+    join(bench, 'children/load.ts'),
+    shape,
+    database,
+    responses,
   ]
   if (floor)
     contenders.push({

@@ -5,7 +5,8 @@ import { isInstalled, type Measured, measure, measurePeer, median, medianOf } fr
 import { startServing } from '../serving.ts'
 
 const bench = join(import.meta.dirname, '..')
-const [FROM, TO] = ['2015-01-01', '2024-12-31']
+const FROM = '2015-01-01'
+const TO = '2024-12-31'
 const JOB = `name: bench
 pace: { perSecond: 50, concurrency: 4 }
 series:
@@ -27,7 +28,14 @@ const PRODUCT: Contender = {
   name: 'indicator-sync',
   command: process.execPath,
   args: (address, database, job) => [
-    ...[join(bench, '../src/cli/bin.js'), 'sync', job, '--database', database, '--base-url', address, '--json'],
+    join(bench, '../src/cli/bin.js'),
+    'sync',
+    job,
+    '--database',
+    database,
+    '--base-url',
+    address,
+    '--json',
   ],
 }
 const PEERS = [

@@ -38,7 +38,8 @@ async function measureFirstRequest(folder: string, bin: string, job: string, run
 
 /** Measures the start of commands. */
 export async function start({ folder, runs, say }: Bench): Promise<Section> {
-  const [database, job] = [join(folder, 'start.db'), join(folder, 'start.yaml')]
+  const database = join(folder, 'start.db')
+  const job = join(folder, 'start.yaml')
   writeFileSync(job, JOB)
   say('start: packing and installing')
   const bin = join(installPacked(folder), 'src/cli/bin.js')

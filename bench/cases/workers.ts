@@ -52,7 +52,8 @@ series:
     const { runId: run } = await openRun({ store, version: 'bench', nowMs: Date.now }, 'sync', job)
     await sendAll(queue, fast, run, requests.slice(0, workers * RESPONSES), NOW)
     while (arrivals.length < workers * RESPONSES) await sleep(100)
-    const [from, to] = [Math.floor(arrivals.length * 0.1), Math.floor(arrivals.length * 0.9)]
+    const from = Math.floor(arrivals.length * 0.1)
+    const to = Math.floor(arrivals.length * 0.9)
     return (to - from) / ((arrivals[to]! - arrivals[from]!) / 1000)
   } finally {
     for (const { child } of machines) child.kill('SIGTERM')

@@ -5,7 +5,8 @@ import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
 import { openStore } from '../../test/store.ts'
 
-const [file, series] = [process.argv[2]!, Number(process.argv[3])]
+const file = process.argv[2]!
+const series = Number(process.argv[3])
 const ZONE = 'Europe/Madrid'
 const GEOS = { 1: 'Portugal', 2: 'Francia', 3: 'España', 8741: 'Península', 8826: 'Alemania' }
 const DAYS = 834
@@ -30,7 +31,7 @@ for (let id = 1; id <= series; id++)
   await store.write(async () => {
     store.run(
       `insert into indicator (kind, id, magnitude, payload, first_seen_at) values ('indicator', ?, 'Precio', '{}', ?)`,
-      [...[600 + id, MOMENT]],
+      [600 + id, MOMENT],
     )
     store.run(
       `insert into indicator_text (kind, id, locale, name, fetch_id) values ('indicator', ?, 'es', 'Precio', 1)`,

@@ -121,7 +121,9 @@ function createPoll(
   { total, last }: QueuedPlan,
 ): () => Promise<'waiting' | 'done' | SyncError> {
   const host = parseHost(baseUrl)
-  let [idlePolls, silentPolls, replies] = [0, 0, -1]
+  let idlePolls = 0
+  let silentPolls = 0
+  let replies = -1
   /** The last outage that was recorded before the last reply. */
   let earlierOutage = 0
   return async () => {

@@ -17,15 +17,33 @@ export const createAddressError = (message: string, hint = ADDRESS_HINT, cause?:
   new StoreError(message, { hint, code: 'bad-address', ...(cause === undefined ? {} : { cause }) })
 
 const PARAMETERS = [
-  ...['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'],
-  ...['options', 'pooling', 'application_name'],
-  ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+  'host',
+  'port',
+  'user',
+  'password',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'options',
+  'pooling',
+  'application_name',
+  'statement_timeout',
+  'lock_timeout',
+  'idle_in_transaction_session_timeout',
 ]
 const NUMBER_PARAMETERS = ['port', 'statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
 /** Parameters for other programs, which are ignored. */
 const WITHOUT_EFFECT = [
-  ...['connect_timeout', 'fallback_application_name', 'gssencmode', 'client_encoding', 'tcp_user_timeout'],
-  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
+  'connect_timeout',
+  'fallback_application_name',
+  'gssencmode',
+  'client_encoding',
+  'tcp_user_timeout',
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
 ]
 const POOLING: readonly string[] = ['session', 'transaction']
 const KNOWN_PARAMETERS: readonly string[] = [...PARAMETERS, ...WITHOUT_EFFECT]

@@ -32,8 +32,16 @@ const failedIn = ({ failures }: FailureTrouble, matches: (failure: OpenFailureRo
   failures.every(matches)
 
 const CAUSING: readonly FindingKind[] = [
-  ...(['job file', 'key', 'service down', 'last run', 'unfinished', 'never run', 'no run'] as const),
-  ...(['unknown id', 'failure', 'quarantine'] as const),
+  'job file',
+  'key',
+  'service down',
+  'last run',
+  'unfinished',
+  'never run',
+  'no run',
+  'unknown id',
+  'failure',
+  'quarantine',
 ]
 
 /** Whether a trouble follows from another one directly. The cause has the earlier kind. */

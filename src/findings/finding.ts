@@ -1,10 +1,25 @@
 /** The kinds of findings that need no values to be read. A kind may be the cause of later ones, not of earlier ones. */
 export const STATE_KINDS = [
-  ...(['job file', 'same name', 'alternating'] as const),
-  ...(['key', 'service down', 'last run', 'unfinished', 'never run', 'no run'] as const),
-  ...(['not judged', 'unknown id', 'failure', 'quarantine'] as const),
-  ...(['geo', 'no values', 'late', 'gap', 'off the grid'] as const),
-  ...(['cadence changed', 'id changed meaning'] as const),
+  'job file',
+  'same name',
+  'alternating',
+  'key',
+  'service down',
+  'last run',
+  'unfinished',
+  'never run',
+  'no run',
+  'not judged',
+  'unknown id',
+  'failure',
+  'quarantine',
+  'geo',
+  'no values',
+  'late',
+  'gap',
+  'off the grid',
+  'cadence changed',
+  'id changed meaning',
 ] as const
 
 /** The kinds of findings for which every value or row is read. */

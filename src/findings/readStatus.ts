@@ -72,7 +72,13 @@ export interface Status {
 }
 
 const COUNTED_TABLES: readonly TableName[] = [
-  ...(['indicator', 'observation', 'observation_revision', 'content', 'archive', 'archive_edition', 'widget'] as const),
+  'indicator',
+  'observation',
+  'observation_revision',
+  'content',
+  'archive',
+  'archive_edition',
+  'widget',
 ]
 
 const countAll = expressionBuilder<Database>().fn.countAll<number>().as('count')

@@ -13,8 +13,16 @@ const LISTING_REFRESH: Span = { count: 12, unit: 'hour' }
 
 /** The defaults of the entries of each part of a job. */
 const SERIES = {
-  ...{ geoIds: [], timeTrunc: null, timeAgg: null, geoAgg: null, geoTrunc: null, datetime: null },
-  ...{ chunk: null, expect: null, lookback: LOOKBACK, refresh: SERIES_REFRESH },
+  geoIds: [],
+  timeTrunc: null,
+  timeAgg: null,
+  geoAgg: null,
+  geoTrunc: null,
+  datetime: null,
+  chunk: null,
+  expect: null,
+  lookback: LOOKBACK,
+  refresh: SERIES_REFRESH,
 }
 const FILTERS = { taxonomyTerms: [], vocabularies: [] }
 const ARCHIVES = { ...FILTERS, date: null, dateType: null, chunk: null, lookback: LOOKBACK, refresh: LISTING_REFRESH }

@@ -31,7 +31,8 @@ export const emptyWindowHints = ({ series, archives, widgets, timeZone }: Job, n
   [...series, ...archives, ...(widgets ? [widgets] : [])].flatMap(({ path, window }) => {
     if (!window) return []
     const resolve = (moment: Moment): Instant => resolveMoment(moment, timeZone, now)
-    const [from, to] = [resolve(window.from), resolve(window.to)]
+    const from = resolve(window.from)
+    const to = resolve(window.to)
     const text = (at: Instant): string => formatLocal(timeZone, at).slice(0, 16)
     if (from > now && (from >= to || from >= resolve(END_OF_TOMORROW)))
       return [`${path}.window begins in the future, at ${text(from)}`]

@@ -372,7 +372,8 @@ function judgeUncovered({ wants, rows, failures }: Requests): Span[] {
       const dueAt = part.wants.map(({ lagS, graceS }) => part.from + (lagS ?? 0) + graceS)
       return {
         ...NOTHING,
-        ...{ from: part.from, to: part.to },
+        from: part.from,
+        to: part.to,
         ...firstJob(part.wants),
         lagS: isGrowing && failed.length === 0 ? Math.min(...part.wants.map(({ lagS }) => lagS!)) : null,
         state: 'missing',
@@ -506,7 +507,8 @@ function judgeEnd(
   return [
     {
       ...NOTHING,
-      ...{ from: start, to },
+      from: start,
+      to,
       ...firstJob(wanting),
       state: 'missing',
       reason: 'late',

@@ -173,7 +173,10 @@ async function applyValues(
   const days =
     isChanged || restepped
       ? await writeDays(tx, engine, {
-          ...{ seriesId, zone, observations, window },
+          seriesId,
+          zone,
+          observations,
+          window,
           isComplete: doubted.size === 0,
           hasWithdrawn: withdrawnCount > 0,
         })
@@ -197,7 +200,15 @@ async function applyValues(
   const { unverified } = await recordCoverage(tx, series, planned, seriesReply)
   const decided = listDecidedGeos({ knownGeos: geoIds }, seriesReply)
   const reach = await recordMissing(tx, {
-    ...{ seriesId, zone, cadences, extents, cadenceChanges, observations, withdrawn, dismissed, fetchedAt },
+    seriesId,
+    zone,
+    cadences,
+    extents,
+    cadenceChanges,
+    observations,
+    withdrawn,
+    dismissed,
+    fetchedAt,
     longestLookback: findLongestLookback(before, planned.lookbackS),
     extentsBefore: new Map(before.timelines.map(({ geoId, extent }) => [geoId, extent])),
     decidedGeos: new Set(decided.filter((geo) => provesMissing(geo, seriesReply, unverified))),

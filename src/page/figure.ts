@@ -9,8 +9,11 @@ interface FigureLine {
   readonly isOther: boolean
 }
 
-const [WIDTH, HEIGHT] = [800, 280]
-const [SIDE_MARGIN, TOP_MARGIN, BOTTOM_MARGIN] = [60, 20, 24]
+const WIDTH = 800
+const HEIGHT = 280
+const SIDE_MARGIN = 60
+const TOP_MARGIN = 20
+const BOTTOM_MARGIN = 24
 
 const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
 
@@ -65,7 +68,8 @@ export function figure(chart: ChartData, label: string, locale: string): Html {
       TOP_MARGIN + (1 - (value - low) / (high - low)) * (HEIGHT - TOP_MARGIN - BOTTOM_MARGIN)
     return { ticks: reach ? roundTicks(low, high) : [], x, y }
   }
-  const [main, other] = [createScale(false), createScale(true)]
+  const main = createScale(false)
+  const other = createScale(true)
   const line = ({ drawn, style, isOther }: FigureLine): HtmlPart => [
     drawn.kind === 'extremes' &&
       !style.startsWith('with') &&

@@ -59,6 +59,7 @@ export function roughLength({ words: { common } }: PageRequest, seconds: number)
 export function duration({ locale }: Pick<PageRequest, 'locale'>, seconds: number): string {
   if (seconds < 60) return `${seconds.toLocaleString(locale, { maximumFractionDigits: 1 })} s`
   const whole = Math.round(seconds)
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60)]
+  const hours = Math.floor(whole / 3600)
+  const minutes = Math.floor((whole % 3600) / 60)
   return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${whole % 60} s`
 }

@@ -17,7 +17,10 @@ export function findDueSpans({ service, now }: PlanContext, { entry, state, want
   if (want.from >= want.to) return []
   const { timelines, coverage, absences, period = null } = state
   const stored = {
-    ...{ timelines, absences, period, lookbackS },
+    timelines,
+    absences,
+    period,
+    lookbackS,
     zone: service.timeZone,
     unit: borderUnit(entry.timeTrunc),
     failures: [],

@@ -80,7 +80,10 @@ export function columnName(series: ExportedSeries): string {
   const isCombined = geoAgg !== null || geoTrunc !== null || geoIds !== null
   return [
     ...(kind === ENTRY_ROUTES.series ? [] : [kind === ENTRY_ROUTES.offers ? 'offer' : kind]),
-    ...[indicatorId, geoId, timeTrunc, timeAgg],
+    indicatorId,
+    geoId,
+    timeTrunc,
+    timeAgg,
     ...(isCombined ? ['geo', geoAgg, geoTrunc] : []),
     ...(geoIds !== null ? ['of', ...geoIds.split(',')] : []),
   ]

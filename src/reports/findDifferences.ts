@@ -110,7 +110,13 @@ async function* findValueDifferences(
       const [{ geo_id, at }] = group as [ValueVersion]
       yield {
         ...NO_PLACE,
-        ...({ what: 'value', change, kind, id, name, series_id, geo_id } as const),
+        what: 'value',
+        change,
+        kind,
+        id,
+        name,
+        series_id,
+        geo_id,
         at_utc: formatUtc(at),
         at_local: formatLocal(zone, at),
         before: before?.value ?? null,
@@ -159,12 +165,20 @@ async function findTextDifferences(db: Reader, question: DiffQuestion): Promise<
       const { kind, id, locale } = group[0]!
       const name = (after ?? before)?.[fields[0]] ?? null
       for (const field of fields) {
-        const [old, current] = [before?.[field] ?? undefined, after?.[field] ?? undefined]
+        const old = before?.[field] ?? undefined
+        const current = after?.[field] ?? undefined
         const change = classifyChange<string>(old, current, (a, b) => a === b)
         if (change)
           differences.push({
             ...NO_PLACE,
-            ...({ what: 'text', change, kind, id, name, field, locale, changed_at } as const),
+            what: 'text',
+            change,
+            kind,
+            id,
+            name,
+            field,
+            locale,
+            changed_at,
             before: old ?? null,
             after: current ?? null,
           })

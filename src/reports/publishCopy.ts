@@ -14,8 +14,14 @@ import { quantity } from '../util/text.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
 const COLUMNS = [
-  ...(['series_id', 'kind', 'indicator_id', 'indicator_name', 'geo_id', 'geo_name'] as const),
-  ...(['first_utc', 'last_utc'] as const),
+  'series_id',
+  'kind',
+  'indicator_id',
+  'indicator_name',
+  'geo_id',
+  'geo_name',
+  'first_utc',
+  'last_utc',
 ] as const
 
 /** The manifest of a published file. */
@@ -69,7 +75,8 @@ async function describeCopy(part: string, file: string, publishedAt: number): Pr
       rows[table] = (await query.executeTakeFirstOrThrow()).count
     }
     const series = await kysely.selectFrom('freshness').select(COLUMNS).execute()
-    const [bytes, sha256] = [statSync(part).size, sha256OfFile(part)]
+    const bytes = statSync(part).size
+    const sha256 = sha256OfFile(part)
     return { bytes, sha256, schema, published_at: formatMillis(publishedAt), rows, series }
   } finally {
     await reader.close()

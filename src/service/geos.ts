@@ -35,10 +35,10 @@ export const GEOS: Readonly<Record<number, readonly [name: string, other?: strin
   8828: ['Países Bajos', 'Netherlands'],
 }
 
-const [SPAIN, PENINSULA] = [[3], [8741]]
+const SPAIN = [3]
+const PENINSULA = [8741]
 const ON_THE_PENINSULA = [
-  ...[460, 541, 544, 545, 546, 549, 550, 551, 805, 1293, 1294, 1295, 1297],
-  ...[10010, 10034, 10207, 10208, 10209, 10211, 10355],
+  460, 541, 544, 545, 546, 549, 550, 551, 805, 1293, 1294, 1295, 1297, 10010, 10034, 10207, 10208, 10209, 10211, 10355,
 ]
 
 /** The geos of often used indicators. Source: the operator's values. */

@@ -22,7 +22,8 @@ export interface WellKnown {
 }
 
 /** The country, for prices, and its peninsula, for powers. */
-const [COUNTRY, PENINSULA] = [3, 8741]
+const COUNTRY = 3
+const PENINSULA = 8741
 const price = (indicator: number) => ({ indicator, geo: COUNTRY })
 const power = (indicator: number) => ({ indicator, geo: PENINSULA })
 

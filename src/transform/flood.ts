@@ -3,7 +3,9 @@ import { OversizedError } from '../util/errors.ts'
 /** Maximum values, lists and objects of a reply: 300,000 rows of values, or two hundred megabytes of JavaScript objects. */
 const MAX_PARSED = 2_000_000
 
-const [QUOTE, COLON, SPACE] = [0x22, 0x3a, 0x20]
+const QUOTE = 0x22
+const COLON = 0x3a
+const SPACE = 0x20
 
 /** 1 for the bytes that announce a value: a comma, and the start of a list or an object. */
 const ANNOUNCES = new Uint8Array(256)
@@ -23,15 +25,20 @@ export interface BodySize {
 }
 
 /* Finds a zero byte in a word of four bytes: https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord */
-const [LOWEST_BITS, HIGHEST_BITS] = [0x01010101, 0x80808080]
-const [COLONS, COMMAS, LOWER_CASE, BRACES] = [0x3a3a3a3a, 0x2c2c2c2c, 0x20202020, 0x7b7b7b7b]
+const LOWEST_BITS = 0x01010101
+const HIGHEST_BITS = 0x80808080
+const COLONS = 0x3a3a3a3a
+const COMMAS = 0x2c2c2c2c
+const LOWER_CASE = 0x20202020
+const BRACES = 0x7b7b7b7b
 
 /** Measures a body. Skips words without a counted character: a loop over the bytes takes one and a half times as long. */
 export function measureBody(body: Buffer): BodySize {
   const begin = Math.min((4 - (body.byteOffset % 4)) % 4, body.length)
   const words = new Int32Array(body.buffer, body.byteOffset + begin, (body.length - begin) >> 2)
   const end = begin + words.length * 4
-  let [values, keys] = [0, 0]
+  let values = 0
+  let keys = 0
   for (let i = 0; i < begin; i++) {
     values += valueAt(body, i)
     keys += keyAt(body, i)

@@ -5,8 +5,15 @@ import type { Rejects } from './rejects.ts'
 
 /* JSON.parse keeps the last of several equal keys of an object, and nothing shows that there were others. */
 
-const [QUOTE, COLON, BACKSLASH, SPACE] = [0x22, 0x3a, 0x5c, 0x20]
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA] = [0x5b, 0x5d, 0x7b, 0x7d, 0x2c]
+const QUOTE = 0x22
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const SPACE = 0x20
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const COMMA = 0x2c
 
 /** Counts the fields of all objects in parsed JSON. Uses no recursion, because it may be nested deeply. */
 function countFields(parsed: unknown): number {

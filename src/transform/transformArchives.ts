@@ -8,8 +8,18 @@ import { type Item, readItems, TAXONOMY_LISTS } from './items.ts'
 import { taxonomyRows } from './taxonomy.ts'
 
 const KNOWN_FIELDS = [
-  ...['id', 'name', 'description', 'horizon', 'archive_type', 'download', 'json_download', 'date', 'date_times'],
-  ...['publication_date', 'taxonomy_terms', 'vocabularies'],
+  'id',
+  'name',
+  'description',
+  'horizon',
+  'archive_type',
+  'download',
+  'json_download',
+  'date',
+  'date_times',
+  'publication_date',
+  'taxonomy_terms',
+  'vocabularies',
 ]
 
 /** The day of an entry, or else the first requested day. */
@@ -31,7 +41,8 @@ export function transformArchives(body: JsonObject, planned: PlannedRequest): Ro
   const { locale } = planned
   const editions = items.map((entry): RowValues => {
     const { id, item, part } = entry
-    const [download, jsonDownload] = [part.inner('download'), part.inner('json_download')]
+    const download = part.inner('download')
+    const jsonDownload = part.inner('json_download')
     const sent = download ?? jsonDownload
     return {
       kind,

@@ -15,11 +15,19 @@ const ITEM_FIELDS = {
 const TEXT_FIELDS = fieldsAs(AS.text, 'title', 'slug', 'permalink', 'summary', 'body')
 const KNOWN_FIELDS = [
   ...Object.keys({ ...ITEM_FIELDS, ...TEXT_FIELDS }),
-  ...['id', 'media', 'taxonomy_terms', 'vocabularies'],
+  'id',
+  'media',
+  'taxonomy_terms',
+  'vocabularies',
 ]
 const KNOWN_MEDIA_FIELDS = [
-  ...['id', 'title', 'media_type', 'document_value_file_name', 'document_value_content_type'],
-  ...['document_value_file_size', 'download'],
+  'id',
+  'title',
+  'media_type',
+  'document_value_file_name',
+  'document_value_content_type',
+  'document_value_file_size',
+  'download',
 ]
 
 /** A size, as a number or its digits. */

@@ -23,8 +23,16 @@ import { findSteps, guessStep, isGuessed, isUnit, statedId, stepsInParts } from 
 
 const INDICATOR_FIELDS = { ...fieldsAs(AS.text, 'step_type'), ...fieldsAs(AS.flag, 'composited', 'disaggregated') }
 const KNOWN_FIELDS = [
-  ...['id', 'name', 'short_name', 'description', ...Object.keys(INDICATOR_FIELDS)],
-  ...['magnitud', 'tiempo', 'geos', 'values_updated_at', 'values'],
+  'id',
+  'name',
+  'short_name',
+  'description',
+  ...Object.keys(INDICATOR_FIELDS),
+  'magnitud',
+  'tiempo',
+  'geos',
+  'values_updated_at',
+  'values',
 ]
 
 /** The elements of a list, to read their fields. Rejects elements that are not objects. */

@@ -35,7 +35,8 @@ const INSIDE_IPV6: typeof INSIDE_IPV4 = [
 ]
 
 // Apart, because a list compares IPv4 with mapped IPv6.
-const [INSIDE_4, INSIDE_6] = [new BlockList(), new BlockList()]
+const INSIDE_4 = new BlockList()
+const INSIDE_6 = new BlockList()
 for (const [network, prefix] of INSIDE_IPV6) INSIDE_6.addSubnet(network, prefix, 'ipv6')
 for (const [network, prefix] of INSIDE_IPV4) {
   INSIDE_4.addSubnet(network, prefix, 'ipv4')

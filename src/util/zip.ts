@@ -20,7 +20,9 @@ export class ZipError extends Error {}
 /** A monthly settlement has several hundred files. */
 const MAX_FILES = 10_000
 
-const [FILE_TYPE, REGULAR, UNIX] = [0o170000, 0o100000, 3]
+const FILE_TYPE = 0o170000
+const REGULAR = 0o100000
+const UNIX = 3
 
 /** Whether a ZIP made on Unix declares an entry to be something else than a file. */
 function isRegular({ fileName, externalFileAttributes, versionMadeBy }: Entry): boolean {

@@ -27,8 +27,20 @@ export const examples = ['diff --from -7d --database data/demo.db', 'diff --run 
 type DiffArgs = Args<typeof flags>
 
 const COLUMNS = [
-  ...['what', 'change', 'kind', 'id', 'name', 'series_id', 'geo_id', 'at_utc', 'at_local', 'field', 'locale'],
-  ...['before', 'after', 'changed_at'],
+  'what',
+  'change',
+  'kind',
+  'id',
+  'name',
+  'series_id',
+  'geo_id',
+  'at_utc',
+  'at_local',
+  'field',
+  'locale',
+  'before',
+  'after',
+  'changed_at',
 ] as (keyof Difference)[]
 /** Rows of a table, unless the user sets their number. */
 const TABLE_ROWS = 50

@@ -80,7 +80,8 @@ async function search(reader: Reader | null, service: Service, args: DiscoverArg
 
 export async function handler(args: DiscoverArgs): Promise<number> {
   const settings = readSettings(args)
-  const [database, service] = [settings.database.value, settings.service.value]
+  const database = settings.database.value
+  const service = settings.service.value
   const openExisting = async () => ((await databaseExists(database)) ? openReader(database) : null)
   const needsCatalogue = ['catalogue', 'all'].includes(args.in)
   let code: number = EXIT.done
@@ -110,7 +111,9 @@ export async function handler(args: DiscoverArgs): Promise<number> {
     })
     const limit = rows.length === 1 ? Number.POSITIVE_INFINITY : MAX_GEOS
     const cells = rows.map(({ kind, id, name, stored: range, geos }) => [
-      ...[id, kind, name],
+      id,
+      kind,
+      name,
       range ? `${range.first_day} … ${range.last_day}, ${quantity(range.geos, 'geo')}` : '',
       geosText(geos, limit),
     ])

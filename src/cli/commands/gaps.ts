@@ -38,14 +38,32 @@ export const examples = [
 ]
 
 const COLUMNS = [
-  ...(['series_id', 'kind', 'indicator_id', 'time_trunc', 'geo_id', 'from', 'to', 'reason', 'missing'] as const),
-  ...(['step_s', 'expected_in_day', 'next'] as const),
+  'series_id',
+  'kind',
+  'indicator_id',
+  'time_trunc',
+  'geo_id',
+  'from',
+  'to',
+  'reason',
+  'missing',
+  'step_s',
+  'expected_in_day',
+  'next',
 ] as const
 
 type GapsArgs = Args<typeof flags, typeof positionals>
 
 const ACCEPTED_COLUMNS = [
-  ...(['id', 'series_id', 'kind', 'indicator_id', 'geo_id', 'from', 'to', 'note', 'created_at'] as const),
+  'id',
+  'series_id',
+  'kind',
+  'indicator_id',
+  'geo_id',
+  'from',
+  'to',
+  'note',
+  'created_at',
 ] as const
 
 const refuse = (message: string, hint: string): never => {

@@ -34,9 +34,17 @@ export const examples = [
 type QuarantineArgs = Args<typeof flags, typeof positionals>
 
 const COLUMNS = [
-  ...(['id', 'created_at', 'run_id', 'fetch_id', 'target', 'path', 'reason', 'fragment'] as const),
-  ...(['resolved_at', 'dismissed'] as const),
-]
+  'id',
+  'created_at',
+  'run_id',
+  'fetch_id',
+  'target',
+  'path',
+  'reason',
+  'fragment',
+  'resolved_at',
+  'dismissed',
+] as const
 
 /** Counts the rejects of the listed responses that are not stored. */
 async function countUnlisted({ kysely }: Reader): Promise<number> {

@@ -65,7 +65,8 @@ async function chooseSeries(
   const row = await mainFirst.orderBy('g.geo_id').limit(1).executeTakeFirst()
   if (row) {
     const { indicator_name, first_utc, last_utc, ...series } = row
-    const [firstAt, lastAt] = [parseInstant(first_utc), parseInstant(last_utc)]
+    const firstAt = parseInstant(first_utc)
+    const lastAt = parseInstant(last_utc)
     return { ...series, name: indicator_name ?? `${kindText(kind)} ${indicator}`, firstAt, lastAt }
   }
   throw new InputError(

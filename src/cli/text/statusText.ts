@@ -52,8 +52,12 @@ export function statusText(
     {
       columns: ['id', 'indicator', 'step', 'geo', 'last value', 'hours ago'],
       rows: series.map((row) => [
-        ...[row.indicator_id, row.indicator_name, row.time_trunc, row.geo_name ?? (row.geo_id || '')],
-        ...[time(row.last_local), row.lag_hours],
+        row.indicator_id,
+        row.indicator_name,
+        row.time_trunc,
+        row.geo_name ?? (row.geo_id || ''),
+        time(row.last_local),
+        row.lag_hours,
       ]),
     },
     cells,

@@ -9,8 +9,17 @@ import { copyMark, MARK_SQL, writeMark } from './schema.ts'
 
 /** Tables that others refer to, and the numbers of the search index, which the triggers of texts need. */
 const REFERENCED_TABLES: readonly TableName[] = [
-  ...(['search_item', 'geo', 'vocabulary', 'taxonomy_term', 'indicator', 'content', 'archive', 'widget'] as const),
-  ...(['series', '_run', '_fetch'] as const),
+  'search_item',
+  'geo',
+  'vocabulary',
+  'taxonomy_term',
+  'indicator',
+  'content',
+  'archive',
+  'widget',
+  'series',
+  '_run',
+  '_fetch',
 ]
 /** Written last, so that readers see no coverage without values. */
 const LAST_TABLE: TableName = '_coverage'

@@ -47,7 +47,8 @@ function compiledUpsert(
         ? null
         : hasMainText(table, second, mainLocale)
     const next = (column: string): Expression<unknown> => {
-      const [stored, sent] = [sql.ref(`${table}.${column}`), sql.ref(`excluded.${column}`)]
+      const stored = sql.ref(`${table}.${column}`)
+      const sent = sql.ref(`excluded.${column}`)
       if (isDescribed === null || silent.includes(column) || column === MERGED_COLUMN) return sent
       return sql`case when ${isDescribed} then coalesce(${stored}, ${sent}) else ${sent} end`
     }

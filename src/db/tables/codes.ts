@@ -30,11 +30,7 @@ const ABSENCE_REASONS = ['absent', 'null', 'withdrawn'] as const
 export const isAbsence = (reason: string | null): boolean => ABSENCE_REASONS.some((absence) => absence === reason)
 
 /** The reasons of the view `gaps`. */
-export const GAP_REASONS = [
-  ...(['never requested', 'failed', 'unverified'] as const),
-  ...ABSENCE_REASONS,
-  ...(['late', 'no values'] as const),
-] as const
+export const GAP_REASONS = ['never requested', 'failed', 'unverified', ...ABSENCE_REASONS, 'late', 'no values'] as const
 export type GapReason = (typeof GAP_REASONS)[number]
 
 /** `indicator_unit.from_at` of the first row of an indicator: the first instant of the year 1. */

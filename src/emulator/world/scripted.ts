@@ -117,7 +117,8 @@ export function scriptedSource(script: Script, { seed, now }: World): ValueSourc
     changes: (_from, _to, values) =>
       values.length > 0 && resolutionAt(values[0]!.at) !== resolutionAt(values.at(-1)!.at),
     updated(values) {
-      const [first, last] = [values[0]!.at, values.at(-1)!.at]
+      const first = values[0]!.at
+      const last = values.at(-1)!.at
       const relevant = actions.filter(
         (action) => action.at <= now && (action.do === 'resolve' || (action.from <= last && action.to > first)),
       )

@@ -61,7 +61,12 @@ export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGa
       const { series_id, kind, indicator_id, time_trunc, geo_agg, time_zone, reason, job_id } = group[0]!
       const isCounted = group.every(({ count, counted }) => Number(count) === Number(counted))
       return {
-        ...{ series_id, kind, indicator_id, time_trunc, geo_agg, reason },
+        series_id,
+        kind,
+        indicator_id,
+        time_trunc,
+        geo_agg,
+        reason,
         geoIds: group.map(({ geo_id }) => geo_id),
         timeZone: time_zone,
         range: hull(group),

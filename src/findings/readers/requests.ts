@@ -56,7 +56,11 @@ export async function findQuarantineTroubles(db: Reader): Promise<Trouble[]> {
     const { fetch_id, run_id, target, path, reason } = entries.at(-1)!
     const { series_id, kind, indicator_id, time_trunc, geo_agg } = first
     const reply: RejectedReply = {
-      ...{ fetchId: fetch_id, runId: run_id, target, path, reason },
+      fetchId: fetch_id,
+      runId: run_id,
+      target,
+      path,
+      reason,
       series: series_id === null ? null : ({ series_id, kind, indicator_id, time_trunc, geo_agg } as NamedSeries),
       entryId: first.id,
       entries: countRejects(entries),

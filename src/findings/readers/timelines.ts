@@ -91,7 +91,11 @@ export async function findStrayValues(db: Reader, now: Instant): Promise<Trouble
     return {
       kind: 'off the grid',
       days: {
-        ...{ series_id, kind, indicator_id, time_trunc, geo_agg },
+        series_id,
+        kind,
+        indicator_id,
+        time_trunc,
+        geo_agg,
         geoIds: [...new Set(group.map(({ geo_id }) => geo_id))],
         days: [localDate(time_zone, from), localDate(time_zone, group.at(-1)!.from)],
         count: group.reduce((total, { strays }) => total + strays, 0),
@@ -129,7 +133,14 @@ export async function findCadenceChanges(db: Reader, now: Instant): Promise<Trou
     const { series_id, kind, indicator_id, time_trunc, geo_agg, time_zone, ...first } = group[0]!
     const { oldStepS, newStepS, sinceAt } = first
     const change: CadenceChange = {
-      ...{ series_id, kind, indicator_id, time_trunc, geo_agg, oldStepS, newStepS, sinceAt },
+      series_id,
+      kind,
+      indicator_id,
+      time_trunc,
+      geo_agg,
+      oldStepS,
+      newStepS,
+      sinceAt,
       geoIds: group.map(({ geo_id }) => geo_id),
       at: localDate(time_zone, sinceAt),
     }

@@ -78,7 +78,8 @@ function routeWord({ routes }: Service, parameter: string, names: readonly strin
 /** The keys of every kind of entry. Legal words and languages are those of the service. */
 function entryKeys(service: Service) {
   const { routes } = service
-  const [values, archives] = [routesOf(routes, 'series'), routesOf(routes, 'archives')]
+  const values = routesOf(routes, 'series')
+  const archives = routesOf(routes, 'archives')
   const contents = routesOf(routes, 'content')
   const orders = contents.flatMap((name) => wordsFor(routes, name, 'order').values)
   const common = {

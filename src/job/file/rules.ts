@@ -126,13 +126,15 @@ const windowRule: Rule = ({ window }, path, { zone, isLegal, report }) => {
   if (last === undefined && from === undefined)
     return reportKey('from', 'is missing; expected { from: 2025-01-01, to: 2025-02-01 } or { last: 7d }')
   const moment = (key: string) => (isLegal([...path, 'window', key]) ? (window[key] as Moment | undefined) : undefined)
-  const [first, second] = [moment('from'), to === undefined ? END_OF_TODAY : moment('to')]
+  const first = moment('from')
+  const second = to === undefined ? END_OF_TODAY : moment('to')
   if (!first || !second) return
   const isRelative = ({ kind }: Moment): boolean => kind === 'relative' || kind === 'now'
   if (isRelative(first) !== isRelative(second)) return
   // Most windows are two days, which can be compared without a zone; loading a zone is slow.
   if (first.kind === 'date' && second.kind === 'date' && first.date < second.date) return
-  const [start, end] = [resolveMoment(first, zone, SAMPLE_NOW), resolveMoment(second, zone, SAMPLE_NOW)]
+  const start = resolveMoment(first, zone, SAMPLE_NOW)
+  const end = resolveMoment(second, zone, SAMPLE_NOW)
   if (start < end) return
   if (to === undefined) return reportKey('from', 'is not before the end of today, the default of to; set to')
   // Local times that a clock change skips are moved, so the written ones may be in order.

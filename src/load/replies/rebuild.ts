@@ -6,23 +6,22 @@ import { insertIndicator } from '../storedSeries.ts'
 
 /** Tables that no reply contains. They are copied. */
 const RECORD_TABLES = [
-  ...[
-    '_job',
-    '_run',
-    '_fetch',
-    '_reply',
-    '_quarantine',
-    '_budget',
-    '_withdrawal',
-    '_source',
-    'time_zone_offset',
-    'magnitude',
-    'setting',
-    'archive_file',
-  ],
+  '_job',
+  '_run',
+  '_fetch',
+  '_reply',
+  '_quarantine',
+  '_budget',
+  '_withdrawal',
+  '_source',
+  'time_zone_offset',
+  'magnitude',
+  'setting',
+  'archive_file',
   'archive_row',
   // Including the writer's lock: the rebuilt database may replace the other one while a writer has the lock.
-  ...['_lock', '_fence'],
+  '_lock',
+  '_fence',
 ] as const
 
 /** Copied tables that a replay corrects, because a newer version may parse more. */

@@ -88,7 +88,10 @@ export async function judgeSeries(
     await writeTimeline(tx, seriesId, timeline, { geoId, extent: found, step: found?.step ?? null, kind })
   }
   await recordMissing(tx, {
-    ...{ seriesId, zone, cadences, extents },
+    seriesId,
+    zone,
+    cadences,
+    extents,
     longestLookback: series.lookbackS ?? DEFAULT_LOOKBACK,
     extentsBefore: new Map(),
     cadenceChanges: [],

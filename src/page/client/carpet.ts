@@ -13,7 +13,8 @@ const COLOURS = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b 
   .map((hex) => `#${hex}`)
 
 /** The height of an hour, and the width of the labels of hours. */
-const [ROW, LABELS] = [12, 48]
+const ROW = 12
+const LABELS = 48
 const MOVES: typeof ARROWS = { ...ARROWS, Home: [-Infinity, 0], End: [Infinity, 0] }
 
 const details = document.querySelector<HTMLDetailsElement>('#carpet')
@@ -21,7 +22,8 @@ const canvas = details?.querySelector('canvas')
 const [message, status] = details?.querySelectorAll('[role=status]') ?? []
 let options: EmbeddedData | undefined
 let shown: Carpet = { slots: [], days: [] }
-let [x, y] = [0, 0]
+let x = 0
+let y = 0
 
 const clamp = (place: number, most: number): number => Math.min(most, Math.max(0, place))
 
@@ -50,7 +52,8 @@ function drawCells(element: HTMLCanvasElement, carpet: Carpet, colour: (value: n
 
 /** Announces the value at the cursor. */
 function say(): void {
-  const [day, slot] = [shown.days[x], shown.slots[y]]
+  const day = shown.days[x]
+  const slot = shown.slots[y]
   if (!options || !day || !slot || !status) return
   const { chart, locale, words } = options
   const value = day.hours[y]

@@ -6,7 +6,8 @@ function target(grid: HTMLTableSectionElement, cell: HTMLTableCellElement, key: 
   const row = cell.parentElement as HTMLTableRowElement
   if (key === 'Home' || key === 'End') return [...row.querySelectorAll('a')].at(key === 'Home' ? 0 : -1)
   const [right, down] = ARROWS[key] ?? [0, 0]
-  let [r, c] = [row.sectionRowIndex + down, cell.cellIndex + right]
+  let r = row.sectionRowIndex + down
+  let c = cell.cellIndex + right
   for (; (down || right) && grid.rows[r]?.cells[c]; r += down, c += right) {
     const link = grid.rows[r]!.cells[c]!.querySelector<HTMLElement>('td > a')
     if (link) return link

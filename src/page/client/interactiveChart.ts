@@ -137,7 +137,8 @@ function beginChart(): void {
     // At least two periods of five minutes.
     const half = Math.max((to - from) / 2, 300)
     // Fields of a form have whole minutes.
-    const [first, last] = [Math.floor((middle - half) / 60) * 60, Math.ceil((middle + half) / 60) * 60]
+    const first = Math.floor((middle - half) / 60) * 60
+    const last = Math.ceil((middle + half) / 60) * 60
     view.preview(first, last)
     void load(first, last, chart.asOf, true)
   }

@@ -39,7 +39,9 @@ function update(shown: Element, before: Element, fresh: Element): void {
     shown.replaceWith(fresh.cloneNode(true))
     return
   }
-  const [nodes, old, replacements] = [[...shown.childNodes], [...before.childNodes], [...fresh.childNodes]] as const
+  const nodes = [...shown.childNodes]
+  const old = [...before.childNodes]
+  const replacements = [...fresh.childNodes]
   const isSame =
     old.length === replacements.length && replacements.every((node, i) => node.nodeName === nodes[i]?.nodeName)
   updateAttributes(shown, before, fresh)

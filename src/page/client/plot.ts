@@ -31,7 +31,9 @@ interface ChartOptions {
   readonly open: (at: number) => void
 }
 
-const [CHART_HEIGHT, ROOM_ABOVE, ROOM_FOR_NAME] = [320, 18, 120]
+const CHART_HEIGHT = 320
+const ROOM_ABOVE = 18
+const ROOM_FOR_NAME = 120
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
 /** Marks intervals that are not final, and changes of the step, behind the lines. */
@@ -63,7 +65,8 @@ const drawPaths =
       x: (at: number) => u.valToPos(at, 'x', true),
       y: (value: number) => u.valToPos(value, scale, true),
     }
-    const [stroke, fill] = [new Path2D(), new Path2D()]
+    const stroke = new Path2D()
+    const fill = new Path2D()
     drawSteps(drawn, stroke, scales)
     if (drawn.kind === 'extremes') drawBand(drawn, fill, scales)
     return { stroke, fill, flags: 1 }
@@ -108,7 +111,8 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
     const drawings: Drawn[] = []
     const add = (drawn: Drawn, name: string, width: number, scale = 'y', dash = dashOf(name)): void => {
       drawings.push(drawn)
-      const [stroke, fill] = [colour(`chart-${name}`), colour(`chart-${name}-band`)]
+      const stroke = colour(`chart-${name}`)
+      const fill = colour(`chart-${name}-band`)
       lines.push({ scale, width, dash, stroke, fill, paths: drawPaths(drawn, scale), points: { show: false } })
     }
     for (const [i, series] of compared.entries()) add(series.drawn, `with-${i}`, 1.5, series.unit === unit ? 'y' : 'z')

@@ -38,7 +38,8 @@ function add(fresh: readonly SavedView[]): void {
   const views = read()
   for (const { name, address } of fresh) {
     const isTaken = (text: string): boolean => views.some((one) => one.name === text && one.address !== address)
-    let [free, count] = [name, 1]
+    let free = name
+    let count = 1
     while (isTaken(free)) free = `${name} (${++count})`
     if (!views.some((one) => one.name === free)) views.push({ name: free, address })
   }

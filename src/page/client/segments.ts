@@ -113,7 +113,8 @@ export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
 export function differing(now: Drawn, then: Drawn): Drawn & { readonly revised: number; readonly added: number } {
   const current = new Map([...eachPeriod(now)].map(({ from, mean }) => [from, mean]))
   const segments: Segment[] = []
-  let [revised, added] = [0, 0]
+  let revised = 0
+  let added = 0
   for (const { from, to, mean } of eachPeriod(then)) {
     const value = current.get(from) ?? null
     current.delete(from)

@@ -10,7 +10,8 @@ import { geoNames, indicatorNames, indicatorUnits, inLanguage } from '../queries
 import { allSeries, findSeries, readStoredSeries, seriesHeads } from '../queries/seriesPaths.ts'
 
 /** Indicators and results that one page shows. */
-const [INDICATORS_A_PAGE, RESULTS] = [40, 40]
+const INDICATORS_A_PAGE = 40
+const RESULTS = 40
 /** Matching texts, in any language, whose details are read: a common word is in most texts. */
 const MAX_FOUND = 1000
 /** Stored series that are listed. */
@@ -38,7 +39,8 @@ async function readIndicators(request: PageRequest) {
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
   const keys = matching.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
   const { page, pages, shown } = paginate(request, keys, INDICATORS_A_PAGE)
-  const [kinds, ids] = [shown.map(({ kind }) => kind), shown.map(({ id }) => id)]
+  const kinds = shown.map(({ kind }) => kind)
+  const ids = shown.map(({ id }) => id)
   const rows = await db.kysely
     .selectFrom('indicator as i')
     .leftJoin('indicator_text as t', (on) => on.onRef('t.kind', '=', 'i.kind').onRef('t.id', '=', 'i.id'))
@@ -130,8 +132,15 @@ export function findExcerpt(text: string, words: readonly string[]) {
 
 /** Pages that the search finds by name. */
 const PAGES = {
-  ...{ home: '/', coverage: '/coverage', indicators: '/indicators', runs: '/runs', quarantine: '/quarantine' },
-  ...{ texts: '/texts', archives: '/archives', sql: '/sql', dictionary: '/dictionary' },
+  home: '/',
+  coverage: '/coverage',
+  indicators: '/indicators',
+  runs: '/runs',
+  quarantine: '/quarantine',
+  texts: '/texts',
+  archives: '/archives',
+  sql: '/sql',
+  dictionary: '/dictionary',
 } as const
 
 const SCOPE_CHOICES = ['all', ...SEARCH_SCOPES] as const
@@ -155,7 +164,8 @@ async function readSearch(request: PageRequest) {
   })
   const hits = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MAX_FOUND)
   const shown = hits.slice(0, RESULTS)
-  const [kinds, ids] = [[...new Set(shown.map(({ kind }) => kind))], shown.map(({ id }) => id)]
+  const kinds = [...new Set(shown.map(({ kind }) => kind))]
+  const ids = shown.map(({ id }) => id)
   const texts = await db.kysely
     .selectFrom('texts')
     .select(['kind', 'item_id', 'locale', 'text'])
@@ -196,8 +206,10 @@ async function readSearch(request: PageRequest) {
 /** Reads the stored series that match a text, with the geo that it names. */
 async function readMatchingSeries(request: PageRequest, text: string) {
   const found = (await findSeries(request, await allSeries(request), text)).slice(0, SERIES_FOUND)
-  const [rows, geoIds] = [found.map(({ row }) => row), found.flatMap(({ geo }) => geo ?? [])]
-  const [head, geos] = [await seriesHeads(request, rows), await geoNames(request, geoIds)]
+  const rows = found.map(({ row }) => row)
+  const geoIds = found.flatMap(({ geo }) => geo ?? [])
+  const head = await seriesHeads(request, rows)
+  const geos = await geoNames(request, geoIds)
   return found.map(({ row, geo }) => ({ ...head(row), geo, geoName: geo === null ? null : (geos.get(geo) ?? null) }))
 }
 

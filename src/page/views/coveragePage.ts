@@ -157,10 +157,8 @@ export async function readSeriesCoverage(request: PageRequest) {
   const months = (january: number) =>
     computePeriods(lines, periodBorders(zone, periodAt(zone, january, 'year'), 'month'), geoIds)
   // Whole months from the first to the last one with data or a gap.
-  const [first, last] = [
-    Math.max(from, floorTo(zone, reach.from, 'month')),
-    Math.min(to, ceilTo(zone, reach.to, 'month')),
-  ]
+  const first = Math.max(from, floorTo(zone, reach.from, 'month'))
+  const last = Math.min(to, ceilTo(zone, reach.to, 'month'))
   const days = periodBorders(zone, { from: Math.min(first, last), to: last }, 'day')
   return {
     ...head,
@@ -214,7 +212,8 @@ function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: Page
   const show = (cell: GridCell): Html => {
     if (!cell) return html`<td></td>`
     const [{ shares, parts }, href, name] = cell
-    const [state, isMixed] = [worstState(shares), parts.length > 0]
+    const state = worstState(shares)
+    const isMixed = parts.length > 0
     return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
   }
   return scrolled(

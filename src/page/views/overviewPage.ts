@@ -21,7 +21,8 @@ export function lackingText(
 ): Html {
   const { home } = request.words
   const grouping = groupingText(request, time_trunc, geo_agg)
-  const [id, file] = [`${indicator_id}${grouping && ` (${grouping})`}`, jobFile(jobFiles, job ?? '')]
+  const id = `${indicator_id}${grouping && ` (${grouping})`}`
+  const file = jobFile(jobFiles, job ?? '')
   const [first, others] = stored.length > 0 ? [stored, home.otherGeos] : [elsewhere, home.otherSeries]
   const geos = first.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
   const text = geoIds.length === 0 ? home.lackingValues(id, file) : home.lackingGeos(id, geoIds.join(', '), file)
@@ -141,7 +142,8 @@ function age({ behindS, late, lastLocal, gaps }: SeriesLine, request: PageReques
 function sparkline(trend: SeriesLine['trend']): HtmlPart {
   const values = trend.filter((value) => value !== null)
   if (values.length < 2) return null
-  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const low = Math.min(...values)
+  const high = Math.max(...values)
   const points = trend.flatMap((value, x) => {
     if (value === null) return []
     const y = high === low ? 10 : Math.round((1 - (value - low) / (high - low)) * 180) / 10 + 1

@@ -21,7 +21,9 @@ import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { requestNames } from '../queries/names.ts'
 
 /** Runs, quarantine entries and requests on one page. */
-const [RUNS_A_PAGE, ENTRIES_A_PAGE, REQUESTS] = [50, 50, 40]
+const RUNS_A_PAGE = 50
+const ENTRIES_A_PAGE = 50
+const REQUESTS = 40
 
 /** The duration of a run; null while it runs, or after a crash. */
 const runSeconds = ({ started_at, finished_at }: { started_at: string; finished_at: string | null }) =>
@@ -93,16 +95,36 @@ const failedRequests = ({ kysely }: Reader, run: number) =>
     .orderBy('f.id', 'desc')
 
 const COLUMNS = [
-  ...(['f.id', 'f.entry', 'f.route', 'f.target', 'f.series_id', 'f.geo_ids', 'f.started_at', 'f.outcome'] as const),
-  ...(['f.status', 'f.attempts', 'f.ms', 'f.bytes', 'f.reason', 'f.message', 'f.hint', 'f.code'] as const),
-  ...(['f.params', 'f.from_at', 'f.to_at'] as const),
-  ...(['f.rows_new', 'f.rows_revised', 'f.rows_withdrawn', 'f.rows_rejected'] as const),
+  'f.id',
+  'f.entry',
+  'f.route',
+  'f.target',
+  'f.series_id',
+  'f.geo_ids',
+  'f.started_at',
+  'f.outcome',
+  'f.status',
+  'f.attempts',
+  'f.ms',
+  'f.bytes',
+  'f.reason',
+  'f.message',
+  'f.hint',
+  'f.code',
+  'f.params',
+  'f.from_at',
+  'f.to_at',
+  'f.rows_new',
+  'f.rows_revised',
+  'f.rows_withdrawn',
+  'f.rows_rejected',
 ] as const
 
 /** Reads a run with its failed requests and one page of all requests, newest first. */
 async function readRun(request: PageRequest) {
   const { store, params, query } = request
-  const [id, before] = [wholeNumber(params.id), wholeNumber(query.get('before'))]
+  const id = wholeNumber(params.id)
+  const before = wholeNumber(query.get('before'))
   const found = id === null ? [] : await store.kysely.selectFrom('_run').selectAll().where('id', '=', id).execute()
   const [run] = await withDeadRuns(store, found)
   if (!run) return null

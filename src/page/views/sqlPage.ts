@@ -16,7 +16,8 @@ const LONGEST_SQL = 20_000
 const PARAMETER_PREFIX = 'p.'
 const MAX_OFFERED_GEOS = 200
 /** The most letters that a page shows of all cells, and of one cell; the file has all. */
-const [SHOWN_LETTERS, SHOWN_CELL_LETTERS] = [16_000, 200]
+const SHOWN_LETTERS = 16_000
+const SHOWN_CELL_LETTERS = 200
 
 const runner = createStatementRunner()
 

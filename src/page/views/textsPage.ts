@@ -17,7 +17,8 @@ const MAX_VERSIONS = 100
 /** Reads one page of the items of a kind, newest first; by default of the first kind. */
 async function readTexts(request: PageRequest) {
   const { kysely } = request.store
-  const [named, page] = [request.query.get('kind') ?? '', Math.max(1, wholeNumber(request.query.get('page')) ?? 1)]
+  const named = request.query.get('kind') ?? ''
+  const page = Math.max(1, wholeNumber(request.query.get('page')) ?? 1)
   // With their routes: kinds of the service, the last declared first, then other stored ones.
   const kinds = new Map([...contentKinds(request.service.routes)].reverse())
   for (const name of await readKinds(request.store, 'content')) kinds.set(name, kinds.get(name) ?? name)

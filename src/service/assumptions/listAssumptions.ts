@@ -92,7 +92,8 @@ export const LIST_ASSUMPTIONS: readonly Assumption[] = [
     judge: ({ published }) =>
       judgeItems(published, 'archives', ({ publication_date: listed }) => {
         // One day, or the first and the last.
-        const [first, last] = [toText(toList(listed)[0]), toText(toList(listed).at(-1))]
+        const first = toText(toList(listed)[0])
+        const last = toText(toList(listed).at(-1))
         return first !== null && last !== null && first <= LISTED_DAY && last >= LISTED_DAY
       }),
   },

@@ -221,7 +221,8 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     consequence:
       'The length of a new id is found in the values of one day. A known id with another meaning is not noticed.',
     judge: ({ day, retail }) => {
-      const [quarter, hour] = [seriesIn(day).step, seriesIn(retail).step]
+      const quarter = seriesIn(day).step
+      const hour = seriesIn(retail).step
       const isRight = STEPS.byNumber[quarter ?? 0] === 900 && STEPS.native.includes(hour ?? 0)
       return verdict(isRight, `quarter-hours ${quarter}, hours ${hour}`)
     },
@@ -248,7 +249,8 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     matters: true,
     consequence: 'Other geos are stored too, or selected ones are missing. Omit `geoIds` in jobs.',
     judge: ({ day, zoned }) => {
-      const [one, two] = [geosIn(day).join(), geosIn(zoned).join()]
+      const one = geosIn(day).join()
+      const two = geosIn(zoned).join()
       return verdict(one === `${SPAIN}` && two === `${PORTUGAL},${SPAIN}`, `geo ${one} for one, ${two} for two`)
     },
   },
@@ -342,7 +344,8 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     matters: false,
     consequence: 'The column is null or keeps the text. Syncs do not rely on it.',
     judge: ({ day, nowhere }: Responses) => {
-      const [updated, none] = [seriesIn(day).updated, seriesIn(nowhere).updated]
+      const updated = seriesIn(day).updated
+      const none = seriesIn(nowhere).updated
       const isTime = typeof updated === 'string' && !Number.isNaN(Date.parse(updated))
       return verdict(isTime && none === null, `${brief(updated)}, without values ${brief(none)}`)
     },
@@ -370,7 +373,8 @@ export const SERIES_ASSUMPTIONS: readonly Assumption[] = [
     matters: false,
     consequence: 'The texts of both languages are equal.',
     judge: ({ retail, grouped }) => {
-      const [es, en] = [seriesIn(retail), seriesIn(grouped)]
+      const es = seriesIn(retail)
+      const en = seriesIn(grouped)
       return verdict(es.id === en.id && es.name !== en.name, `${brief(es.name)}, ${brief(en.name)}`)
     },
   },

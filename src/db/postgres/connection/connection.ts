@@ -58,10 +58,7 @@ export interface Connection {
   close(): Promise<void>
 }
 
-const TEXT_OIDS: readonly number[] = [
-  ...[OID.date, OID.time, OID.timestamp, OID.timetz, OID.interval],
-  ...[OID.json, OID.jsonb],
-]
+const TEXT_OIDS: readonly number[] = [OID.date, OID.time, OID.timestamp, OID.timetz, OID.interval, OID.json, OID.jsonb]
 
 /**
  * Parses 64-bit integers and sums as numbers, booleans as 1 and 0 like SQLite, times and JSON as text.

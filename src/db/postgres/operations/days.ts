@@ -35,8 +35,21 @@ const UPSERT = `insert into _day (series_id, ${COLUMNS.join(', ')})
 export async function upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void> {
   if (days.length === 0) return
   const rows = days.map(([geoId, { month, dayOfMonth }, day]) => [
-    ...[geoId, month, dayOfMonth, day.count, day.hours, day.min, day.max, day.sum, day.energy],
-    ...[day.firstS, day.lastS, day.missing, day.step, day.offset, day.strays],
+    geoId,
+    month,
+    dayOfMonth,
+    day.count,
+    day.hours,
+    day.min,
+    day.max,
+    day.sum,
+    day.energy,
+    day.firstS,
+    day.lastS,
+    day.missing,
+    day.step,
+    day.offset,
+    day.strays,
   ])
   const columns = COLUMNS.map((column, i) => {
     const values = rows.map((row) => row[i]!)

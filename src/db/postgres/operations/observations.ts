@@ -56,7 +56,8 @@ class ColumnArrays {
 
 /** The interval of some instants. */
 function rowsInterval(at: readonly number[]): Interval {
-  let [from, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  let from = Number.POSITIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
   for (const instant of at) {
     if (instant < from) from = instant
     if (instant > last) last = instant
@@ -109,9 +110,13 @@ export async function upsertObservations(
   const { geoIds, at, values, steps, isStepGuessed } = observations
   if (at.length === 0) return { inserted: 0, unchanged: 0, revised: 0, surplus: new Set() }
   const stored = await readStoredValues(tx, seriesId, [...new Set(geoIds)], window ?? rowsInterval(at))
-  const [fresh, before, after] = [new ColumnArrays(), new ColumnArrays(), new ColumnArrays()]
+  const fresh = new ColumnArrays()
+  const before = new ColumnArrays()
+  const after = new ColumnArrays()
   for (let i = 0; i < at.length; i++) {
-    const [geoId, instant, value] = [geoIds[i]!, at[i]!, values[i]!]
+    const geoId = geoIds[i]!
+    const instant = at[i]!
+    const value = values[i]!
     const step = typeof steps === 'number' ? steps : steps[i]!
     const old = stored.get(geoId)!.get(instant)
     if (old === undefined) fresh.add(geoId, instant, value, step)

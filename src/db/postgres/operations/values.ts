@@ -32,7 +32,8 @@ export async function readExtremes(
   borders: readonly Instant[],
   fetchId: number | null,
 ): Promise<Extremes[]> {
-  const [from, to] = [borders[0], borders.at(-1)]
+  const from = borders[0]
+  const to = borders.at(-1)
   if (from === undefined || to === undefined || borders.length < 2) return []
   const { rows } = await sql<Totals & { nth: number }>`
     select width_bucket(at, ${[...borders]}::bigint[]) as nth, count(value) as count, min(value) as min, max(value) as max,

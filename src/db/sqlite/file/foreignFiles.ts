@@ -17,7 +17,8 @@ export function refuseForeignLog(file: string): void {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (!log || !stat || log.size <= LOG_HEADER || stat.size === 0 || stat.mtimeMs <= log.mtimeMs) return
   // Never closed, because that would release all locks of this process on the file.
-  const [logHandle, handle] = [openSync(`${file}-wal`, 'r'), openSync(file, 'r')]
+  const logHandle = openSync(`${file}-wal`, 'r')
+  const handle = openSync(file, 'r')
   const head = Buffer.alloc(LOG_HEADER)
   readSync(logHandle, head, 0, LOG_HEADER, 0)
   const size = head.readUInt32BE(8)
@@ -37,7 +38,8 @@ export function refuseForeignLog(file: string): void {
     if (number < (firsts.at(-1) ?? Number.POSITIVE_INFINITY)) firsts.push(number)
   }
   if (firsts.length === 0) return
-  const [page, version] = [Buffer.alloc(size), Buffer.alloc(size)]
+  const page = Buffer.alloc(size)
+  const version = Buffer.alloc(size)
   for (const number of firsts) {
     readSync(handle, page, 0, size, (number - 1) * size)
     for (const at of places.get(number)!) {

@@ -15,7 +15,8 @@ import { type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift }
 import { type GeoSeries, joinBands, NO_VALUES, readWindow, type Summary, sixDigits, summarize } from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
-const [USUAL_COLUMNS, STATIC_COLUMNS] = [300, 720]
+const USUAL_COLUMNS = 300
+const STATIC_COLUMNS = 720
 const MAX_COLUMNS = 1_000
 const MAX_STATES = 400
 
@@ -197,7 +198,8 @@ export async function readRows(
   compared: readonly ComparedLine[],
 ) {
   const { store: db } = request
-  const [by, fetchId] = [chosenUnit(request, range), asOf?.fetchId ?? null]
+  const by = chosenUnit(request, range)
+  const fetchId = asOf?.fetchId ?? null
   const others = compared.flatMap((other) => other.line ?? [])
   const few = by ? undefined : await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []

@@ -74,7 +74,8 @@ export async function readCompared(
   if (shift) {
     const { zone, unit } = dataset
     const line = { ...toLine(dataset), fetchId: asOf?.fetchId ?? null, shift }
-    const [from, to] = [moveByShift(zone, range.from, shift), moveByShift(zone, range.to, shift)]
+    const from = moveByShift(zone, range.from, shift)
+    const to = moveByShift(zone, range.to, shift)
     const earlier = await drawLine(request, line, { from, to }, line.fetchId)
     compared.push({ path: null, name: labels.shifts[shift], unit, drawn: moveLine(earlier, zone, shift), line })
   }

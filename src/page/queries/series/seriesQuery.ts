@@ -95,7 +95,8 @@ export async function findAsOf({ kysely }: Reader, seriesId: number, moment: str
 /** The local days that are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30
 /** The longest range: a century. */
-const [LONGEST_RANGE, MOST_DAYS] = [100 * 366 * 86_400, 36_600]
+const LONGEST_RANGE = 100 * 366 * 86_400
+const MOST_DAYS = 36_600
 
 const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
 
@@ -148,7 +149,10 @@ export const lastShown = ({ last }: Pick<NamedGeoSeries, 'last'>, now: Instant):
 /** Reads the range of an address: its borders, its local `day`, or its `last` days. */
 function requestedRange(dataset: NamedGeoSeries, query: URLSearchParams, now: Instant): Interval {
   const { zone, last } = dataset
-  const [first, end, day, days] = [query.get('from'), query.get('to'), query.get('day'), requestedDays(query)]
+  const first = query.get('from')
+  const end = query.get('to')
+  const day = query.get('day')
+  const days = requestedDays(query)
   if (days !== null) return lastDays(zone, lastShown(dataset, now), days)
   if (day && !first && !end) return periodAt(zone, parseBorder(zone, 'day', day), 'day')
   const to = end

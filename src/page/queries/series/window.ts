@@ -93,7 +93,8 @@ async function findBegin({ kysely }: Reader, { seriesId, geoId, from }: SeriesRa
 
 /** The local days of an interval, including those at both ends. */
 function localDays(zone: string, { from, to }: Interval): LocalDay[] {
-  const [first, last] = [dayIntervalAt(zone, from).day, dayIntervalAt(zone, to - 1).day]
+  const first = dayIntervalAt(zone, from).day
+  const last = dayIntervalAt(zone, to - 1).day
   return Array.from({ length: last - first + 1 }, (_, i) => localDay(zone, first + i)).filter(
     ({ seconds }) => seconds > 0,
   )
@@ -138,7 +139,8 @@ async function readTotalsThen(db: Reader, line: GeoSeries, range: Interval, fetc
     rows
       .filter(({ id, geo_ids }) => id > fetchId === isAfter && includesGeo(geo_ids, line.geoId))
       .map(({ from_at, to_at }) => ({ from: from_at ?? -Infinity, to: to_at ?? Infinity }))
-  const [before, after] = [merge(windows(false)), merge(windows(true))]
+  const before = merge(windows(false))
+  const after = merge(windows(true))
   const both = intersect(before, after)
   const totals: [LocalDay, Extremes][] = []
   for (const [day, current] of await readDays(db, line, range, null)) {
