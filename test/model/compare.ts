@@ -309,6 +309,8 @@ function compareRest(
     const { state, at } = standingOf(truth, unit, known)
     if (state !== 'held' || !isRequired(scene, key, unit, known)) continue
     const stored = [...(truth.values.get(known) ?? [])].filter(([, versions]) => versions.at(-1)?.to === null)
+    // The length of a single period is not known.
+    if (stored.length === 1) continue
     const [last = 0, previous = last] = stored.map(([instant]) => instant).sort((a, b) => b - a)
     // The last value is valid for a period, which is about as long as the one before: months differ by three days.
     const from = Math.max(unit.from, HOUR + at, HOUR + last + 1.15 * Math.max(unit.to - unit.from, last - previous))

@@ -189,13 +189,13 @@ const CADENCE: readonly Mutant[] = [
   ),
   cadence(
     'C4: one day of finer values is not native',
-    'hasStep(shape) && (shape.step < base.step ||',
-    'hasStep(shape) && (shape.step < 0 ||',
+    'hasStep(own) && (own.step < base.step ||',
+    'hasStep(own) && (own.step < 0 ||',
   ),
   cadence(
     'C5: a coarser day is native',
-    'hasStep(shape) && (shape.step < base.step ||',
-    'hasStep(shape) && (shape.step !== base.step ||',
+    'hasStep(own) && (own.step < base.step ||',
+    'hasStep(own) && (own.step !== base.step ||',
   ),
   limits('C5: ten coarser days show a change', 'CHANGED_DAYS = 14', 'CHANGED_DAYS = 10'),
   cadence(
