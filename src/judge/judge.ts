@@ -291,7 +291,11 @@ function awaitLate(
   })
 }
 
-/** C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. */
+/**
+ * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. The day of the last value
+ * is not repeated: once a later value is stored, its missing periods are known. Its row has values, so it may be merged with older ones
+ * and has no time of its own.
+ */
 function repeatOutside(
   { finality, now }: JudgeContext,
   timeline: Timeline | undefined,
@@ -302,7 +306,7 @@ function repeatOutside(
   if (timeline?.kind === null || wants.length === 0) return covered
   const extent = timeline?.extent ?? null
   const lastEnd = extent ? extent.lastAt + extent.stepS : ALWAYS
-  const from = covered.some(({ to }) => to > lastEnd) ? floorTo(finality.zone, lastEnd, finality.unit) : ALWAYS
+  const from = covered.some(({ to }) => to > lastEnd) ? ceilTo(finality.zone, lastEnd, finality.unit) : ALWAYS
   const begin = extent ? floorTo(finality.zone, extent.firstAt, finality.unit) : ALWAYS
   return covered.flatMap((span): Span[] => {
     if (span.state !== 'complete' || span.job === null) return [span]

@@ -57,7 +57,8 @@ export function planJob(input: Omit<JobContext, 'requested'> & Partial<Pick<JobC
   // The small request of a day takes its turn before anything else is sent.
   let share = isInTurns ? 0 : calculateAbsentShare(seriesPeriods + listPeriods)
   const absences = planAbsences(planning, repeats, () => share)
-  const inTurn = isInTurns && isAbsenceDue(planning) ? [...absences.take(1)] : []
+  const small = isInTurns && isAbsenceDue(planning) ? absences.next() : undefined
+  const inTurn = small && !small.done ? [small.value] : []
   share = calculateAbsentShare(seriesPeriods + listPeriods)
   const last = [...absences]
   const windows = series.reduce((sum, { windows }) => sum + windows.length, 0)

@@ -468,21 +468,21 @@ describe('the next request', () => {
       .filter(({ state }) => state === 'complete')
       .map(({ from, to, nextAt }) => [toDay(from), toDay(to), nextAt === null ? null : toDay(nextAt + HOUR)])
 
-  test('the day of the last value and all after it are requested in rounds since a value was expected', () => {
+  test('days after the last value are requested in rounds since a value was expected, but not its own day', () => {
     const ended = (fetched: number, kind: Timeline['kind'] = 'regular') => ({
       coverage: [covered(0, 30, { fetchedAt: at(fetched) + HOUR })],
       timelines: [timeline(1, 0, 20.5, { kind })],
     })
     expect(repeats(ended(36))).toEqual([
-      [0, 20, null],
-      [20, 30, toDay(at(20.5 + 16) + HOUR)],
+      [0, 21, null],
+      [21, 30, toDay(at(20.5 + 16) + HOUR)],
     ])
-    expect(repeats(ended(39), 60).at(-1)).toEqual([20, 30, toDay(at(20.5 + 32) + HOUR)])
+    expect(repeats(ended(39), 60).at(-1)).toEqual([21, 30, toDay(at(20.5 + 32) + HOUR)])
     expect(repeats(ended(36, 'irregular'))).toHaveLength(2)
     expect(repeats(ended(36, null))).toEqual([[0, 30, null]])
-    expect(repeats(ended(900), 1000).at(-1)).toEqual([20, 30, toDay(at(20.5 + 256 + 4 * 182) + HOUR)])
+    expect(repeats(ended(900), 1000).at(-1)).toEqual([21, 30, toDay(at(20.5 + 256 + 4 * 182) + HOUR)])
     expect(repeats(ended(36), 40, [])).toEqual([[0, 30, null]])
-    expect(repeats(ended(50), 40).at(-1)).toEqual([20, 30, toDay(at(40) + HOUR)])
+    expect(repeats(ended(50), 40).at(-1)).toEqual([21, 30, toDay(at(40) + HOUR)])
   })
 
   test('a geo without any value is requested in rounds since it was required', () => {

@@ -101,9 +101,9 @@ describe('stored spans', () => {
   })
 
   test.each([
-    ['recorded in the future', '+400 days', 31],
-    ['recorded before the clock was set back', '-1 seconds', 10],
-  ])('the usual lag ignores fetches %s', async (_name, shift, newest) => {
+    ['recorded in the future', 400 * DAY_MS, 31],
+    ['recorded before the clock was set back', -1000, 10],
+  ])('the usual lag ignores fetches %s', async (_name, shiftMs, newest) => {
     const [store, market] = [await tempStore(), await source()]
     const nights = 40
     let now = NIGHT
@@ -118,8 +118,15 @@ describe('stored spans', () => {
     }
     const before = await lateFrom()
     expect(before).not.toBeNull()
-    const time = `strftime('%Y-%m-%dT%H:%M:%fZ', ${shift.startsWith('+') ? 'finished_at' : `'${new Date(now).toISOString()}'`}, '${shift}')`
-    store.run(`update _fetch set finished_at = ${time}, to_at = unixepoch(${time}) + 86400 where id <= ${newest}`, [])
+    for (const row of store.all('select id, finished_at from _fetch where id <= ?', [newest])) {
+      const { id, finished_at } = row as { id: number; finished_at: string }
+      const finishedMs = shiftMs > 0 ? Date.parse(finished_at) + shiftMs : now + shiftMs
+      store.run('update _fetch set finished_at = ?, to_at = ? where id = ?', [
+        new Date(finishedMs).toISOString(),
+        Math.floor((finishedMs + DAY_MS) / 1000),
+        id,
+      ])
+    }
     expect(await lateFrom()).toBe(before)
   })
 })

@@ -112,9 +112,9 @@ const JUDGE: readonly Mutant[] = [
     'repeatInRounds(whole, [now], finality, now)',
   ),
   judge(
-    'J5: the day of the last value is never requested again',
+    'J5: the day of the last value is requested again',
+    '? ceilTo(finality.zone, lastEnd, finality.unit)',
     '? floorTo(finality.zone, lastEnd, finality.unit)',
-    '? floorTo(finality.zone, lastEnd + DAY, finality.unit)',
   ),
   judge('J7: no loss is tolerated', '> TOLERATED_SHARE * DAY', '> 0 * TOLERATED_SHARE * DAY'),
   judge('J7: a day may lose all short periods', '> TOLERATED_SHARE * DAY', '> DAY / TOLERATED_SHARE'),

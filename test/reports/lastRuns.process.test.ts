@@ -223,7 +223,7 @@ test('jobs that a command did not reach because of the key are no finding of the
     {
       kind: 'key',
       message: expect.stringMatching(/last run of a \(.*\) failed/),
-      command: 'indicator-sync sync a.yaml b.yaml',
+      command: expect.stringMatching(/^indicator-sync sync a\.yaml b\.yaml/),
       cause: 'key-refused',
     },
   ])
@@ -255,7 +255,7 @@ test('a range before windows that a clock in 2076 requested is no gap', async ()
   await runJob(store, market, yaml, { now: ms('2076-11-04T12:00:00Z') })
   await runJob(store, market, yaml, { now: NOW })
   // The view reads the clock of the machine: nothing was requested since, and nothing later is missing.
-  expect(store.all(`select max(to_at) <= unixepoch() as ok from gaps`)).toEqual([{ ok: 1 }])
+  expect(store.get('select max(to_at) from gaps')).toBeLessThanOrEqual(Date.now() / 1000)
   expect(await findGaps(store, NOW / 1000)).toEqual([])
   expect((await findFindings(store, NOW / 1000)).filter(({ kind }) => kind.startsWith('gap'))).toEqual([])
   expect((await readStatus(store, NOW / 1000)).findings.filter(({ kind }) => kind === 'gap')).toEqual([])
