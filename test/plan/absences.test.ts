@@ -95,3 +95,26 @@ test('of several absences, the one with the fewest requests comes first, then th
   expect(plan([often, never], FIRST)).toEqual(['10-10'])
   expect(plan([often, never, longDue], FIRST)).toEqual(['10-21'])
 })
+
+test.each(['{}', '{ callsPerDay: 1000 }'])('all that fits into the share is planned, with the pace %s', (pace) => {
+  const job = readJob(
+    `name: job\npace: ${pace}\nseries:\n  - { indicators: [5], geoIds: [3], window: { from: 2025-10-01, to: 2025-11-01 }, chunk: 1d }\n  - { indicators: [6], window: { from: 2025-01-01, to: 2025-11-01 } }`,
+    'job.yaml',
+  )
+  const row = { geo: 3, state: 'values', fetchedAt: FIRST, settledFor: 9 * DAY, sinceAt: null } as const
+  const lostHours = lost(3600, 7, 7 + 5 * 24, 7 + 9 * 24).map((one) => ({
+    ...one,
+    geo: 3,
+    sinceAt: FIRST,
+    checkedAt: FIRST,
+  }))
+  const plannerState: PlannerState = {
+    ...EMPTY_STATE,
+    series: (key) =>
+      key.includes('6')
+        ? UNKNOWN_SERIES
+        : { ...UNKNOWN_SERIES, coverage: [{ ...row, from: OCTOBER, to: OCTOBER + 32 * DAY }], absences: lostHours },
+  }
+  const planned = planJob({ job, service: SERVICES.generic, plannerState, now: FIRST + 2 * DAY, options: {} })
+  expect([...planned].filter(({ reason }) => reason === 'absent')).toHaveLength(3)
+})
