@@ -149,7 +149,7 @@ function judgeOthers(context: JudgeContext, geos: readonly GeoRequests[]): reado
 /** The coverage of a geo: its own rows take precedence over those of all geos. */
 function precedence(coverage: readonly Coverage[], ofGeo: readonly Coverage[]): readonly Coverage[] {
   const ofAll = coverage.filter(({ geo }) => geo === ALL_GEOS)
-  if (ofGeo.length === 0 || ofGeo === ofAll) return ofAll
+  if (ofGeo.length === 0) return ofAll
   return [...ofGeo, ...ofAll.flatMap((row) => subtract([row], ofGeo).map((part) => ({ ...row, ...part })))].sort(
     (a, b) => a.from - b.from,
   )

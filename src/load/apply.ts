@@ -110,7 +110,8 @@ export async function applyRows(
   return { counts, rejects: open.rejects, reach: values?.reach ?? NO_TIME }
 }
 
-const NO_TIME: Interval = { from: 0, to: 0 }
+/** The reach of a change that concerns no missing periods. */
+export const NO_TIME: Interval = { from: 0, to: 0 }
 
 interface Changes {
   readonly written: UpsertCounts

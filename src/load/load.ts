@@ -9,7 +9,7 @@ import { SchemaError, type SyncError } from '../util/errors.ts'
 import type { Redactor } from '../util/redact.ts'
 import { compressBody, type StoredBody } from '../util/storedBody.ts'
 import type { Interval } from '../util/time/interval.ts'
-import { applyRows, replyOutcome } from './apply.ts'
+import { applyRows, NO_TIME, replyOutcome } from './apply.ts'
 import { addToRun, type Counts, NO_COUNTS } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import { readOpenRejects } from './quarantine/dismissed.ts'
@@ -81,7 +81,6 @@ interface Written {
   readonly counts: Partial<Counts>
   readonly reach: Interval
 }
-const NO_TIME: Interval = { from: 0, to: 0 }
 
 /**
  * Records a request in one transaction: its record in `_fetch`, its body, the rows that `write` writes, and the counters of the run.

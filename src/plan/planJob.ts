@@ -66,8 +66,8 @@ export function planJob(input: Omit<JobContext, 'requested'> & Partial<Pick<JobC
     total: first.length + windows + listings.length + inTurn.length + last.length,
     *[Symbol.iterator]() {
       if (isInTurns) {
-        const absenceTurn: Turn = { lastAttempt: lastAbsence(planning), requests: inTurn }
-        yield* takeTurns([...listTurns(planning, needs), absenceTurn])
+        const ofAbsences: Turn = { lastAttempt: lastAbsence(planning), requests: inTurn }
+        yield* takeTurns([...listTurns(planning, needs), ofAbsences])
       } else yield* inOrder(planning.job, needs)
       yield* last
     },

@@ -36,6 +36,17 @@ export interface Summary extends RunResult {
   readonly unselected: number
 }
 
+/** What a summary says of a job, for a run that planned none. */
+export const NO_JOB_NOTES: Omit<Summary, keyof RunResult> = {
+  skipped: [],
+  lackingGeos: [],
+  hasSelection: true,
+  windowHints: [],
+  takenOver: null,
+  formerName: null,
+  unselected: 0,
+}
+
 /**
  * Plans a job into requests, fetches them into replies, transforms replies into rows, and loads the rows. Throws InputError if the
  * key would go unencrypted to another machine, or if the job is not valid for this database.

@@ -21,7 +21,7 @@ import { createFixedPlan } from '../../src/sync/planRun.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import type { Summary } from '../../src/sync/sync.ts'
-import { sync } from '../../src/sync/sync.ts'
+import { NO_JOB_NOTES, sync } from '../../src/sync/sync.ts'
 import { askAtOnce } from '../postgres/suites/atOnce.ts'
 import { openReader, openStore, type Store } from '../store.ts'
 import type { Orders } from './child.ts'
@@ -125,16 +125,8 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     async retry(now) {
       const context = createContext(now)
       const again = planRetry({ service: context.service, now }, await readRetryRequests(store))
-      return {
-        ...(await executeRun(context, jobOf(RETRY), 'retry', createFixedPlan(again))),
-        skipped: [],
-        lackingGeos: [],
-        hasSelection: true,
-        windowHints: [],
-        takenOver: null,
-        formerName: null,
-        unselected: 0,
-      }
+      const run = await executeRun(context, jobOf(RETRY), 'retry', createFixedPlan(again))
+      return { ...run, ...NO_JOB_NOTES }
     },
     async replay(now) {
       const before = dump(store)

@@ -16,7 +16,7 @@ const turns = rule('plan/turns.ts', 'test/plan/turns.test.ts')
 const JUDGE: readonly Mutant[] = [
   judge(
     'J1: the row of a geo does not take precedence',
-    'if (ofGeo.length === 0 || ofGeo === ofAll) return ofAll',
+    'if (ofGeo.length === 0) return ofAll',
     'if (ofGeo.length >= 0) return ofAll',
   ),
   judge(

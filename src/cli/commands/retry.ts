@@ -10,7 +10,7 @@ import type { SyncContext } from '../../sync/context.ts'
 import { readRequestingJobs, sortByLastAttempt } from '../../sync/earlierRequests.ts'
 import { createFixedPlan } from '../../sync/planRun.ts'
 import { executeRun } from '../../sync/run.ts'
-import type { Summary } from '../../sync/sync.ts'
+import { NO_JOB_NOTES, type Summary } from '../../sync/sync.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import { JSON_FLAG, RUN_FLAGS } from '../flags.ts'
@@ -75,16 +75,7 @@ async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
   const planned = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readRetryRequests(store))
   const requests = await sortByLastAttempt(store, planned)
   const run = await executeRun({ ...context, partCommand: 'retry' }, job, 'retry', createFixedPlan(requests))
-  return {
-    ...run,
-    skipped: [],
-    lackingGeos: [],
-    hasSelection: true,
-    windowHints: [],
-    takenOver: null,
-    formerName: null,
-    unselected: 0,
-  }
+  return { ...run, ...NO_JOB_NOTES }
 }
 
 export async function handler(args: RetryArgs): Promise<number> {

@@ -14,7 +14,7 @@ import type { SyncContext } from '../../sync/context.ts'
 import { readIndicatorName } from '../../sync/readCatalogue.ts'
 import { openRun } from '../../sync/record.ts'
 import { sortJobs } from '../../sync/sortJobs.ts'
-import { type Summary, storeDefinition, sync } from '../../sync/sync.ts'
+import { NO_JOB_NOTES, type Summary, storeDefinition, sync } from '../../sync/sync.ts'
 import { NoReplyError, StoppedError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
@@ -195,13 +195,7 @@ async function recordUnreached(
     failures: [],
     seconds: 0,
     earlyEnd,
-    skipped: [],
-    lackingGeos: [],
-    hasSelection: true,
-    windowHints: [],
-    takenOver: null,
-    formerName: null,
-    unselected: 0,
+    ...NO_JOB_NOTES,
   }
 }
 

@@ -14,7 +14,7 @@ import { NOTHING_SELECTED } from './summary.ts'
 export interface PlannedJob {
   readonly job: Job
   readonly requests: Iterable<PlannedRequest>
-  /** Whether a request is for data that was in the windows of the job earlier and is still required. */
+  /** Whether a request is for data that left its window before it was final. */
   readonly isEarlier: (request: PlannedRequest) => boolean
   readonly notes: readonly string[]
 }

@@ -63,7 +63,7 @@ export function resolveRedirect(location: string, from: URL, policy: LinkPolicy)
   return next
 }
 
-/** Whether an address must not resolve into a private network: the service itself may be in one, and the user may allow a host there. */
+/** Whether a name must resolve to a public address. The service and hosts that the user allows may be in a private network. */
 export function isPublicOnly(address: URL, policy: LinkPolicy): boolean {
   const service = new URL(policy.baseUrl)
   return address.origin !== service.origin && !isInside(service) && !isAllowed(address, policy)

@@ -1,4 +1,4 @@
-import type { Insertable, Transaction } from 'kysely'
+import type { Insertable, Kysely, Transaction } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
@@ -97,6 +97,12 @@ async function readCoverage(
 
 type SeriesWindow = Interval & { readonly seriesId: number }
 
+const selectRows = (db: Kysely<Database>) =>
+  db
+    .selectFrom('_coverage')
+    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
+    .select(['settled_s as settledFor', 'since_at as sinceAt'])
+
 const selectTouching = prepareQuery((db, { seriesId, from, to }: SeriesWindow) => {
   const touching = db
     .selectFrom('_coverage')
@@ -104,10 +110,7 @@ const selectTouching = prepareQuery((db, { seriesId, from, to }: SeriesWindow) =
     .where('from_at', '<=', to)
     .where('to_at', '>=', from)
   return (
-    db
-      .selectFrom('_coverage')
-      .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-      .select(['settled_s as settledFor', 'since_at as sinceAt'])
+    selectRows(db)
       .where('series_id', '=', seriesId)
       // The rest of an adjacent row may be merged with the row next to it.
       .where(
@@ -127,12 +130,7 @@ const selectTouching = prepareQuery((db, { seriesId, from, to }: SeriesWindow) =
 
 /** Rule 29: rows with a time in the future. */
 const selectFuture = prepareQuery((db, { seriesId, after }: { readonly seriesId: number; readonly after: Instant }) =>
-  db
-    .selectFrom('_coverage')
-    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-    .select(['settled_s as settledFor', 'since_at as sinceAt'])
-    .where('series_id', '=', seriesId)
-    .where('fetched_at', '>', after),
+  selectRows(db).where('series_id', '=', seriesId).where('fetched_at', '>', after),
 )
 
 /** The join reads each geo by its key. Without it, all values of the series would be read. */

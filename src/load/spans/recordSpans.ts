@@ -4,7 +4,7 @@ import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { judgeAhead } from '../../judge/judge.ts'
 import { JUDGEMENT } from '../../judge/version.ts'
-import { formatMillis, type Instant } from '../../util/time/instant.ts'
+import { DAY, formatMillis, type Instant } from '../../util/time/instant.ts'
 import { hull, type Interval } from '../../util/time/interval.ts'
 import { readStored, selectAbsences } from './readStored.ts'
 import { compareRows, PERIOD_REASONS, RANGE_REASONS, type SpanRow, toSpanRows } from './spanRows.ts'
@@ -12,7 +12,7 @@ import { compareRows, PERIOD_REASONS, RANGE_REASONS, type SpanRow, toSpanRows } 
 /** All time: every missing period is judged. */
 const ALL_TIME: Interval = { from: 0, to: Number.MAX_SAFE_INTEGER }
 /** Seconds around a changed interval: the tolerance counts whole local days. */
-const DAY_AROUND = 2 * 86_400
+const DAY_AROUND = 2 * DAY
 
 /**
  * Judges a series and writes what changed. Called at the end of every transaction that changes coverage, missing periods or jobs of the

@@ -59,9 +59,9 @@ function judgeDay(day: ProbeResponse, total: ProbeResponse, expected: 'sum' | 'a
 /** Judges whether a window over a change of resolution has hourly values with the id of sums; null without a change. */
 function judgeChange(response: ProbeResponse, changeAt: number) {
   const { step } = seriesIn(response)
-  const [before, after] = [(at: number) => at < changeAt, (at: number) => at >= changeAt].map((isPart) =>
-    timesIn(response).filter(isPart),
-  ) as [number[], number[]]
+  const times = timesIn(response)
+  const before = times.filter((at) => at < changeAt)
+  const after = times.filter((at) => at >= changeAt)
   const isHourly = (times: readonly number[]) => times.every((at) => at % 3_600 === 0)
   if (before.length === 0 || after.length === 0 || !isHourly(before)) return null
   if (!isHourly(after)) return verdict(false, 'hours and quarter-hours in one response')
