@@ -32,7 +32,7 @@ export interface Gap extends NamedSeries {
   readonly expected_in_day: number | null
   /**
    * The earliest time (UTC) at which a sync requests it again. Null if no sync will, because no job selects it or its periods have been
-   * missing for half a year; also null for `never requested` and `failed`, which the next run of the job requests.
+   * missing for 255 days; also null for `never requested` and `failed`, which the next run of the job requests.
    */
   readonly next_at: string | null
   /** The first job that selects it; null if none does. */

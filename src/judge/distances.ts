@@ -11,7 +11,7 @@ const distance = (sinceAt: Instant, lastAt: Instant): number => lastAt - sinceAt
 export const unverifiedNext = (sinceAt: Instant, fetchedAt: Instant): Instant =>
   fetchedAt + Math.min(LONGEST_PAUSE_S, distance(sinceAt, fetchedAt)) - EARLY_S
 
-/** Rule 25: the time at which an absence is requested again; null if that is more than half a year later. */
+/** Rule 25: the time at which an absence is requested again; null after 255 days, when the distance exceeds half a year. */
 export function absentNext({ sinceAt, checkedAt }: Pick<Absence, 'sinceAt' | 'checkedAt'>): Instant | null {
   const wait = distance(sinceAt, checkedAt)
   return wait > LONGEST_PAUSE_S ? null : checkedAt + wait

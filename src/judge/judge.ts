@@ -80,10 +80,11 @@ function createFinality({ zone, unit, period, lookbackS }: StoredSeries): Finali
   return { zone, unit, lookbackS, periods: periods?.isCalendar ? periods : undefined }
 }
 
-/** A geo, what jobs require of it, and its spans that depend on requests alone. */
+/** A geo, what jobs require of it, what failed, and its spans that depend on requests alone. */
 interface GeoRequests extends GeoSpans {
   readonly geoId: number
   readonly wants: readonly Want[]
+  readonly failures: StoredSeries['failures']
 }
 
 /** Judges the requests of a geo. Geos that differ only in their values share the spans. */
@@ -100,17 +101,14 @@ function judgeRequestsOf(context: JudgeContext, geoId: number, shared: Map<strin
     spans = judgeRequests(context, { wants, rows, failures })
     if (key !== null) shared.set(key, spans)
   }
-  return { ...spans, geoId, wants }
+  return { ...spans, geoId, wants, failures }
 }
 
 /** Judges a geo by its requests and its values. */
-function judgeGeo(
-  context: JudgeContext,
-  timeline: Timeline | undefined,
-  { geoId, wants, ...requests }: GeoRequests,
-): readonly Span[] {
+function judgeGeo(context: JudgeContext, timeline: Timeline | undefined, requests: GeoRequests): readonly Span[] {
+  const { geoId, wants } = requests
   const covered = repeatOutside(context, timeline, wants, awaitLate(context, timeline, wants, requests.covered))
-  const uncovered = joinAdjacent([...judgeSinceReply(timeline, wants, covered), ...requests.uncovered])
+  const uncovered = joinAdjacent([...judgeSinceReply(timeline, requests, covered), ...requests.uncovered])
   const missing = judgeMissing(context, geoId, covered)
   const end = timeline?.extent
     ? judgeEnd(context, timeline, wants, covered)
@@ -132,7 +130,7 @@ function judgeOthers(context: JudgeContext, geos: readonly GeoRequests[]): reado
   if (geos.length === 0) {
     const replies = judgeRequests(context, requests)
     const covered = repeatOutside(context, undefined, wants, replies.covered)
-    const uncovered = joinAdjacent([...judgeSinceReply(undefined, wants, covered), ...replies.uncovered])
+    const uncovered = joinAdjacent([...judgeSinceReply(undefined, requests, covered), ...replies.uncovered])
     return accept([...covered, ...uncovered, ...judgeNoValues(undefined, wants, covered, [])], stored, ALL_GEOS)
   }
   const listed = geos.flatMap(({ covered, uncovered }) => [
@@ -292,9 +290,8 @@ function awaitLate(
 }
 
 /**
- * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. The day of the last value
- * is not repeated: once a later value is stored, its missing periods are known. Its row has values, so it may be merged with older ones
- * and has no time of its own.
+ * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. So may the rest of the day
+ * of the last value.
  */
 function repeatOutside(
   { finality, now }: JudgeContext,
@@ -306,7 +303,7 @@ function repeatOutside(
   if (timeline?.kind === null || wants.length === 0) return covered
   const extent = timeline?.extent ?? null
   const lastEnd = extent ? extent.lastAt + extent.stepS : ALWAYS
-  const from = covered.some(({ to }) => to > lastEnd) ? ceilTo(finality.zone, lastEnd, finality.unit) : ALWAYS
+  const from = covered.some(({ to }) => to > lastEnd) ? floorTo(finality.zone, lastEnd, finality.unit) : ALWAYS
   const begin = extent ? floorTo(finality.zone, extent.firstAt, finality.unit) : ALWAYS
   return covered.flatMap((span): Span[] => {
     if (span.state !== 'complete' || span.job === null) return [span]
@@ -333,30 +330,39 @@ const repliedTo = ({ to, reply }: Span): Instant => (reply!.settledFor < 0 ? Mat
 
 /**
  * J3: the time of a stored range after its reply and after the last value. It is requested with the range, which is not final; until the
- * next run it is expected.
+ * next run it is expected, unless a later request failed.
  */
-function judgeSinceReply(timeline: Timeline | undefined, wants: readonly Want[], covered: readonly Span[]): Span[] {
+function judgeSinceReply(
+  timeline: Timeline | undefined,
+  { wants, failures }: Pick<Requests, 'wants' | 'failures'>,
+  covered: readonly Span[],
+): Span[] {
   const extent = timeline?.extent
   const lastEnd = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY
   return covered.flatMap((span): Span[] => {
     const from = Math.max(span.from, repliedTo(span), lastEnd)
     if (span.state !== 'provisional' || from >= span.to) return []
-    const requiring = wants.filter((want) => want.from < span.to && endAhead(want) > from)
-    if (requiring.length === 0) return []
-    const grace = Math.min(...requiring.map(({ graceS }) => graceS))
-    return [
-      {
-        ...NOTHING,
-        ...firstJob(requiring),
-        from,
-        to: span.to,
-        lagS: 0,
-        state: 'missing',
-        reason: 'never requested',
-        sinceAt: from,
-        dueAt: span.reply!.fetchedAt + grace,
-      },
-    ]
+    const { fetchedAt } = span.reply!
+    const later = failures.filter(({ failedAt }) => failedAt > fetchedAt)
+    const borders = [...listEnds(wants), ...later.flatMap((failure) => [failure.from, failure.to])]
+    return splitByWants({ from, to: span.to }, wants, borders).flatMap((part): Span[] => {
+      if (part.wants.length === 0) return []
+      const failed = later.filter((failure) => overlaps(failure, part))
+      const grace = Math.min(...part.wants.map(({ graceS }) => graceS))
+      return [
+        {
+          ...NOTHING,
+          ...firstJob(part.wants),
+          from: part.from,
+          to: part.to,
+          lagS: 0,
+          state: 'missing',
+          reason: failed.length > 0 ? 'failed' : 'never requested',
+          sinceAt: part.from,
+          dueAt: failed.length > 0 ? null : fetchedAt + grace,
+        },
+      ]
+    })
   })
 }
 
@@ -518,7 +524,8 @@ function judgeEnd(
       reason: 'late',
       stepS: kind === 'regular' ? stepS : null,
       sinceAt: from,
-      nextAt: earliest(asked.map(({ nextAt }) => nextAt)),
+      // That of its first day: later days may be requested sooner.
+      nextAt: asked.find(({ nextAt }) => nextAt !== null)?.nextAt ?? null,
       dueAt: from + allowedS,
     },
   ]

@@ -190,8 +190,23 @@ describe('a window that grows with time', () => {
       'geo 1, 30.292–30.5: expected (never requested)',
       'geo 1, 20–30.292: missing (late)',
     ])
+    const failed = (failedAt: number) =>
+      ofToday({ failures: [{ from: at(29), to: at(31), geoIds: null, failedAt: at(failedAt), isUserRange: false }] })
+    expect(sinceReply(failed(30.4), 30.5).at(0), 'a later request failed').toBe('geo 1, 30.292–30.5: missing (failed)')
+    expect(sinceReply(failed(30.2), 30.5).at(0), 'one before the reply').toBe(
+      'geo 1, 30.292–30.5: expected (never requested)',
+    )
     const silent = ofToday({ timelines: [] })
     expect(sinceReply(silent, 32).at(0), 'no values yet').toBe('geo 0, 30.292–32: missing (never requested)')
+  })
+
+  test('the next request of the end is that of its first day', () => {
+    const coverage = [covered(0, 25, { fetchedAt: at(27) }), covered(25, 30, { fetchedAt: at(30.5) })]
+    const spans = judge([want()], store({ coverage, timelines: [timeline(1, 0, 15)], allowedLagS: DAY }), at(30.6))
+    const nextOf = (day: number) =>
+      spans.find(({ from, to, reason }) => from <= at(day) && to > at(day) && !reason)!.nextAt!
+    expect(spans.find(({ reason }) => reason === 'late')!.nextAt).toBe(nextOf(15))
+    expect(nextOf(29)).toBeLessThan(nextOf(15))
   })
 
   test('its end stays open for readers at a later time', () => {
@@ -468,21 +483,30 @@ describe('the next request', () => {
       .filter(({ state }) => state === 'complete')
       .map(({ from, to, nextAt }) => [toDay(from), toDay(to), nextAt === null ? null : toDay(nextAt + HOUR)])
 
-  test('days after the last value are requested in rounds since a value was expected, but not its own day', () => {
+  test('the day of the last value and those after it are requested in rounds since a value was expected', () => {
     const ended = (fetched: number, kind: Timeline['kind'] = 'regular') => ({
       coverage: [covered(0, 30, { fetchedAt: at(fetched) + HOUR })],
       timelines: [timeline(1, 0, 20.5, { kind })],
     })
     expect(repeats(ended(36))).toEqual([
-      [0, 21, null],
-      [21, 30, toDay(at(20.5 + 16) + HOUR)],
+      [0, 20, null],
+      [20, 30, toDay(at(20.5 + 16) + HOUR)],
     ])
-    expect(repeats(ended(39), 60).at(-1)).toEqual([21, 30, toDay(at(20.5 + 32) + HOUR)])
+    expect(repeats(ended(39), 60).at(-1)).toEqual([20, 30, toDay(at(20.5 + 32) + HOUR)])
     expect(repeats(ended(36, 'irregular'))).toHaveLength(2)
+    expect(
+      repeats({ coverage: [covered(0, 21, { fetchedAt: at(36) + HOUR })], timelines: [timeline(1, 0, 20.5)] }),
+    ).toEqual([
+      [0, 20, null],
+      [20, 21, toDay(at(20.5 + 16) + HOUR)],
+    ])
+    expect(repeats({ coverage: [covered(0, 21, { fetchedAt: at(36) })], timelines: [timeline(1, 0, 21)] })).toEqual([
+      [0, 21, null],
+    ])
     expect(repeats(ended(36, null))).toEqual([[0, 30, null]])
-    expect(repeats(ended(900), 1000).at(-1)).toEqual([21, 30, toDay(at(20.5 + 256 + 4 * 182) + HOUR)])
+    expect(repeats(ended(900), 1000).at(-1)).toEqual([20, 30, toDay(at(20.5 + 256 + 4 * 182) + HOUR)])
     expect(repeats(ended(36), 40, [])).toEqual([[0, 30, null]])
-    expect(repeats(ended(50), 40).at(-1)).toEqual([21, 30, toDay(at(40) + HOUR)])
+    expect(repeats(ended(50), 40).at(-1)).toEqual([20, 30, toDay(at(40) + HOUR)])
   })
 
   test('a geo without any value is requested in rounds since it was required', () => {

@@ -97,8 +97,13 @@ describe('replaced and merged coverage rows', () => {
     ],
     [
       'adjacent rows merge once both are settled, with the age of the older one',
-      [full, { at: n1, days: [3, 5] }],
-      ['0 values 10-01..10-05 n0'],
+      [full, { at: n1, days: [3, 5] }, { at: n2, days: [5, 6] }],
+      ['0 values 10-01..10-05 n0', '0 values 10-05..10-06 n2'],
+    ],
+    [
+      'the newest row with values keeps its time, because its last day is requested again',
+      [full, { at: n1, days: [2, 3] }, { at: n2, days: [3, 5], has: [] }],
+      ['0 values 10-01..10-02 n0', '0 values 10-02..10-03 n1', '0 empty 10-03..10-05 n2'],
     ],
     [
       'a provisional part remains a separate row',
@@ -119,7 +124,7 @@ describe('replaced and merged coverage rows', () => {
     [
       'a geo with stored values that is missing in a reply for all geos is unverified',
       [full, { at: n1, days: [2, 5], has: [3] }],
-      ['0 values 10-01..10-05 n0', '4 unverified 10-02..10-05 n1 since n1'],
+      ['0 values 10-01..10-02 n0', '0 values 10-02..10-05 n1', '4 unverified 10-02..10-05 n1 since n1'],
     ],
     [
       'a known geo without stored values in the window shares the row of all geos',
@@ -198,7 +203,7 @@ describe('days of which a reply lacks too many values (rule 10)', () => {
     [
       'the window of the reply limits it',
       [full, { ...thin, days: [1, 2], doubted: new Map([[3, [1, 2]]]) }],
-      ['0 values 10-01..10-03 n0', '3 unverified 10-01..10-02 n1 since n1'],
+      ['0 values 10-01..10-02 n1', '0 values 10-02..10-03 n0', '3 unverified 10-01..10-02 n1 since n1'],
     ],
     [
       'nothing is added to a reply that is unverified as a whole',
@@ -215,6 +220,7 @@ test('replies merged for a monthly series have the age of their oldest part', ()
   const { coverage } = history(
     { ...hourly(2), at: first, days: [1, 32] },
     { ...hourly(21), at: second, days: [20, 32] },
+    { ...hourly(33), at: second, days: [33, 34] },
     { at: second, days: [32, 33], values: month, lookback: DAY },
   )
   const october = coverage.find(({ to }) => to === day(32))!

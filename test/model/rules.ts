@@ -112,9 +112,9 @@ const JUDGE: readonly Mutant[] = [
     'repeatInRounds(whole, [now], finality, now)',
   ),
   judge(
-    'J5: the day of the last value is requested again',
-    '? ceilTo(finality.zone, lastEnd, finality.unit)',
+    'J5: the day of the last value is not requested again',
     '? floorTo(finality.zone, lastEnd, finality.unit)',
+    '? ceilTo(finality.zone, lastEnd, finality.unit)',
   ),
   judge('J7: no loss is tolerated', '> TOLERATED_SHARE * DAY', '> 0 * TOLERATED_SHARE * DAY'),
   judge('J7: a day may lose all short periods', '> TOLERATED_SHARE * DAY', '> DAY / TOLERATED_SHARE'),

@@ -195,11 +195,14 @@ const limitSettled = (rows: readonly Coverage[], periods: Periods | null): reado
 function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Series): readonly Coverage[] {
   // A merged row may be settled for longer than its oldest reply shows.
   const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
+  const newest = findNewestValues(rows)
   return mergeAdjacent(rows, (last, row) => {
-    // The next request of rows without values depends on their time, which must not fall back to that of an older neighbour.
+    // The next request of rows without values and of the day of the last value depends on their time, which must not fall back to that
+    // of an older neighbour.
     const isSoonAfter = Math.abs(last.fetchedAt - row.fetchedAt) < EARLY_S
     const isSettled =
-      Math.min(last.settledFor, row.settledFor) >= longestLookback && (last.state === 'values' || isSoonAfter)
+      Math.min(last.settledFor, row.settledFor) >= longestLookback &&
+      (isSoonAfter || (last.state === 'values' && newest.get(row.geo) !== row.from))
     const isSame =
       last.state === 'unverified'
         ? isSoonAfter
@@ -212,6 +215,14 @@ function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Seri
       settledFor: Math.min(last.settledFor, row.settledFor),
     }
   })
+}
+
+/** For each geo the begin of its newest row with values. */
+function findNewestValues(rows: readonly Coverage[]): ReadonlyMap<Geo, Instant> {
+  const newest = new Map<Geo, Instant>()
+  for (const { geo, from, state } of rows)
+    if (state === 'values' && from >= (newest.get(geo) ?? from)) newest.set(geo, from)
+  return newest
 }
 
 /** Sorts rows and merges adjacent ones of a geo. `join` returns the merged row, or null to keep both. */

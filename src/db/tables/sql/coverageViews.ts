@@ -105,7 +105,7 @@ export const COVERAGE_VIEWS = {
       since_at: optional(text('Missing since (UTC); NULL if unknown')),
       next_at: optional(
         text(
-          'Earliest next request (UTC); NULL for never requested and failed, which the next run of the job requests, if no job selects it, and for periods that are missing for half a year',
+          'Earliest next request (UTC); NULL for never requested and failed, which the next run of the job requests, if no job selects it, and for periods that are missing for 255 days',
         ),
       ),
       job: optional(text('First job that selects it; NULL if none')),
