@@ -5,7 +5,7 @@ import { oracleDays } from '../load/dayOracle.ts'
 import { DAY, HOUR, SERVICE_ZONE, type Unit, unitsOf } from './calendar.ts'
 import { isPromised, isRequired } from './duties.ts'
 import { dayOf, periodsOf } from './missing.ts'
-import { concerns, type SeriesTruth, standingOf, type Version } from './oracle.ts'
+import { concerns, type SeriesTruth, type Standing, standingOf, type Version } from './oracle.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
 import { BEGINNING, entriesOf } from './world.ts'
@@ -287,16 +287,20 @@ function compareRanges(
         differ(`${place}: none yet, though it is missing`, standing, current)
       if (state !== 'held') continue
       const wrong = later.filter(
-        (gap) => isOver(gap) && gap.geo_id === (geo ?? 0) && !isAfterReply(gap, unit, standing.at),
+        (gap) => isOver(gap) && gap.geo_id === (geo ?? 0) && !isAfterReply(gap, unit, standing),
       )
       if (wrong.length > 0) differ(`${place}: one, though it is held`, standing, wrong)
       compareRest(scene, key, truth, { unit, geo, later })
     }
 }
 
-/** Whether a gap lists only what was yet to come of a unit when its reply arrived. Half an hour allows for clock changes. */
-const isAfterReply = (gap: Gap, unit: { from: number }, at: number): boolean =>
-  gap.reason === 'never requested' && Math.max(gap.from, unit.from) >= at - HOUR / 2
+/**
+ * Whether a gap lists only what was yet to come of a unit when its reply arrived. It failed only if a later request did. Half an hour
+ * allows for clock changes.
+ */
+const isAfterReply = (gap: Gap, unit: { from: number }, { at, lastTry, lastOutcome }: Standing): boolean =>
+  (gap.reason === 'never requested' || (gap.reason === 'failed' && lastTry > at && lastOutcome !== 'answered')) &&
+  Math.max(gap.from, unit.from) >= at - HOUR / 2
 
 /** Expects the rest of a day that was requested before its end to be missing one day, for each geo as far as no value is stored ahead. */
 function compareRest(
@@ -306,7 +310,8 @@ function compareRest(
   { unit, geo, later }: { unit: { from: number; to: number }; geo: number | null; later: readonly Gap[] },
 ): void {
   for (const known of geo === null ? truth.values.keys() : [geo]) {
-    const { state, at } = standingOf(truth, unit, known)
+    const standing = standingOf(truth, unit, known)
+    const { state, at } = standing
     if (state !== 'held' || !isRequired(scene, key, unit, known)) continue
     const stored = [...(truth.values.get(known) ?? [])].filter(([, versions]) => versions.at(-1)?.to === null)
     // The length of a single period is not known.
@@ -316,9 +321,9 @@ function compareRest(
     const from = Math.max(unit.from, HOUR + at, HOUR + last + 1.15 * Math.max(unit.to - unit.from, last - previous))
     if (from >= unit.to) continue
     scene.tally.comparisons++
-    if (
-      !later.some((gap) => gap.geo_id === known && gap.from <= from && gap.to >= unit.to && isAfterReply(gap, unit, at))
-    )
+    const isRest = (gap: Gap): boolean =>
+      gap.geo_id === known && gap.from <= from && gap.to >= unit.to && isAfterReply(gap, unit, standing)
+    if (!later.some(isRest))
       differ(`gaps of ${key}, geo ${known}: none after its last reply, though it will be missing`, { unit, at }, later)
   }
 }
