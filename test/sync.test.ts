@@ -365,6 +365,14 @@ describe('isolated failures', () => {
     expect(server.calls.length).toBeLessThanOrEqual(2)
   })
 
+  test('a series of 190,000 windows is requested without planning all of them first', async () => {
+    const job = `pace: { perSecond: 50, callsPerDay: 3 }
+series: [{ indicators: [600], geoIds: [3], chunk: 1d, window: { from: 1500-01-01, to: +2d } }]`
+    const { earlyEnd, counts } = await runJob(await tempStore(), await emulate({ now: SECONDS }), job)
+    expect(earlyEnd?.code).toBe('budget')
+    expect(counts).toMatchObject({ requests: 3, failed: 0 })
+  })
+
   test('an unreachable host fails each request without crashing the program', async () => {
     const store = await tempStore()
     const summary = await runJob(store, { url: 'http://127.0.0.1:9' }, FOUR.replace('1, 2, 3, 4', '1'))

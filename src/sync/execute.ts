@@ -4,6 +4,9 @@ import { BrokenItemError, NotFoundError, type SyncError } from '../util/errors.t
 import { processRequest, type RequestOutcome } from './processRequest.ts'
 import type { RequestContext } from './requestContext.ts'
 
+/** The most requests that wait for the first one of their series. A series may have more, which are not planned before. */
+const MAX_WAITING = 1_000
+
 /** Planned requests in the order in which they are sent. */
 export type RequestSource = Iterable<PlannedRequest> | AsyncIterable<PlannedRequest>
 
@@ -68,6 +71,7 @@ function createQueue(source: RequestSource) {
   const ready: PlannedRequest[] = []
   /** By series, once its first request has begun: the others, which wait for its end; null after it. */
   const waiting = new Map<string, PlannedRequest[] | null>()
+  let waitingCount = 0
   const takeNext = async (): Promise<PlannedRequest | undefined> => {
     const { value, done } = await requests.next()
     if (done) return undefined
@@ -79,12 +83,14 @@ function createQueue(source: RequestSource) {
     /** The next task; null if there is none, or all others wait. */
     async take(): Promise<Task | null> {
       for (;;) {
-        const planned = ready.shift() ?? (await takeNext())
+        const planned = ready.shift() ?? (waitingCount < MAX_WAITING ? await takeNext() : undefined)
         if (!planned) return null
         const key = planned.series && planned.window ? seriesKey(planned.series) : null
         const others = key === null ? null : waiting.get(key)
-        if (others) others.push(planned)
-        else if (!admits(planned)) return { pending: [planned], firstOf: null, isDropped: true }
+        if (others) {
+          others.push(planned)
+          waitingCount++
+        } else if (!admits(planned)) return { pending: [planned], firstOf: null, isDropped: true }
         else {
           const firstOf = others === undefined ? key : null
           if (firstOf !== null) waiting.set(firstOf, [])
@@ -95,7 +101,9 @@ function createQueue(source: RequestSource) {
     /** Releases the requests that waited for a task. */
     end({ firstOf }: Task): void {
       if (firstOf === null) return
-      ready.unshift(...(waiting.get(firstOf) ?? []))
+      const others = waiting.get(firstOf) ?? []
+      ready.unshift(...others)
+      waitingCount -= others.length
       waiting.set(firstOf, null)
     },
     async close(): Promise<void> {
