@@ -12,8 +12,9 @@ import { LIVE, SERVICES } from './service/services.ts'
 import type { Progress, SyncContext } from './sync/context.ts'
 import { findStoredJob } from './sync/jobIdentity.ts'
 import { readStateAndCatalogue } from './sync/readPlannerState.ts'
+import { runJobs } from './sync/runJobs.ts'
 import { previewDuties } from './sync/storedDuties.ts'
-import { type Summary, sync as syncJob } from './sync/sync.ts'
+import type { Summary } from './sync/sync.ts'
 import { InputError } from './util/errors.ts'
 import type { OnEvent } from './util/events.ts'
 import { version } from './util/package.ts'
@@ -80,7 +81,8 @@ const planOptions = ({ range, restate = false }: Part): UserOptions => ({
 
 /**
  * Fetches and loads the missing data of a job. Its name identifies it, whatever the path given to `readJob`: another job with the same
- * name edits it, so what it no longer selects is no longer required. Throws errors that prevent a run, such as InputError; the reason for
+ * name edits it, so what it no longer selects is no longer required. Unlike the command, it sends no notifications and updates no lake.
+ * Throws errors that prevent a run, such as InputError; the reason for
  * an early end is in the summary.
  */
 export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
@@ -100,7 +102,8 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
     nowMs: now ? () => now() * 1000 : Date.now,
     signal: rest.signal ?? new AbortController().signal,
   }
-  return syncJob(context, job, 'sync', planOptions(options))
+  const [summary] = await runJobs(context, [{ job, options: planOptions(options) }], { command: 'sync' })
+  return summary!
 }
 
 /** Lists the requests that a sync of a job would send now. Requests may be iterated once. */

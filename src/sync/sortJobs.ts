@@ -8,6 +8,15 @@ import { findStoredJob, type JobSource } from './jobIdentity.ts'
 import { readStateAndCatalogue } from './readPlannerState.ts'
 import { previewDuties } from './storedDuties.ts'
 
+/** A job to run. */
+export interface JobRun {
+  readonly job: Job
+  /** The host and file of the job; undefined if its name alone identifies it. */
+  readonly source?: JobSource | undefined
+  /** The selected part of the job, and how it is requested. */
+  readonly options: UserOptions
+}
+
 /** Reads the last run of each stored job that sent a request. */
 async function readLastRuns({ kysely }: SyncContext['store']): Promise<ReadonlyMap<number, number>> {
   const rows = await kysely
@@ -26,26 +35,26 @@ async function readLastRuns({ kysely }: SyncContext['store']): Promise<ReadonlyM
  */
 export async function sortJobs(
   { store, service, nowMs }: Pick<SyncContext, 'store' | 'service' | 'nowMs'>,
-  jobs: readonly Job[],
-  optionsFor: (job: Job) => UserOptions,
-  findSource: (job: Job) => JobSource | undefined,
-): Promise<readonly Job[]> {
-  if (jobs.length < 2 || !jobs.some(({ pace }) => hasBudget(pace))) return jobs
+  runs: readonly JobRun[],
+): Promise<readonly JobRun[]> {
+  const jobs = runs.map(({ job }) => job)
+  if (jobs.length < 2 || !jobs.some(({ pace }) => hasBudget(pace))) return runs
   const now = Math.floor(nowMs() / 1000)
   const { plannerState, catalogue } = await readStateAndCatalogue(store, jobs)
   const lastRuns = await readLastRuns(store)
   const common = { service, now, plannerState, requested: createRegister() }
-  const waiting: { readonly job: Job; readonly oldest: number; readonly lastRun: number }[] = []
-  for (const job of jobs) {
-    const stored = await findStoredJob(store, job.name, findSource(job))
-    const planning = { ...common, job, jobId: stored?.id ?? null, options: optionsFor(job) }
+  const waiting: { readonly run: JobRun; readonly oldest: number; readonly lastRun: number }[] = []
+  for (const run of runs) {
+    const { job, source, options } = run
+    const stored = await findStoredJob(store, job.name, source)
+    const planning = { ...common, job, jobId: stored?.id ?? null, options }
     const duties = await previewDuties(store, stored?.id, planning, catalogue)
     const oldest = findOldestAttempt({ ...planning, duties }, catalogue)
     const lastRun = (stored && lastRuns.get(stored.id)) ?? 0
-    waiting.push({ job, oldest: oldest ?? Number.POSITIVE_INFINITY, lastRun })
+    waiting.push({ run, oldest: oldest ?? Number.POSITIVE_INFINITY, lastRun })
   }
   // Infinities have no difference.
   const compare = (a: number, b: number): number => (a === b ? 0 : a - b)
   waiting.sort((a, b) => compare(a.oldest, b.oldest) || a.lastRun - b.lastRun)
-  return waiting.map(({ job }) => job)
+  return waiting.map(({ run }) => run)
 }

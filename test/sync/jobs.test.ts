@@ -152,13 +152,13 @@ describe('two jobs with one name', () => {
     await runJob(store, market, job(2).replace('nightly', 'weekly'), { now: night(1), jobSource: sources.weekly })
     await runJob(store, market, job(3), { now: night(2), jobSource: file('b.yaml') })
     const context = { store, service: SERVICES.generic, nowMs: () => night(3) }
-    const inTurn = await sortJobs(
-      context,
-      [budgeted('weekly', 4), budgeted('nightly', 5)],
-      () => ({}),
-      ({ name }) => sources[name as keyof typeof sources],
-    )
-    expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
+    const runs = [budgeted('weekly', 4), budgeted('nightly', 5)].map((job) => ({
+      job,
+      source: sources[job.name as keyof typeof sources],
+      options: {},
+    }))
+    const inTurn = await sortJobs(context, runs)
+    expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
   })
 
   test('comes first among them if its only due data left its window, and its attempt is the oldest', async () => {
@@ -171,13 +171,15 @@ describe('two jobs with one name', () => {
     await runJob(store, market, yaml('nightly', 4), { now: night(5), jobSource: sources.nightly })
     await runJob(store, market, yaml('weekly', 5), { now: night(5), jobSource: sources.weekly })
     const context = { store, service: SERVICES.generic, nowMs: () => night(5) + 1_800_000 }
-    const inTurn = await sortJobs(
-      context,
-      [jobOf(yaml('weekly', 5), SERVICES.generic), jobOf(yaml('nightly', 4), SERVICES.generic)],
-      () => ({}),
-      ({ name }) => sources[name as keyof typeof sources],
+    const runs = [jobOf(yaml('weekly', 5), SERVICES.generic), jobOf(yaml('nightly', 4), SERVICES.generic)].map(
+      (job) => ({
+        job,
+        source: sources[job.name as keyof typeof sources],
+        options: {},
+      }),
     )
-    expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
+    const inTurn = await sortJobs(context, runs)
+    expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
   })
 
   test('comes before others with nothing due if it has a missing period to ask for', async () => {
@@ -188,13 +190,15 @@ describe('two jobs with one name', () => {
     await runJob(store, market, yaml('weekly', 5), { now: night(0), jobSource: sources.weekly })
     market.state.has = (at) => at !== ms('2025-09-10T10:00:00Z') / 1000
     await runJob(store, market, yaml('nightly', 4), { now: night(0), jobSource: sources.nightly })
-    const inTurn = await sortJobs(
-      { store, service: SERVICES.generic, nowMs: () => night(3) },
-      [jobOf(yaml('weekly', 5), SERVICES.generic), jobOf(yaml('nightly', 4), SERVICES.generic)],
-      () => ({}),
-      ({ name }) => sources[name as keyof typeof sources],
+    const runs = [jobOf(yaml('weekly', 5), SERVICES.generic), jobOf(yaml('nightly', 4), SERVICES.generic)].map(
+      (job) => ({
+        job,
+        source: sources[job.name as keyof typeof sources],
+        options: {},
+      }),
     )
-    expect(inTurn.map(({ name }) => name)).toEqual(['nightly', 'weekly'])
+    const inTurn = await sortJobs({ store, service: SERVICES.generic, nowMs: () => night(3) }, runs)
+    expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
   })
 
   test('of a program without files, a call with another definition is an edit', async () => {

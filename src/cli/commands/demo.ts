@@ -9,7 +9,7 @@ import { grouped } from '../../util/text.ts'
 import { DAY } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { readJobs } from '../jobs/readJobs.ts'
-import { runJobs } from '../jobs/runJobs.ts'
+import { runCommand } from '../jobs/runCommand.ts'
 import { databaseExists, withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
@@ -85,7 +85,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     log.info(`The emulated service listens on ${emulator.url}.`)
     for (const run of runs) {
       age = run.age
-      const { code, summaries } = await runJobs(jobs, {
+      const { code, summaries } = await runCommand(jobs, {
         service: DEMO_SERVICE,
         baseUrl: emulator.url,
         key: emulator.key,

@@ -14,7 +14,7 @@ import type { Service } from '../../service/service.ts'
 import { quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, SERVICE_FLAGS } from '../flags.ts'
-import { runJobs } from '../jobs/runJobs.ts'
+import { runCommand } from '../jobs/runCommand.ts'
 import { readSettings, requireService, type Settings } from '../settings/config.ts'
 import { databaseExists } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -48,7 +48,7 @@ async function refreshCatalogue(args: DiscoverArgs, settings: Settings, reason: 
   const { service, key } = access
   const log = logFor(args, [key])
   const job = normalizeJob({ name: 'discover', locales: [...service.locales], catalogue: true }, service)
-  const { code, summaries } = await runJobs([job], {
+  const { code, summaries } = await runCommand([job], {
     ...access,
     file: settings.database.value,
     command: 'discover',

@@ -10,7 +10,7 @@ import { logFor } from '../terminal/progress.ts'
 import { needsAttention, summaryJson, summaryText } from '../text/summary.ts'
 import { notifyTargets } from './notify.ts'
 import { readSelectedJobs } from './readJobs.ts'
-import { type RunOptions, runJobs } from './runJobs.ts'
+import { type RunOptions, runCommand } from './runCommand.ts'
 
 /** Flags of commands that run jobs once. */
 type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> & Partial<Args<typeof RANGE_FLAGS & typeof DISTRIBUTED_FLAG>>
@@ -27,7 +27,7 @@ export async function runAndPrint(
   const service = requireService(settings)
   // A larger young generation saves no time, but takes up to 128 MB.
   setFlagsFromString('--semi-space-growth-factor=1')
-  const { code, summaries } = await runJobs(selected, {
+  const { code, summaries } = await runCommand(selected, {
     ...service,
     command,
     ...runOptions,

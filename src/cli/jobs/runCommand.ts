@@ -2,20 +2,16 @@ import type { SharedRun } from '../../cluster/sharedRun.ts'
 import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import type { Durability, Store } from '../../db/store.ts'
-import { countJobGaps } from '../../findings/findGaps.ts'
 import type { Finding } from '../../findings/finding.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notification.ts'
-import { NO_COUNTS } from '../../load/counts.ts'
 import type { UserOptions } from '../../plan/planning.ts'
-import { createRegister } from '../../plan/requestRegister.ts'
 import { refuseExposed } from '../../service/key.ts'
 import type { SyncContext } from '../../sync/context.ts'
 import { readIndicatorName } from '../../sync/readCatalogue.ts'
-import { openRun } from '../../sync/record.ts'
-import { sortJobs } from '../../sync/sortJobs.ts'
-import { NO_JOB_NOTES, type Summary, storeDefinition, sync } from '../../sync/sync.ts'
-import { NoReplyError, StoppedError } from '../../util/errors.ts'
+import { runJobs } from '../../sync/runJobs.ts'
+import type { JobRun } from '../../sync/sortJobs.ts'
+import { type Summary, sync } from '../../sync/sync.ts'
 import { createEmitter } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
@@ -52,11 +48,8 @@ export interface RunOptions
   readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
 }
 
-/**
- * Runs jobs one after the other as the only writer of the database. A job that ends early ends the command, unless it got no reply at
- * all; with a budget, a job that it did not reach comes first in the next one.
- */
-export async function runJobs(
+/** Runs jobs as the only writer of the database, with progress, signals, notifications and an exit code. */
+export async function runCommand(
   jobs: readonly Job[],
   options: RunOptions,
 ): Promise<{ code: number; summaries: Summary[] }> {
@@ -67,7 +60,10 @@ export async function runJobs(
   const closers = createClosers()
   try {
     // Reports bad ranges and an exposed key before a database is created.
-    for (const job of jobs) rangeOfJob(job, options)
+    const runs = jobs.map((job): JobRun => {
+      const range = rangeOfJob(job, options)
+      return { job, source: findJobSource(job), options: options.optionsFor?.(range) ?? {} }
+    })
     refuseExposed(options)
     const store = await openDatabase(jobs, options, signal)
     closers.add(() => store.close())
@@ -91,23 +87,18 @@ export async function runJobs(
       signal,
       ...(onReject && { onReject }),
       shared: sharedRun?.shared,
-      requested: createRegister(),
       partCommand: describePart(options),
       onEvent: emitLog,
     }
-    const summaries: Summary[] = []
-    let stoppedBy: Job | undefined
-    const optionsFor = (job: Job): UserOptions => options.optionsFor?.(rangeOfJob(job, options)) ?? {}
-    const inTurn = await sortJobs(context, jobs, optionsFor, findJobSource)
-    for (const [i, job] of inTurn.entries()) {
-      const summary = stoppedBy
-        ? await recordUnreached(context, options, job, stoppedBy)
-        : await runJob(context, options, job, inTurn.slice(i + 1), notifier.started)
-      if (summary.earlyEnd && !(summary.earlyEnd instanceof NoReplyError)) stoppedBy ??= job
-      summaries.push(summary)
-      unfinished.delete(job)
-      await notifier.ended(job, summary, () => readFindings(store, nowMs()))
-    }
+    const summaries = await runJobs(context, runs, {
+      command: options.command,
+      runOne: (jobContext, run) => runJob(jobContext, run, options, notifier.started),
+      publish: (job) => syncJobLake(job, options),
+      async onEnded(job, summary) {
+        unfinished.delete(job)
+        await notifier.ended(job, summary, () => readFindings(store, nowMs()))
+      },
+    })
     return { code: signals.code() ?? worstCode(summaries), summaries }
   } catch (error) {
     for (const job of unfinished) notifier.broke(job, error)
@@ -138,16 +129,14 @@ async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | 
   return openSharedRun(store, options, distributed)
 }
 
-/** Runs one job and shows its progress. `context`: what the jobs of the command share. */
+/** Runs one job and shows its progress. */
 async function runJob(
   context: SyncContext,
-  options: RunOptions,
-  job: Job,
-  later: readonly Job[],
+  { job, options }: JobRun,
+  { command, quiet, runOne }: RunOptions,
   onStarted: Notifier['started'],
 ): Promise<Summary> {
   const { store, onEvent: emitLog } = context
-  const { command, quiet, optionsFor, runOne } = options
   const progress = createProgress(
     quiet,
     (fields) => createEmitter(emitLog, { job: job.name, command })('run.progress', fields),
@@ -155,48 +144,14 @@ async function runJob(
   )
   const jobContext: SyncContext = {
     ...context,
-    jobSource: findJobSource(job),
     onEvent: (event) => {
       if (event.event === 'run.started') onStarted(job)
       emitLog?.(event)
     },
     onProgress: progress.show,
-    // Jobs with the same lake publish to it once, after the last of them.
-    publish: later.some(({ lake }) => lake === job.lake) ? undefined : () => syncJobLake(job, options),
   }
-  const summary = runOne
-    ? runOne(jobContext, job)
-    : sync(jobContext, job, command, optionsFor?.(rangeOfJob(job, options)))
+  const summary = runOne ? runOne(jobContext, job) : sync(jobContext, job, command, options)
   return summary.finally(progress.end)
-}
-
-/** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
-async function recordUnreached(
-  context: SyncContext,
-  { command }: RunOptions,
-  job: Job,
-  stoppedBy: Job,
-): Promise<Summary> {
-  const earlyEnd = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
-    hint: 'Run the same command again, or this job alone.',
-    code: 'not-reached',
-  })
-  const jobId = await storeDefinition({ ...context, jobSource: findJobSource(job) }, job)
-  const run = await openRun(context, command, job, { jobId })
-  await run.end('stopped', earlyEnd)
-  return {
-    runId: run.runId,
-    job: job.name,
-    command,
-    isPart: context.partCommand !== undefined,
-    outcome: 'stopped',
-    counts: NO_COUNTS,
-    gaps: await countJobGaps(context.store, jobId, job, Math.floor(context.nowMs() / 1000)),
-    failures: [],
-    seconds: 0,
-    earlyEnd,
-    ...NO_JOB_NOTES,
-  }
 }
 
 /** The command with the flags that select a part of its jobs; undefined if it runs them whole. */
