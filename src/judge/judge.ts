@@ -282,7 +282,8 @@ function awaitLate(
   return covered.flatMap((span): Span[] => {
     if (span.to <= from || span.state !== 'complete' || span.job === null) return [span]
     const refreshes = wants.filter((want) => want.from < span.to && endAhead(want) > from).map((want) => want.refreshS)
-    const nextAt = isFuture(newestAt, now) ? now : newestAt + Math.min(...refreshes)
+    const fetchedAt = Math.max(newestAt, span.reply!.fetchedAt)
+    const nextAt = isFuture(fetchedAt, now) ? now : fetchedAt + Math.min(...refreshes)
     return splitAt(span, [from]).map((part) =>
       part.from < from ? { ...span, ...part } : { ...span, ...part, state: 'provisional', nextAt },
     )

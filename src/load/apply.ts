@@ -197,7 +197,12 @@ async function applyValues(
   )
   const state = { hasUnreadValues: hasOpenRejects, dismissed, newGeos, doubted }
   const seriesReply = toSeriesReply(planned, observations, fetchedAt, state)
-  const series = { ...before, geoIds }
+  const unknown = { extent: null, step: null, kind: null }
+  const timelines = geoIds.map((geoId) => ({
+    ...(before.timelines.find((timeline) => timeline.geoId === geoId) ?? { ...unknown, geoId }),
+    extent: extents.get(geoId) ?? null,
+  }))
+  const series = { ...before, geoIds, timelines }
   const { unverified } = await recordCoverage(tx, series, planned, seriesReply)
   const decided = listDecidedGeos({ knownGeos: geoIds }, seriesReply)
   const reach = await recordMissing(tx, {

@@ -549,6 +549,17 @@ describe('the next request', () => {
     expect(behind(45, 39.3, {}, 0), 'a window that has ended').toEqual([])
   })
 
+  test('a day that was requested since is not requested again at once, although a later range of another job was not', () => {
+    const coverage = [
+      covered(0, 29, { fetchedAt: at(31) }),
+      covered(29, 30, { fetchedAt: at(36), settledFor: 6 * DAY }),
+      covered(30, 34, { fetchedAt: at(33), settledFor: -DAY }),
+    ]
+    const stored = store({ coverage, timelines: [timeline(1, 0, 29.3)] })
+    const [awaited] = judge([want({ refreshS: 6 * HOUR })], stored, at(36)).filter(({ from }) => from === at(29))
+    expect([awaited!.state, toDay(awaited!.nextAt!)]).toEqual(['provisional', 36.25])
+  })
+
   test('a merged row has the time of its oldest reply, but its newer days were requested later', () => {
     // A nightly run fetched each day three days after its end, and the rows were merged.
     const merged = covered(0, 40, { fetchedAt: at(3), settledFor: 2 * DAY })

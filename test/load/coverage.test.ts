@@ -101,7 +101,7 @@ describe('replaced and merged coverage rows', () => {
       ['0 values 10-01..10-05 n0', '0 values 10-05..10-06 n2'],
     ],
     [
-      'the newest row with values keeps its time, because its last day is requested again',
+      'the row of a last value keeps its time, because that day is requested again',
       [full, { at: n1, days: [2, 3] }, { at: n2, days: [3, 5], has: [] }],
       ['0 values 10-01..10-02 n0', '0 values 10-02..10-03 n1', '0 empty 10-03..10-05 n2'],
     ],

@@ -192,17 +192,17 @@ const limitSettled = (rows: readonly Coverage[], periods: Periods | null): reado
     : rows
 
 /** Rule 15: merges adjacent rows that no entry needs to distinguish. */
-function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Series): readonly Coverage[] {
+function mergeRows(rows: readonly Coverage[], series: Series): readonly Coverage[] {
+  const { longestLookback, periods } = series
   // A merged row may be settled for longer than its oldest reply shows.
   const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
-  const newest = findNewestValues(rows)
   return mergeAdjacent(rows, (last, row) => {
     // The next request of rows without values and of the day of the last value depends on their time, which must not fall back to that
     // of an older neighbour.
     const isSoonAfter = Math.abs(last.fetchedAt - row.fetchedAt) < EARLY_S
     const isSettled =
       Math.min(last.settledFor, row.settledFor) >= longestLookback &&
-      (isSoonAfter || (last.state === 'values' && newest.get(row.geo) !== row.from))
+      (isSoonAfter || (row.state === 'values' && !hasLastValue(series, last) && !hasLastValue(series, row)))
     const isSame =
       last.state === 'unverified'
         ? isSoonAfter
@@ -217,13 +217,9 @@ function mergeRows(rows: readonly Coverage[], { longestLookback, periods }: Seri
   })
 }
 
-/** For each geo the begin of its newest row with values. */
-function findNewestValues(rows: readonly Coverage[]): ReadonlyMap<Geo, Instant> {
-  const newest = new Map<Geo, Instant>()
-  for (const { geo, from, state } of rows)
-    if (state === 'values' && from >= (newest.get(geo) ?? from)) newest.set(geo, from)
-  return newest
-}
+/** Whether the last value of a timeline lies in a row. */
+const hasLastValue = ({ lastAt }: Series, { geo, from, to }: Coverage): boolean =>
+  lastAt.some((last) => (geo === ALL_GEOS || geo === last.geo) && last.at >= from && last.at < to)
 
 /** Sorts rows and merges adjacent ones of a geo. `join` returns the merged row, or null to keep both. */
 function mergeAdjacent(rows: readonly Coverage[], join: (a: Coverage, b: Coverage) => Coverage | null): Coverage[] {

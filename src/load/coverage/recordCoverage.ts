@@ -73,6 +73,7 @@ function toSeries(
     knownGeos: geoIds,
     longestLookback: findLongestLookback(storedSeries, lookbackS),
     periods: (period && findPeriods(timeZone, period)) ?? null,
+    lastAt: timelines.flatMap(({ geoId, extent }) => (extent ? [{ geo: geoId, at: extent.last }] : [])),
   }
 }
 
