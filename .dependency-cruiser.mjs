@@ -87,7 +87,7 @@ export default {
     ...layers,
     ...cliLayers,
     ...packageUsers,
-    error('no-circular', 'A reader of a circle finds no beginning.', {}, { circular: true }),
+    error('no-circular', 'Circular import.', {}, { circular: true }),
     error('resolvable', 'The file or package does not exist.', {}, { couldNotResolve: true }),
     error(
       'known-folder',

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/sequencer.ts'
 
-// Tests start many processes: what one compiled, the next one finds, as commands do (`src/cli/bin.js`). Coverage wants its own.
+// The processes of tests share a compile cache, as commands do (`src/cli/bin.js`), except with coverage.
 if (!process.argv.some((word) => word.startsWith('--coverage')))
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
 
 /**
- * The least share of the statements of each folder that tests reach (%), a little below what they reach today, commands in
- * processes of their own included.
+ * The least share (%) of the statements of each folder that tests execute, in their own processes and in those of commands: a little
+ * below the present share.
  */
 const FLOORS = {
   util: 95,

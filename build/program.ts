@@ -11,9 +11,9 @@ import { basename, join, resolve } from 'node:path'
 import { type OutputOptions, rolldown } from 'rolldown'
 import { manText } from './manText.ts'
 
-/** What is begun with, by the name of its file: the library, and what `bin.js` loads. */
+/** The entry points of the bundle: the library, and what `bin.js` loads. */
 const ENTRIES = ['src/index.ts', 'src/cli/main.ts']
-/** The process of statements: a file with all that it needs, which is little. */
+/** The entry point of the process that runs SQL statements: a single file with all that it imports. */
 const ALONE = ['src/reports/statements/statementChild.ts']
 
 /** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
@@ -59,18 +59,18 @@ process.removeAllListeners('warning')
 const root = resolve(import.meta.dirname, '..')
 const dist = resolve(process.argv[2] ?? join(root, 'dist'))
 const folder = join(dist, 'program')
-/** Written first: a command that starts meanwhile finds the earlier program, or none. */
+/** The folder is renamed when it is complete: a command that starts before finds the earlier program, or none. */
 const part = `${folder}.part`
 
 const { version, dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const outside = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !INSIDE.includes(name))
 
-/** Whether a module is looked for where the program is installed: one of Node, or of a package that our own modules name. */
+/** Whether a module is not bundled: it belongs to Node, or to a package that our own modules import. */
 const isOutside = (id: string, importer = ''): boolean =>
   id.startsWith('node:') ||
   (!importer.includes('node_modules') && outside.some((name) => id === name || id.startsWith(`${name}/`)))
 
-/** Writes the files of some modules that are begun with, and answers the modules that they are made of. */
+/** Bundles some entry points, and returns the ids of the bundled modules. */
 async function write(
   entries: readonly string[],
   codeSplitting: NonNullable<OutputOptions['codeSplitting']>,

@@ -1,6 +1,6 @@
 import { InputError } from '../util/errors.ts'
 
-/** The causes why a program cannot listen on an address, by error code. */
+/** Why a program cannot listen on an address, by error code. */
 const CAUSES: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program uses the port',
   EADDRNOTAVAIL: 'this machine does not have that address',

@@ -20,7 +20,7 @@ export interface CollectedResult {
 }
 
 /** The limits of the SQL page. */
-export const STATEMENT_LIMITS = { rows: 1000, bytes: 1_000_000, cellLetters: 100_000, ms: 3000 }
+export const STATEMENT_LIMITS = { rows: 1000, bytes: 1_000_000, cellCharacters: 100_000, ms: 3000 }
 /** Bytes of memory of a process. */
 const MEMORY = 256 * 1024 * 1024
 /** Statements that run at once, and those that wait. */

@@ -121,7 +121,7 @@ async function executeBatches(
       }
     }
   } catch (error) {
-    if (!endsInOrder(error)) throw error
+    if (!isOrderlyStop(error)) throw error
     earlyEnd = error
   } finally {
     await requestContext?.client.close()
@@ -131,7 +131,7 @@ async function executeBatches(
 }
 
 /** Whether an error ends a run early, but in order: its data is complete, and its record is closed as usual. */
-const endsInOrder = (error: unknown): error is SyncError =>
+const isOrderlyStop = (error: unknown): error is SyncError =>
   error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
 
 /** Counts the completed requests of a run, and lists the failed ones. */

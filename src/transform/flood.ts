@@ -8,10 +8,10 @@ const COLON = 0x3a
 const SPACE = 0x20
 
 /** 1 for the bytes that announce a value: a comma, and the start of a list or an object. */
-const ANNOUNCES = new Uint8Array(256)
-for (const character of ',[{') ANNOUNCES[character.charCodeAt(0)] = 1
+const IS_DELIMITER = new Uint8Array(256)
+for (const character of ',[{') IS_DELIMITER[character.charCodeAt(0)] = 1
 
-const valueAt = (body: Buffer, i: number): number => ANNOUNCES[body[i]!]!
+const valueAt = (body: Buffer, i: number): number => IS_DELIMITER[body[i]!]!
 
 /** 1 for a colon after a quote or a space, as after a key. */
 const keyAt = (body: Buffer, i: number): number =>

@@ -18,16 +18,16 @@ export interface Redactor {
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0')
 
-/** Matches a secret, each letter of it plain, JSON-escaped or URL-encoded, and these escaped up to four times. */
+/** Matches a secret, each character of it plain, JSON-escaped or URL-encoded, and these escaped up to four times. */
 function createPattern(secret: string): RegExp {
-  const letters = [...secret].map((letter) => {
-    const plain = letter.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&')
-    const json = letter.split('').map((unit) => String.raw`\\{1,8}u${hex(unit.charCodeAt(0), 4)}`)
-    const url = [...Buffer.from(letter)].map((byte) => `%(?:25){0,3}${hex(byte, 2)}`)
-    const escaped = /[\\/"]/.test(letter) ? String.raw`\\{0,8}` : ''
-    return `(?:${escaped}${plain}|${json.join('')}|${url.join('')}${letter === ' ' ? '|\\+' : ''})`
+  const characters = [...secret].map((character) => {
+    const plain = character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&')
+    const json = character.split('').map((unit) => String.raw`\\{1,8}u${hex(unit.charCodeAt(0), 4)}`)
+    const url = [...Buffer.from(character)].map((byte) => `%(?:25){0,3}${hex(byte, 2)}`)
+    const escaped = /[\\/"]/.test(character) ? String.raw`\\{0,8}` : ''
+    return `(?:${escaped}${plain}|${json.join('')}|${url.join('')}${character === ' ' ? '|\\+' : ''})`
   })
-  return new RegExp(letters.join(''), 'gi')
+  return new RegExp(characters.join(''), 'gi')
 }
 
 /** The start of the overwritten part. It includes a JSON escape that the secret begins in: half an escape is not valid. */

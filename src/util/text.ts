@@ -9,7 +9,7 @@ import { stripVTControlCharacters } from 'node:util'
  * Controls except tab and newline, characters without width (direction marks, joiners, tags), separators, and halves of surrogate
  * pairs.
  */
-const HIDDEN_LETTERS = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+const HIDDEN_CHARACTERS = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 /** A letter as JSON escapes of four digits. */
 const jsonEscape = (letter: string): string =>
@@ -19,13 +19,13 @@ const jsonEscape = (letter: string): string =>
     .join('')
 
 /** The text with invisible characters escaped as `\u…`, as in JSON. Line ends stay. */
-export const visible = (text: string): string => text.replace(HIDDEN_LETTERS, jsonEscape)
+export const visible = (text: string): string => text.replace(HIDDEN_CHARACTERS, jsonEscape)
 
 /** The text as one line, without escape sequences and invisible characters. */
 export const oneLine = (text: string): string =>
   stripVTControlCharacters(text)
     .replaceAll(/[\s\u0085]+/g, ' ')
-    .replaceAll(HIDDEN_LETTERS, '')
+    .replaceAll(HIDDEN_CHARACTERS, '')
     .trim()
 
 /** A text without case and accents, to compare it. */

@@ -15,7 +15,7 @@ interface Item {
 }
 
 /** Longer types are left to the pages that their comments name. */
-const MAX_LETTERS = 300
+const MAX_CHARACTERS = 300
 
 /** Extracts the public types: tsc writes declarations, API Extractor collects names and comments. */
 function makeModel(): readonly Item[] {
@@ -104,7 +104,7 @@ const memberTable = (item: Item): string => table(['member', 'type', 'meaning'],
 function section(item: Item): string {
   const code = codeOf(item)
   const isShown =
-    item.kind !== 'Variable' && code.length <= MAX_LETTERS && (item.kind !== 'Interface' || / extends /.test(code))
+    item.kind !== 'Variable' && code.length <= MAX_CHARACTERS && (item.kind !== 'Interface' || / extends /.test(code))
   return [
     `### ${item.name}\n\n`,
     isShown ? `\`\`\`ts\n${code}\n\`\`\`\n\n` : '',
@@ -116,7 +116,7 @@ function section(item: Item): string {
 /** Returns interfaces that public types mention but that cannot be imported. */
 function namedBeside(model: readonly Item[]): readonly Item[] {
   const references = model
-    .filter((item) => isPublic(item) && codeOf(item).length <= MAX_LETTERS)
+    .filter((item) => isPublic(item) && codeOf(item).length <= MAX_CHARACTERS)
     .flatMap((item) => [item, ...membersOf(item)])
     .flatMap(({ excerptTokens }) => excerptTokens.map(({ canonicalReference }) => canonicalReference))
   return model.filter(

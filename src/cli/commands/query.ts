@@ -42,9 +42,9 @@ export const endsWithOutput = true
 
 type QueryArgs = Args<typeof flags, typeof positionals>
 
-/** The default limit of rows of a table, which is in memory as a whole, and its limit of letters. */
+/** The default limit of rows of a table, which is in memory as a whole, and its limit of characters. */
 const TABLE_ROWS = 1000
-const TABLE_LETTERS = 100_000_000
+const TABLE_CHARACTERS = 100_000_000
 
 /** Prints the message of a recipe for an empty result; returns true if no table follows. */
 function printEmpty(name: Format, { message, isResult }: NonNullable<Question['empty']>): boolean {
@@ -101,7 +101,7 @@ export async function handler(args: QueryArgs): Promise<number> {
     const limits = {
       ...(timeout > 0 && { ms: timeout * 1000 }),
       ...(limit > 0 && { rows: limit }),
-      ...(name === 'table' && { bytes: TABLE_LETTERS }),
+      ...(name === 'table' && { bytes: TABLE_CHARACTERS }),
     }
     const result = await runStatement(statement, { file: settings.database.value, sql, parameters }, limits)
     const blocks = result.rows[Symbol.asyncIterator]()

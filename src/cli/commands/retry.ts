@@ -79,7 +79,7 @@ async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
 }
 
 export async function handler(args: RetryArgs): Promise<number> {
-  // Nothing can have failed in a database that does not exist: its name is a mistake.
+  // A missing database has no failures; its name must be mistyped.
   const job = await withReader(readSettings(args).database.value, (reader) => retryJob(args, reader))
   return runAndPrint(args, 'retry', { jobs: [job], runOne: retryFailed })
 }

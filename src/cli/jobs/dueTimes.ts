@@ -9,7 +9,7 @@ const RETRY_MS = 30_000
 export function nextTime({ name, schedule, timeZone }: Job, after: number): number {
   const next = new Cron(schedule ?? '', { timezone: timeZone, paused: true }).nextRun(new Date(after))
   if (!next)
-    throw new InputError(`The schedule of job ${name} never comes: ${JSON.stringify(schedule)}.`, {
+    throw new InputError(`Job ${name} has no next scheduled run: ${JSON.stringify(schedule)}.`, {
       hint: 'Correct `schedule` in the job file.',
       code: 'no-next-time',
     })

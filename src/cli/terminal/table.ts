@@ -11,12 +11,12 @@ export interface ResultRows {
 }
 
 /** Longer values are cut before they are examined letter by letter: no terminal shows such a line. */
-const MAX_LETTERS = 4_000
+const MAX_CHARACTERS = 4_000
 
 /** Writes a value in one line. Removing invisible characters may join the parts of a secret, so the line is redacted again. */
-export function cellText(value: unknown, letters = Number.POSITIVE_INFINITY): string {
+export function cellText(value: unknown, characters = Number.POSITIVE_INFINITY): string {
   const whole = Buffer.isBuffer(value) ? `<${value.length} bytes>` : plain(value)
-  const text = whole.length > letters ? `${whole.slice(0, letters)}…` : whole
+  const text = whole.length > characters ? `${whole.slice(0, characters)}…` : whole
   const line = oneLine(text)
   return line === text ? line : redact(line, secrets())
 }
@@ -59,7 +59,7 @@ const isNumber = (value: unknown): boolean => value === null || typeof value ===
  * is not enough, writes paragraphs.
  */
 export function tableText({ columns, rows }: ResultRows, cells = tableWidth()): string {
-  const texts = rows.map((row) => row.map((value) => cellText(value, MAX_LETTERS)))
+  const texts = rows.map((row) => row.map((value) => cellText(value, MAX_CHARACTERS)))
   const widths = columns.map((column, i) =>
     texts.reduce((max, row) => Math.max(max, width(row[i] ?? '')), width(column)),
   )

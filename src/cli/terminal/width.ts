@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 /** Whether every character is one cell wide. Most texts are Latin, and the library takes a hundred times as long. */
 const isNarrow = (text: string): boolean => /^[ -~\u00a1-\u00ac\u00ae-\u024f\u2010-\u2027─]*$/.test(text)
 
-const letters = new Intl.Segmenter()
+const graphemes = new Intl.Segmenter()
 let stringWidth: ((text: string) => number) | undefined
 
 /** Returns the cells of a text on a terminal: two for a wide letter, none for a combining mark. */
@@ -19,7 +19,7 @@ function beginning(text: string, cells: number): string {
   if (isNarrow(text)) return text.slice(0, Math.max(0, cells))
   let end = 0
   let used = 0
-  for (const { segment } of letters.segment(text)) {
+  for (const { segment } of graphemes.segment(text)) {
     used += width(segment)
     if (used > cells) break
     end += segment.length

@@ -29,7 +29,7 @@ function resolvePath(file: string): string {
  */
 const lockFileName = (file: string): string => `${resolvePath(file)}.lock`
 
-/** Whether somebody holds a database for writing; undefined when that cannot be found out. */
+/** Whether a process has the writer's lock of a database; undefined if unknown. */
 export function isLocked(file: string): boolean | undefined {
   try {
     const lock = lockFileName(file)

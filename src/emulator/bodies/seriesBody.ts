@@ -37,7 +37,7 @@ function requestedWindow(query: ParsedQuery, source: ValueSource, world: World):
   return [from, end === undefined ? Math.max(dayAt(world.now).to, dayAt(from).to) : end + 1]
 }
 
-const PIECE_LETTERS = 30_000
+const PIECE_CHARACTERS = 30_000
 
 /** The requested values, grouped as requested. */
 interface SelectedValues {
@@ -96,7 +96,7 @@ export function seriesBody(source: ValueSource, query: ParsedQuery, world: World
       tails.set(geo, tail)
     }
     rows += `${rows === '' && pieces.length === 0 ? '' : ','}{"value":${value},${stamp}${tail}`
-    if (rows.length > PIECE_LETTERS) {
+    if (rows.length > PIECE_CHARACTERS) {
       pieces.push(rows)
       rows = ''
     }

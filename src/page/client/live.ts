@@ -73,7 +73,7 @@ export async function refreshPage(signal?: AbortSignal): Promise<void> {
 
 let missed = 0
 let answeredAt = Date.now()
-/** Says that the server does not answer, with the time of its last answer, until it does. */
+/** Shows since when the server has not responded, until it does. */
 function showConnection(isConnected: boolean): void {
   missed = isConnected ? 0 : missed + 1
   if (isConnected) answeredAt = Date.now()

@@ -16,8 +16,8 @@ const RESULTS = 40
 const MAX_FOUND = 1000
 /** Stored series that are listed. */
 const SERIES_FOUND = 10
-/** Letters of a text that are shown around the first match. */
-const SNIPPET_LETTERS = 90
+/** Characters of a text that are shown around the first match. */
+const SNIPPET_CHARACTERS = 90
 
 const STORED_CHOICES = ['all', 'held', 'other'] as const
 
@@ -116,8 +116,8 @@ export function findExcerpt(text: string, words: readonly string[]) {
   const hits = [...foldedLetters(text).matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})`, 'gu'))]
   const [first] = hits
   if (!first) return []
-  const from = Math.max(0, first.index - SNIPPET_LETTERS)
-  const to = Math.min(text.length, first.index + first[0].length + SNIPPET_LETTERS)
+  const from = Math.max(0, first.index - SNIPPET_CHARACTERS)
+  const to = Math.min(text.length, first.index + first[0].length + SNIPPET_CHARACTERS)
   const pieces = [{ text: from > 0 ? '…' : '', hit: false }]
   let at = from
   for (const { index, 0: word } of hits) {

@@ -10,14 +10,14 @@ import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
 import { namedGeos } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
 
-/** The longest statement, in letters. */
+/** The longest statement, in characters. */
 const LONGEST_SQL = 20_000
 /** The beginning of the names of fields for parameters. */
 const PARAMETER_PREFIX = 'p.'
 const MAX_OFFERED_GEOS = 200
-/** The most letters that a page shows of all cells, and of one cell; the file has all. */
-const SHOWN_LETTERS = 16_000
-const SHOWN_CELL_LETTERS = 200
+/** The most characters that a page shows of all cells, and of one cell; the file has all. */
+const SHOWN_CHARACTERS = 16_000
+const SHOWN_CELL_CHARACTERS = 200
 
 const runner = createStatementRunner()
 
@@ -95,15 +95,18 @@ function cell(value: string | number | null, { words }: PageRequest): HtmlPart {
   if (value === null) return html`<span class="soft">${words.sql.noValue}</span>`
   // Nine digits are enough to read; the file has all of them.
   if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(9))
-  return html`<bdi>${visible(value.slice(0, SHOWN_CELL_LETTERS))}</bdi>${value.length > SHOWN_CELL_LETTERS && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}`
+  return html`<bdi>${visible(value.slice(0, SHOWN_CELL_CHARACTERS))}</bdi>${value.length > SHOWN_CELL_CHARACTERS && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}`
 }
 
 /** The rows that fit into a page, at least one. */
 function shownRows({ rows }: CollectedResult): CollectedResult['rows'] {
-  let letters = 0
+  let characters = 0
   const end = rows.findIndex((row, i) => {
-    letters += row.reduce<number>((sum, value) => sum + Math.min(String(value).length, SHOWN_CELL_LETTERS) + 20, 0)
-    return i > 0 && letters > SHOWN_LETTERS
+    characters += row.reduce<number>(
+      (sum, value) => sum + Math.min(String(value).length, SHOWN_CELL_CHARACTERS) + 20,
+      0,
+    )
+    return i > 0 && characters > SHOWN_CHARACTERS
   })
   return end < 0 ? rows : rows.slice(0, end)
 }

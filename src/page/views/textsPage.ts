@@ -9,7 +9,7 @@ import { readStoredSeries } from '../queries/seriesPaths.ts'
 
 /** Texts on one page. */
 const TEXTS_A_PAGE = 50
-/** Letters of a summary in a list. */
+/** Characters of a summary in a list. */
 const SUMMARY = 200
 /** Versions on one page. */
 const MAX_VERSIONS = 100

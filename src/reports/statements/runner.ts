@@ -21,10 +21,10 @@ export interface StatementLimits {
   /** Milliseconds for each block of rows, without the time that the caller takes. */
   readonly blockMs?: number
   readonly rows?: number
-  /** Letters of all cells together. The first row is always in the result. */
+  /** Characters of all cells together. The first row is always in the result. */
   readonly bytes?: number
-  /** Letters of a cell. Longer ones are cut, and bytes become text. */
-  readonly cellLetters?: number
+  /** Characters of a cell. Longer ones are cut, and bytes become text. */
+  readonly cellCharacters?: number
 }
 
 /** The limit that cut a result short. */

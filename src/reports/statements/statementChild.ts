@@ -10,10 +10,10 @@ import { plain } from '../cells.ts'
 import type { Cut, StatementMessage, StatementOrder } from './runner.ts'
 import { runQuery } from './runQuery.ts'
 
-/** Letters of a block of rows; one row may have more. */
-const BLOCK_LETTERS = 64 * 1024
-/** The maximum letters of a row: the parent process needs several times as much memory to print it. */
-const MAX_ROW_LETTERS = 128 * 1024 * 1024
+/** Characters of a block of rows; one row may have more. */
+const BLOCK_CHARACTERS = 64 * 1024
+/** The maximum characters of a row: the parent process needs several times as much memory to print it. */
+const MAX_ROW_CHARACTERS = 128 * 1024 * 1024
 /** Milliseconds that the process waits for its statement. */
 const IDLE_MS = 60_000
 
@@ -26,47 +26,47 @@ async function sendBlock(rows: readonly unknown[][]): Promise<void> {
   await requested
 }
 
-/** Returns the approximate letters of a cell. */
-const countLetters = (cell: unknown): number =>
+/** Returns the approximate characters of a cell. */
+const countCharacters = (cell: unknown): number =>
   typeof cell === 'string' || Buffer.isBuffer(cell) ? cell.length + 1 : 8
 
-/** Cuts a text, or bytes as text, to some letters; returns any other value unchanged. */
-function shorten(cell: unknown, letters: number): unknown {
+/** Cuts a text, or bytes as text, to some characters; returns any other value unchanged. */
+function shorten(cell: unknown, characters: number): unknown {
   if (typeof cell !== 'string' && !Buffer.isBuffer(cell)) return cell
-  const text = plain(cell.length > letters ? cell.slice(0, letters) : cell)
-  return text.length > letters || cell.length > letters ? `${text.slice(0, letters)}…` : text
+  const text = plain(cell.length > characters ? cell.slice(0, characters) : cell)
+  return text.length > characters || cell.length > characters ? `${text.slice(0, characters)}…` : text
 }
 
 async function run({ request, limits }: StatementOrder): Promise<void> {
-  const { rows: maxRows, bytes: maxLetters = Number.POSITIVE_INFINITY, cellLetters } = limits
+  const { rows: maxRows, bytes: maxCharacters = Number.POSITIVE_INFINITY, cellCharacters } = limits
   const reader = openReader(request.file)
   try {
     const { columns, rows } = await runQuery(reader, request)
     await send({ columns })
     let block: unknown[][] = []
-    let blockLetters = 0
+    let blockCharacters = 0
     let count = 0
-    let letters = 0
+    let characters = 0
     let cut: Cut = null
     reading: for await (const rowsRead of rows)
       for (const row of rowsRead) {
-        const cells = cellLetters === undefined ? [...row] : row.map((cell) => shorten(cell, cellLetters))
-        const size = cells.reduce<number>((sum, cell) => sum + countLetters(cell), 0)
-        if (size > MAX_ROW_LETTERS)
-          throw new InputError(`A row has ${grouped(size)} characters; at most ${grouped(MAX_ROW_LETTERS)} fit.`, {
+        const cells = cellCharacters === undefined ? [...row] : row.map((cell) => shorten(cell, cellCharacters))
+        const size = cells.reduce<number>((sum, cell) => sum + countCharacters(cell), 0)
+        if (size > MAX_ROW_CHARACTERS)
+          throw new InputError(`A row has ${grouped(size)} characters; at most ${grouped(MAX_ROW_CHARACTERS)} fit.`, {
             hint: 'Select less of it, for example with substr(…).',
             code: 'row-too-large',
           })
-        letters += size
-        cut = count === maxRows ? 'rows' : count > 0 && letters > maxLetters ? 'bytes' : null
+        characters += size
+        cut = count === maxRows ? 'rows' : count > 0 && characters > maxCharacters ? 'bytes' : null
         if (cut) break reading
         count++
         block.push(cells)
-        blockLetters += size
-        if (blockLetters < BLOCK_LETTERS) continue
+        blockCharacters += size
+        if (blockCharacters < BLOCK_CHARACTERS) continue
         await sendBlock(block)
         block = []
-        blockLetters = 0
+        blockCharacters = 0
       }
     if (block.length > 0) await sendBlock(block)
     await send({ cut })

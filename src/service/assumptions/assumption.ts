@@ -121,7 +121,7 @@ function faultOf(name: RequestName, response: ProbeResponse): Verdict | null {
   return null
 }
 
-/** The most letters of what was seen: the service may send any text. */
+/** The most characters of what was seen: the service may send any text. */
 const MAX_SEEN = 300
 
 /** Judges an assumption by the responses that exist. */
