@@ -47,7 +47,7 @@ interface Accepted {
 }
 
 /** What is stored of a series, as far as the judgement depends on it. */
-export interface StoredSeries {
+export interface JudgeInput {
   /** The zone of its days, and the unit on whose borders it is requested. */
   readonly zone: string
   readonly unit: Unit

@@ -1,7 +1,7 @@
 import { ALL_GEOS, isAbsence } from '../db/tables/codes.ts'
 import type { SeriesState } from '../job/plannerState.ts'
 import { borderUnit } from '../judge/finality.ts'
-import { judgeAhead } from '../judge/judge.ts'
+import { judge } from '../judge/judge.ts'
 import type { Span } from '../judge/judgeTypes.ts'
 import { type Interval, merge } from '../util/time/interval.ts'
 import type { SelectedSeries } from './entries.ts'
@@ -30,7 +30,7 @@ export function findDueSpans({ service, now }: PlanContext, { entry, state, want
     allowedLagS: null,
   }
   const judgeDue = (rows: SeriesState['coverage']): Span[] =>
-    judgeAhead([want], { ...stored, coverage: rows }, now).filter(
+    judge([want], { ...stored, coverage: rows }, now).filter(
       ({ from, to, nextAt }) => nextAt !== null && nextAt <= now && from < want.to && to > want.from,
     )
   const due = judgeDue(coverage)

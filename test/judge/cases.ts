@@ -1,5 +1,6 @@
 import type { Absence, Coverage, Timeline } from '../../src/job/plannerState.ts'
-import type { Span, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
+import { judge } from '../../src/judge/judge.ts'
+import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 
 /* Small inputs of the judgement. Instants are days since the first day, in UTC: 1.5 is noon of the second day. */
@@ -59,7 +60,7 @@ export const timeline = (geoId: number, first: number, end: number, over: Partia
   ...over,
 })
 
-export const store = (over: Partial<StoredSeries> = {}): StoredSeries => ({
+export const store = (over: Partial<JudgeInput> = {}): JudgeInput => ({
   zone: 'UTC',
   unit: 'day',
   period: null,
@@ -92,3 +93,16 @@ export function describeSpan({ geoId, from, to, state, reason, isAccepted, isTol
   const end = to === Number.POSITIVE_INFINITY ? '…' : toDay(to)
   return `geo ${geoId}, ${toDay(from)}–${end}: ${state}${marks.length > 0 ? ` (${marks.join(', ')})` : ''}`
 }
+
+/** Judges what jobs require and what is stored of a series, as readers see it at the same instant. */
+export const judgeAt = (wants: readonly Want[], stored: JudgeInput, now: number): readonly Span[] =>
+  showAt(judge(wants, stored, now), now)
+
+/** Spans as they are at an instant: open ends are cut, and what is not due yet is expected. The view `gaps` does the same. */
+export const showAt = (spans: readonly Span[], now: number): readonly Span[] =>
+  spans.flatMap((span) => {
+    const to = span.lagS === null ? span.to : Math.min(span.to, now - span.lagS)
+    if (span.from >= to) return []
+    const isExpected = span.dueAt !== null && now < span.dueAt
+    return isExpected ? { ...span, to, state: 'expected' as const } : { ...span, to }
+  })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Absence, Coverage } from '../../src/job/plannerState.ts'
-import { judge, judgeAhead, showAt } from '../../src/judge/judge.ts'
-import type { Span, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
+import { judge } from '../../src/judge/judge.ts'
+import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 import { type Interval, intersect, merge, overlaps, subtract } from '../../src/util/time/interval.ts'
-import { absence, at, covered, store, timeline, want } from './cases.ts'
+import { absence, at, covered, judgeAt, showAt, store, timeline, want } from './cases.ts'
 
 /* Random stored states of up to three geos in the days 0 to 30, judged at any day until 120. */
 
@@ -91,7 +91,7 @@ const accepted = fc.array(
   { maxLength: 2 },
 )
 
-const stored: fc.Arbitrary<StoredSeries> = fc
+const stored: fc.Arbitrary<JudgeInput> = fc
   .record({ coverage, absences, timelines, failures, accepted, allowedLagS: fc.constantFrom(null, 2 * DAY, -DAY) })
   .map((parts) => store(parts))
 const days = fc.integer({ min: 0, max: 120 })
@@ -104,7 +104,7 @@ test('spans of requests are disjoint, and cover what is wanted and what is store
   fc.assert(
     fc.property(wants, stored, days, (wants, stored, day) => {
       const now = at(day)
-      for (const [geoId, spans] of byGeo(judge(wants, stored, now))) {
+      for (const [geoId, spans] of byGeo(judgeAt(wants, stored, now))) {
         if (geoId === 0) continue
         const ofRequests = spans.filter(
           ({ reply, reason }) => reply || reason === 'failed' || reason === 'never requested',
@@ -123,7 +123,7 @@ test('spans of requests are disjoint, and cover what is wanted and what is store
 test('missing periods lie in verified spans, and never overlap each other', () => {
   fc.assert(
     fc.property(wants, stored, days, (wants, stored, day) => {
-      for (const [, spans] of byGeo(judge(wants, stored, at(day)))) {
+      for (const [, spans] of byGeo(judgeAt(wants, stored, at(day)))) {
         const holes = spans.filter(({ reason }) => reason === 'absent')
         expect(total(holes)).toBe(total(merge(holes)))
         const verified = spans.filter(({ reply }) => reply && reply.state !== 'unverified')
@@ -137,22 +137,22 @@ test('time alone never makes anything more complete', () => {
   fc.assert(
     fc.property(wants, stored, days, days, (wants, stored, day, later) => {
       const [first, second] = [Math.min(day, later), Math.max(day, later)]
-      const before = byGeo(judge(wants, stored, at(first)).filter(isMissing))
-      const after = new Map(byGeo(judge(wants, stored, at(second)).filter(isMissing)))
+      const before = byGeo(judgeAt(wants, stored, at(first)).filter(isMissing))
+      const after = new Map(byGeo(judgeAt(wants, stored, at(second)).filter(isMissing)))
       for (const [geoId, spans] of before) expect(subtract(spans, after.get(geoId) ?? [])).toEqual([])
     }),
   )
 })
 
 test('spans that were judged once show the same at any later time', () => {
-  const isPast = (stored: StoredSeries, day: number) =>
+  const isPast = (stored: JudgeInput, day: number) =>
     stored.coverage.every(({ fetchedAt }) => fetchedAt <= at(day)) &&
     stored.absences.every(({ checkedAt }) => checkedAt <= at(day))
   fc.assert(
     fc.property(wants, stored, days, days, (wants, stored, day, later) => {
       const [first, second] = [Math.min(day, later), Math.max(day, later)]
       fc.pre(isPast(stored, first))
-      expect(showAt(judgeAhead(wants, stored, at(first)), at(second))).toEqual(judge(wants, stored, at(second)))
+      expect(showAt(judge(wants, stored, at(first)), at(second))).toEqual(judgeAt(wants, stored, at(second)))
     }),
   )
 })
@@ -167,7 +167,7 @@ test('the order of stored rows does not matter', () => {
         failures: stored.failures.toReversed(),
         timelines: stored.timelines.toReversed(),
       }
-      expect(judge(wants.toReversed(), reversed, at(day))).toEqual(judge(wants, stored, at(day)))
+      expect(judgeAt(wants.toReversed(), reversed, at(day))).toEqual(judgeAt(wants, stored, at(day)))
     }),
   )
 })
@@ -175,8 +175,8 @@ test('the order of stored rows does not matter', () => {
 test('accepting changes no state, and nothing that is not accepted', () => {
   fc.assert(
     fc.property(wants, stored, days, (wants, stored, day) => {
-      const without = judge(wants, { ...stored, accepted: [] }, at(day))
-      const spans = judge(wants, stored, at(day))
+      const without = judgeAt(wants, { ...stored, accepted: [] }, at(day))
+      const spans = judgeAt(wants, stored, at(day))
       for (const [geoId, found] of byGeo(spans)) {
         const before = without.filter((span) => span.geoId === geoId)
         for (const reason of ['absent', 'late', 'failed', 'never requested', 'unverified', 'no values'] as const) {
@@ -201,7 +201,7 @@ test('accepting changes no state, and nothing that is not accepted', () => {
 test('what no job wants is never requested by itself', () => {
   fc.assert(
     fc.property(wants, stored, days, (wants, stored, day) => {
-      for (const { nextAt, job } of judge(wants, stored, at(day))) if (job === null) expect(nextAt).toBeNull()
+      for (const { nextAt, job } of judgeAt(wants, stored, at(day))) if (job === null) expect(nextAt).toBeNull()
     }),
   )
 })

@@ -1,21 +1,33 @@
 import { describe, expect, test } from 'vitest'
 import type { Timeline } from '../../src/job/plannerState.ts'
-import { judge, judgeAhead } from '../../src/judge/judge.ts'
-import type { Span, StoredSeries, Want } from '../../src/judge/judgeTypes.ts'
+import { judge } from '../../src/judge/judge.ts'
+import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
-import { absence, at, covered, describeSpan, growing, joinComplete, store, timeline, toDay, want } from './cases.ts'
+import {
+  absence,
+  at,
+  covered,
+  describeSpan,
+  growing,
+  joinComplete,
+  judgeAt,
+  store,
+  timeline,
+  toDay,
+  want,
+} from './cases.ts'
 
 interface Case {
   readonly title: string
   readonly wants?: readonly Want[]
-  readonly stored?: Partial<StoredSeries>
+  readonly stored?: Partial<JudgeInput>
   /** Day 40 by default, when all of the window is final. */
   readonly now?: number
   readonly spans: readonly string[]
 }
 
 const check = ({ wants = [want()], stored = {}, now = 40, spans }: Omit<Case, 'title'>): void =>
-  expect(joinComplete(judge(wants, store(stored), at(now))).map(describeSpan)).toEqual(spans)
+  expect(joinComplete(judgeAt(wants, store(stored), at(now))).map(describeSpan)).toEqual(spans)
 
 const WHOLE = { coverage: [covered(0, 30, { fetchedAt: at(39) })] }
 
@@ -146,7 +158,7 @@ describe('a window that grows with time', () => {
 
   test('a window that ends two days ahead is missing two days earlier', () => {
     const wants = [growing({ lagS: -2 * DAY })]
-    const tail = (now: number) => judge(wants, store(stored), at(now)).at(-1)!
+    const tail = (now: number) => judgeAt(wants, store(stored), at(now)).at(-1)!
     expect(describeSpan(tail(29))).toBe('geo 1, 30–31: expected (never requested)')
     expect(describeSpan(tail(29.3))).toBe('geo 1, 30–31.3: missing (never requested)')
   })
@@ -169,13 +181,13 @@ describe('a window that grows with time', () => {
   test('the hours after the last reply of its day are expected until the job should have run, then missing', () => {
     // A window until the end of the day, fetched at seven.
     const seven = 30 + 7 / 24
-    const ofToday = (over: Partial<StoredSeries>) => ({
+    const ofToday = (over: Partial<JudgeInput>) => ({
       coverage: [covered(0, 31, { fetchedAt: at(seven), settledFor: at(seven) - at(31) })],
       timelines: [timeline(1, 0, 30)],
       ...over,
     })
-    const sinceReply = (stored: Partial<StoredSeries>, now: number) =>
-      judge([growing()], store(stored), at(now))
+    const sinceReply = (stored: Partial<JudgeInput>, now: number) =>
+      judgeAt([growing()], store(stored), at(now))
         .filter(({ reason }) => reason !== null)
         .map(describeSpan)
     expect(sinceReply(ofToday({}), 30.5)).toEqual([
@@ -202,7 +214,7 @@ describe('a window that grows with time', () => {
 
   test('the next request of the end is that of its first day', () => {
     const coverage = [covered(0, 25, { fetchedAt: at(27) }), covered(25, 30, { fetchedAt: at(30.5) })]
-    const spans = judge([want()], store({ coverage, timelines: [timeline(1, 0, 15)], allowedLagS: DAY }), at(30.6))
+    const spans = judgeAt([want()], store({ coverage, timelines: [timeline(1, 0, 15)], allowedLagS: DAY }), at(30.6))
     const nextOf = (day: number) =>
       spans.find(({ from, to, reason }) => from <= at(day) && to > at(day) && !reason)!.nextAt!
     expect(spans.find(({ reason }) => reason === 'late')!.nextAt).toBe(nextOf(15))
@@ -210,7 +222,7 @@ describe('a window that grows with time', () => {
   })
 
   test('its end stays open for readers at a later time', () => {
-    const ahead = judgeAhead([growing()], store(stored), at(31))
+    const ahead = judge([growing()], store(stored), at(31))
     expect(ahead.map(describeSpan).at(-1)).toBe('geo 1, 30–…: missing (never requested)')
     expect(toDay(ahead.at(-1)!.dueAt!)).toBe(31.25)
   })
@@ -272,10 +284,10 @@ describe('missing periods', () => {
 
   test('the periods of a part are counted by their step', () => {
     const days = { ...WHOLE, absences: [absence(3, 4), absence(9, 12, { step: DAY, periods: 3 })] }
-    const periods = judge([want()], store(days), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
+    const periods = judgeAt([want()], store(days), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
     expect(periods).toEqual([24, 3])
     const halves = { coverage: [covered(0, 30)], absences: [absence(27, 29)] }
-    const split = judge([want()], store(halves), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
+    const split = judgeAt([want()], store(halves), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
     expect(split).toEqual([24, 24])
   })
 })
@@ -437,10 +449,10 @@ describe('accepted ranges', () => {
 describe('the next request', () => {
   const nextOf = (
     reason: Span['reason'],
-    stored: Partial<StoredSeries>,
+    stored: Partial<JudgeInput>,
     { wants = [want()], now = 40 }: { readonly wants?: readonly Want[]; readonly now?: number } = {},
   ) => {
-    const span = judge(wants, store(stored), at(now)).find((span) => span.reason === reason)!
+    const span = judgeAt(wants, store(stored), at(now)).find((span) => span.reason === reason)!
     return span.nextAt === null
       ? null
       : toDay(span.nextAt + (reason === 'absent' || reason === 'unverified' ? HOUR : 0))
@@ -459,10 +471,10 @@ describe('the next request', () => {
 
   test('provisional data is requested after the shortest refresh of the entries for which it is not final', () => {
     const wants = [want({ refreshS: 6 * HOUR }), want({ lookbackS: 20 * DAY, refreshS: 3 * HOUR, job: 'other' })]
-    const spans = judge(wants, store({ coverage: [covered(0, 30)] }), at(40))
+    const spans = judgeAt(wants, store({ coverage: [covered(0, 30)] }), at(40))
     expect(spans.map(({ nextAt }) => nextAt && (nextAt - at(30.5)) / HOUR)).toEqual([null, 3, 3])
     const [longer] = wants.toReversed()
-    const [, , recent] = judge(
+    const [, , recent] = judgeAt(
       [wants[0]!, { ...longer!, refreshS: 9 * HOUR }],
       store({ coverage: [covered(0, 30)] }),
       at(40),
@@ -478,8 +490,8 @@ describe('the next request', () => {
   })
 
   /** The complete spans with their next requests, in days; whole days are an hour early. */
-  const repeats = (stored: Partial<StoredSeries>, now = 40, wants = [want()]): (number | null)[][] =>
-    judge(wants, store(stored), at(now))
+  const repeats = (stored: Partial<JudgeInput>, now = 40, wants = [want()]): (number | null)[][] =>
+    judgeAt(wants, store(stored), at(now))
       .filter(({ state }) => state === 'complete')
       .map(({ from, to, nextAt }) => [toDay(from), toDay(to), nextAt === null ? null : toDay(nextAt + HOUR)])
 
@@ -522,7 +534,7 @@ describe('the next request', () => {
     /** A job until two days ahead; the stored days before the last reply may be merged with older ones. */
     const behind = (fetched: number, last: number, over: Partial<Timeline> = {}, tail = 2) =>
       joinComplete(
-        judge(
+        judgeAt(
           [want({ to: at(fetched + tail), refreshS: 6 * HOUR })],
           store({
             coverage: [
@@ -556,7 +568,7 @@ describe('the next request', () => {
       covered(30, 34, { fetchedAt: at(33), settledFor: -DAY }),
     ]
     const stored = store({ coverage, timelines: [timeline(1, 0, 29.3)] })
-    const [awaited] = judge([want({ refreshS: 6 * HOUR })], stored, at(36)).filter(({ from }) => from === at(29))
+    const [awaited] = judgeAt([want({ refreshS: 6 * HOUR })], stored, at(36)).filter(({ from }) => from === at(29))
     expect([awaited!.state, toDay(awaited!.nextAt!)]).toEqual(['provisional', 36.25])
   })
 
@@ -584,13 +596,13 @@ describe('the next request', () => {
   test('a geo that a job names is requested again although other geos have values', () => {
     const wants = [want(), want({ geoIds: [7], job: 'other' })]
     const stored = store({ coverage: [covered(0, 30, { fetchedAt: at(40) })] })
-    const spans = judge(wants, stored, at(40)).filter(({ geoId, reason }) => geoId === 7 && reason === null)
+    const spans = judgeAt(wants, stored, at(40)).filter(({ geoId, reason }) => geoId === 7 && reason === null)
     expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([64])
   })
 
   test('a missing period that only partly lies in a job is requested only there', () => {
     const stored = store({ coverage: WHOLE.coverage, absences: [absence(5, 9)] })
-    const spans = judge([want({ from: at(7) })], stored, at(40)).filter(({ reason }) => reason === 'absent')
+    const spans = judgeAt([want({ from: at(7) })], stored, at(40)).filter(({ reason }) => reason === 'absent')
     expect(spans.map(({ from, to, job, nextAt }) => [toDay(from), toDay(to), job, nextAt !== null])).toEqual([
       [5, 7, null, false],
       [7, 9, 'nightly', true],
@@ -603,7 +615,7 @@ describe('the next request', () => {
       ...WHOLE,
       absences: [absence(3.9, 4.5, short), absence(4.75, 4.75 + 300 / 86_400, short), absence(6, 6 + 1 / 288, short)],
     }
-    const marked = judge([want()], store(stored), at(40)).filter(({ reason }) => reason === 'absent')
+    const marked = judgeAt([want()], store(stored), at(40)).filter(({ reason }) => reason === 'absent')
     expect(marked.map(({ isTolerated }) => isTolerated)).toEqual([false, false, true])
   })
 
@@ -658,7 +670,7 @@ describe('the next request', () => {
 
   test('an empty range before the first value is requested in rounds since it was first wanted', () => {
     const coverage = [covered(0, 12, { state: 'empty', fetchedAt: at(34) }), covered(12, 30, { fetchedAt: at(34) })]
-    const spans = judge([want({ sinceAt: at(30) })], store({ coverage, timelines: [timeline(1, 12, 30)] }), at(40))
+    const spans = judgeAt([want({ sinceAt: at(30) })], store({ coverage, timelines: [timeline(1, 12, 30)] }), at(40))
     expect(spans.map(describeSpan)).toEqual(['geo 1, 0–12: complete', 'geo 1, 12–30: complete'])
     expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([38, null])
   })
@@ -666,6 +678,6 @@ describe('the next request', () => {
   test('an empty range between values is not', () => {
     const coverage = [covered(0, 12), covered(12, 15, { state: 'empty' }), covered(15, 30, { fetchedAt: at(34) })]
     const stored = store({ coverage: coverage.map((row) => ({ ...row, fetchedAt: at(34) })) })
-    expect(judge([want()], stored, at(40)).map(({ nextAt }) => nextAt)).toEqual([null, null, null])
+    expect(judgeAt([want()], stored, at(40)).map(({ nextAt }) => nextAt)).toEqual([null, null, null])
   })
 })

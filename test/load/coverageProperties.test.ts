@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
-import { judge } from '../../src/judge/judge.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
-import { store, want } from '../judge/cases.ts'
+import { judgeAt, store, want } from '../judge/cases.ts'
 import {
   apply,
   currentCoverage,
@@ -148,7 +147,7 @@ describe('coverage after any history of replies', () => {
       const { at } = all.at(-1)!
       const { coverage } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
       const wants = [want({ from: day(FIRST), to: day(LAST), lookbackS: 2 * DAY, refreshS: HOUR })]
-      const spans = judge(wants, store({ zone: ZONE, timelines: [], coverage }), at + 60)
+      const spans = judgeAt(wants, store({ zone: ZONE, timelines: [], coverage }), at + 60)
       expect(spans.filter(({ nextAt }) => nextAt !== null && nextAt <= at + 60)).toEqual([])
       expect(coverage.every(({ geo, state }) => geo === 0 && state === 'values')).toBe(true)
     }))

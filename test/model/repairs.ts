@@ -193,7 +193,7 @@ const REPAIRS: readonly Mutant[] = [
   ),
   mutant(
     'what is unverified is left alone',
-    'judge/judge.ts',
+    'judge/judgeCoverage.ts',
     "if (wants.length > 0 && state === 'unverified')",
     "if (wants.length > 0 && state === 'unverified' && row.to < 0)",
   ),

@@ -5,7 +5,15 @@ const rule =
   (file: string, ...tests: readonly string[]) =>
   (name: string, find: string, put: string): Mutant => ({ name, tests, edits: [{ file: `src/${file}`, find, put }] })
 
-const judge = rule('judge/judge.ts', 'test/judge/judge.test.ts', 'test/judge/judge.properties.test.ts')
+const ofJudge = (file: string) =>
+  rule(`judge/${file}`, 'test/judge/judge.test.ts', 'test/judge/judge.properties.test.ts')
+const judge = ofJudge('judge.ts')
+const covered = ofJudge('judgeCoverage.ts')
+const uncovered = ofJudge('judgeUncovered.ts')
+const absent = ofJudge('judgeMissing.ts')
+const ended = ofJudge('judgeEnd.ts')
+const accepted = ofJudge('accept.ts')
+const coverage = rule('load/coverage/decideCoverage.ts', 'test/load/coverage.test.ts')
 const cadence = rule('judge/cadence.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
 const grid = rule('judge/grid.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
 const missing = rule('judge/missing.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
@@ -39,126 +47,141 @@ const JUDGE: readonly Mutant[] = [
     'const wants = context.wants.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)',
     'const wants = context.wants.filter(({ geoIds }) => geoIds !== undefined)',
   ),
-  judge(
+  covered(
     'J2: the shortest lookback decides',
     'borders.every((border) => border >= to)',
     'borders.some((border) => border >= to)',
   ),
-  judge(
+  covered(
     'J2: the latest entry decides the next request',
     'fetchedAt + Math.min(...refreshing.map(({ refreshS }) => refreshS))',
     'fetchedAt + Math.max(...refreshing.map(({ refreshS }) => refreshS))',
   ),
-  judge('J3: new time is missing at once', 'dueAt: failed.length > 0 ? null : earliest(dueAt),', 'dueAt: null,'),
-  judge(
+  uncovered('J3: new time is missing at once', 'dueAt: failed.length > 0 ? null : earliest(dueAt),', 'dueAt: null,'),
+  uncovered(
     'J3: a failed request is only expected',
     'dueAt: failed.length > 0 ? null : earliest(dueAt),',
     'dueAt: earliest(dueAt),',
   ),
-  judge(
+  uncovered(
     'J3: what grows with time ends when it is judged',
     'lagS: isGrowing && failed.length === 0 ?',
     'lagS: isGrowing && failed.length > 0 ?',
   ),
-  judge(
+  uncovered(
     'J3: the hours after a reply are not missing',
     "if (span.state !== 'provisional' || from >= span.to) return []",
     'if (from < span.to || from >= span.to) return []',
   ),
-  judge(
+  uncovered(
     'J3: values that were published ahead are missing',
     'const from = Math.max(span.from, repliedTo(span), lastEnd)',
     'const from = Math.max(span.from, repliedTo(span))',
   ),
-  judge(
+  covered(
     'J4: what precedes the first value is never requested again',
     'if (part.to <= begin) return repeatInRounds',
     'if (part.to <= begin && extent === null) return repeatInRounds',
   ),
-  judge('J5: a timeline is late at once', 'dueAt: from + allowedS,', 'dueAt: from,'),
-  judge(
+  ended('J5: a timeline is late at once', 'dueAt: from + allowedS,', 'dueAt: from,'),
+  ended(
     'J5: a timeline is never late',
     'wanting.length === 0 || asked.length === 0',
     'wanting.length >= 0 || asked.length === 0',
   ),
-  judge(
+  ended(
     'J5: an irregular timeline is late',
     "kind === null || kind === 'irregular') return []",
     'kind === null) return []',
   ),
-  judge(
+  ended(
     'J5: a timeline is late beyond the first range that was not requested',
     'const asked = end === -1 ? after : after.slice(0, end)',
     'const asked = after',
   ),
-  judge(
+  ended(
     'J6: a series that nobody requires lacks values',
     'if (missing.length > 0 || wants.length === 0) return []',
     'if (missing.length > 0) return []',
   ),
-  judge(
+  ended(
     'J6: a series without values is no finding before it is final for ever',
     "const final = covered.filter(({ state }) => state === 'complete')",
     "const final = covered.filter(({ state }) => state === 'missing')",
   ),
-  judge(
+  covered(
     'J6: a geo with nothing but nulls is never requested again',
     'if (part.to <= begin) return repeatInRounds',
     'if (part.to <= begin && extent !== null) return repeatInRounds',
   ),
-  judge(
+  covered(
     'J5: what follows the last value is requested every night',
     'repeatInRounds(whole, [lastEnd + extent!.stepS], finality, now)',
     'repeatInRounds(whole, [now], finality, now)',
   ),
-  judge(
+  coverage(
+    'J5: the row of a last value takes the time of an older one',
+    '!hasLastValue(series, last) && !hasLastValue(series, row)',
+    'row.from >= 0',
+  ),
+  covered(
+    'J5: a day that was requested since is requested again',
+    'const fetchedAt = Math.max(newestAt, span.reply!.fetchedAt)',
+    'const fetchedAt = newestAt',
+  ),
+  uncovered(
+    'J3: hours after a reply that failed are expected',
+    'dueAt: failed.length > 0 ? null : fetchedAt + grace',
+    'dueAt: fetchedAt + grace',
+  ),
+  covered(
     'J5: the day of the last value is not requested again',
     '? floorTo(finality.zone, lastEnd, finality.unit)',
     '? ceilTo(finality.zone, lastEnd, finality.unit)',
   ),
-  judge('J7: no loss is tolerated', '> TOLERATED_SHARE * DAY', '> 0 * TOLERATED_SHARE * DAY'),
-  judge('J7: a day may lose all short periods', '> TOLERATED_SHARE * DAY', '> DAY / TOLERATED_SHARE'),
-  judge(
+  absent('J7: no loss is tolerated', '> TOLERATED_SHARE * DAY', '> 0 * TOLERATED_SHARE * DAY'),
+  absent('J7: a day may lose all short periods', '> TOLERATED_SHARE * DAY', '> DAY / TOLERATED_SHARE'),
+  absent(
     'J7: losses of longer steps are tolerated',
     'step !== null && step < TOLERANT_BELOW_S',
     'step !== null && step < 4 * TOLERANT_BELOW_S',
   ),
-  judge(
+  accepted(
     'J8: an acceptance without an end hides holes',
     'if (isAbsence(span.reason!)) return [{ from, to: missingTo(from) }]',
     'if (isAbsence(span.reason!)) return [{ from, to: ALWAYS }]',
   ),
-  judge(
+  accepted(
     'J8: an acceptance without an end hides a later end',
     'return isEnd && span.from <= from && span.to > from ?',
     'return isEnd ?',
   ),
-  judge(
+  accepted(
     'J8: an acceptance hides all of a span',
     '...inside.map((part) => ({ ...span, ...part, isAccepted: true })),',
     '...inside.map(() => ({ ...span, isAccepted: true })),',
   ),
-  judge(
+  covered(
     'rule 24: an unverified reply is requested again in every run',
     'isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)',
     'isAhead ? now : fetchedAt',
   ),
-  judge(
+  absent(
     'rule 25: what an unverified reply lacks is missing',
     "const verified = covered.filter(({ reply }) => reply!.state !== 'unverified')",
     'const verified = covered',
   ),
-  judge(
+  absent(
     'rule 25: what may still be published is missing',
     "state: state === 'complete' ? 'missing' : 'provisional',",
     "state: 'missing',",
   ),
-  judge(
+  absent(
     'rule 25: missing periods outside of all jobs are requested',
     "span.state === 'missing' && (span.job === null || next === null)",
     "span.state === 'missing' && next === null",
   ),
-  judge(
+  absent(
     'a clock that was ahead delays requests',
     'const next = isFuture(absence.checkedAt, now) ? now :',
     'const next = isFuture(absence.checkedAt, now + 1e9) ? now :',

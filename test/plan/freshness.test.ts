@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/job/plannerState.ts'
 import { findSettledBorder } from '../../src/judge/finality.ts'
-import { judge } from '../../src/judge/judge.ts'
 import { isOrdinary } from '../../src/plan/due.ts'
 import { type Freshness, isDue } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
-import { store, want } from '../judge/cases.ts'
+import { judgeAt, store, want } from '../judge/cases.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400
@@ -52,7 +51,7 @@ describe('the end of settled data', () => {
 function freshEnd(row: Coverage): number {
   const { lookbackS, refreshS } = freshness
   const wants = [want({ from: row.from, to: row.to, lookbackS, refreshS, sinceAt: row.from })]
-  const spans = judge(wants, store({ zone: ZONE, timelines: [], coverage: [row] }), NOW)
+  const spans = judgeAt(wants, store({ zone: ZONE, timelines: [], coverage: [row] }), NOW)
   const due = spans.filter((span) => isOrdinary(span) && span.nextAt !== null && span.nextAt <= NOW)
   return Math.min(row.to, ...due.map(({ from }) => from))
 }

@@ -10,7 +10,7 @@ import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import type { RefusalTimes, Timeline } from '../../job/plannerState.ts'
 import { borderUnit } from '../../judge/finality.ts'
 import { findLag, graceSeconds } from '../../judge/growth.ts'
-import type { StoredSeries, Want } from '../../judge/judgeTypes.ts'
+import type { JudgeInput, Want } from '../../judge/judgeTypes.ts'
 import { findAllowedLag } from '../../judge/usualLag.ts'
 import { parseNumbers } from '../../util/json.ts'
 import { CLOCK_ERROR, floorToSecond, formatMillis, HOUR, type Instant } from '../../util/time/instant.ts'
@@ -207,7 +207,7 @@ const toFailedRange = (row: {
 /** What the judgement of a series depends on, without missing periods. */
 interface Judged {
   readonly wants: readonly Want[]
-  readonly stored: Omit<StoredSeries, 'absences'>
+  readonly stored: Omit<JudgeInput, 'absences'>
   /** Whether the service ever refused the id: that postpones the next request of every missing period. */
   readonly wasRefused: boolean
 }

@@ -2,7 +2,7 @@ import type { Insertable, Transaction } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
 import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import { judgeAhead } from '../../judge/judge.ts'
+import { judge } from '../../judge/judge.ts'
 import { JUDGEMENT } from '../../judge/version.ts'
 import { DAY, formatMillis, type Instant } from '../../util/time/instant.ts'
 import { hull, type Interval } from '../../util/time/interval.ts'
@@ -26,7 +26,7 @@ export async function recordSpans(
 ): Promise<void> {
   const { wants, stored, wasRefused } = await readStored(tx, seriesId, now)
   const { absences, before } = await readPeriods(tx, seriesId, wasRefused ? ALL_TIME : reach)
-  const after = toSpanRows(seriesId, judgeAhead(wants, { ...stored, absences }, now))
+  const after = toSpanRows(seriesId, judge(wants, { ...stored, absences }, now))
   const { removed, changed } = compareRows([...(await selectRanges.all(tx, { seriesId })), ...before], after)
   for (const row of removed) await deleteSpan.run(tx, row)
   for (const row of changed) await upsertSpan.run(tx, row)

@@ -1,0 +1,141 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
+import type { Coverage, Timeline } from '../job/plannerState.ts'
+import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
+import { type Interval, splitAt } from '../util/time/interval.ts'
+import { floorTo } from '../util/time/zone.ts'
+import { unverifiedNext } from './distances.ts'
+import { findSettledPart } from './finality.ts'
+import type { Span, Want } from './judgeTypes.ts'
+import { AWAITED_S } from './limits.ts'
+import { repeatInRounds } from './repeats.ts'
+import {
+  ALWAYS,
+  earliest,
+  endAhead,
+  firstJob,
+  type JudgeContext,
+  listEnds,
+  type Requests,
+  splitByWants,
+  type WantedPart,
+} from './spans.ts'
+
+/* Ranges with a reply: which are final, and when each is requested again (rules 22–24 and 28). */
+
+/** Judges the coverage. */
+export function judgeRows(context: JudgeContext, { wants, rows }: Requests): Span[] {
+  const ends = listEnds(wants)
+  const covered: Span[] = []
+  for (const row of rows)
+    for (const part of splitByWants(row, wants, ends)) covered.push(...judgeCovered(context, row, part))
+  return covered
+}
+
+/** Rules 22–24: a part of a row of coverage, split where it is final for one entry and not for another. */
+function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: WantedPart): Span[] {
+  const { wants } = part
+  const settledTo = ({ lookbackS, earlierLookbacks = [] }: Pick<Want, 'lookbackS' | 'earlierLookbacks'>): Instant =>
+    findSettledPart(row, { ...finality, lookbackS, earlierLookbacks }, now).to
+  const borders = wants.length === 0 ? [settledTo(finality)] : wants.map(settledTo)
+  const { fetchedAt, settledFor, state, sinceAt } = row
+  const reply = { state, fetchedAt, settledFor }
+  const { job, jobId } = firstJob(wants)
+  const isAhead = isFuture(fetchedAt, now)
+  const refreshNext = (refreshing: readonly Want[]): Instant =>
+    isAhead ? now : fetchedAt + Math.min(...refreshing.map(({ refreshS }) => refreshS))
+  return splitAt(part, borders).map(({ from, to }): Span => {
+    const isFinal = borders.every((border) => border >= to)
+    const revisable = wants.filter((_, i) => borders[i]! < to)
+    const dates: (Instant | null)[] = []
+    if (revisable.length > 0) dates.push(refreshNext(revisable))
+    if (wants.length > 0 && state === 'unverified')
+      dates.push(Math.max(refreshNext(wants), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
+    const isVerified = state !== 'unverified'
+    return {
+      geoId: ALL_GEOS,
+      from,
+      to,
+      job,
+      jobId,
+      lagS: null,
+      state: isVerified ? (isFinal ? 'complete' : 'provisional') : 'missing',
+      reason: isVerified ? null : 'unverified',
+      reply,
+      periods: null,
+      stepS: null,
+      sinceAt: isVerified ? null : (sinceAt ?? fetchedAt),
+      nextAt: earliest(dates),
+      dueAt: null,
+      isAccepted: false,
+      isTolerated: false,
+    }
+  })
+}
+
+/**
+ * Rule 23: while a source is up to two weeks behind, nothing is final from the day on which its last period ends, whatever the lookback says. What
+ * is published later than the lookback would be lost if nothing shows a regular timeline yet. A window that has ended awaits nothing.
+ */
+export function awaitLate(
+  { finality: { zone, unit }, now }: JudgeContext,
+  timeline: Timeline | undefined,
+  wants: readonly Want[],
+  covered: readonly Span[],
+): readonly Span[] {
+  const extent = timeline?.extent
+  if (!extent || extent.stepS > DAY || wants.length === 0) return covered
+  const lastEnd = extent.lastAt + extent.stepS
+  if (!covered.some(({ to, state }) => to > lastEnd && state === 'complete')) return covered
+  // Only rows that are not final yet have the time of the last reply: the others may be merged with older ones.
+  const newestAt = Math.max(...covered.flatMap(({ state, reply }) => (state === 'provisional' ? reply!.fetchedAt : [])))
+  if (!Number.isFinite(newestAt) || newestAt - lastEnd > AWAITED_S) return covered
+  const from = floorTo(zone, lastEnd, unit)
+  return covered.flatMap((span): Span[] => {
+    if (span.to <= from || span.state !== 'complete' || span.job === null) return [span]
+    const refreshes = wants.filter((want) => want.from < span.to && endAhead(want) > from).map((want) => want.refreshS)
+    const fetchedAt = Math.max(newestAt, span.reply!.fetchedAt)
+    const nextAt = isFuture(fetchedAt, now) ? now : fetchedAt + Math.min(...refreshes)
+    return splitAt(span, [from]).map((part) =>
+      part.from < from ? { ...span, ...part } : { ...span, ...part, state: 'provisional', nextAt },
+    )
+  })
+}
+
+/**
+ * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. So may the rest of the day
+ * of the last value.
+ */
+export function repeatOutside(
+  { finality, now }: JudgeContext,
+  timeline: Timeline | undefined,
+  wants: readonly Want[],
+  covered: readonly Span[],
+): readonly Span[] {
+  // Values of a timeline whose ends are not known yet may be stored.
+  if (timeline?.kind === null || wants.length === 0) return covered
+  const extent = timeline?.extent ?? null
+  const lastEnd = extent ? extent.lastAt + extent.stepS : ALWAYS
+  const from = covered.some(({ to }) => to > lastEnd) ? floorTo(finality.zone, lastEnd, finality.unit) : ALWAYS
+  const begin = extent ? floorTo(finality.zone, extent.firstAt, finality.unit) : ALWAYS
+  return covered.flatMap((span): Span[] => {
+    if (span.state !== 'complete' || span.job === null) return [span]
+    return splitAt(span, [begin, from]).flatMap((part) => {
+      const whole = { ...span, ...part }
+      if (part.to <= begin) return repeatInRounds(whole, earlierExpectedAt(wants, part, extent), finality, now)
+      // Values are expected once the period after the last one has ended.
+      return part.from < from ? [whole] : repeatInRounds(whole, [lastEnd + extent!.stepS], finality, now)
+    })
+  })
+}
+
+/**
+ * When values before the first one are expected: since they are required; and since the first value, because a geo that appears later may
+ * bring its history.
+ */
+const earlierExpectedAt = (wants: readonly Want[], part: Interval, extent: Timeline['extent']): Instant[] =>
+  wants
+    .filter((want) => want.from < part.to && endAhead(want) > part.from)
+    .map(({ sinceAt }) => Math.max(sinceAt, extent ? extent.firstAt + extent.stepS : sinceAt))
+
+/** The last instant that a stored range says anything about: windows reach into the future, replies mostly do not. */
+export const repliedTo = ({ to, reply }: Span): Instant => (reply!.settledFor < 0 ? Math.min(to, reply!.fetchedAt) : to)

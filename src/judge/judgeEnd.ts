@@ -1,0 +1,70 @@
+import type { Timeline } from '../job/plannerState.ts'
+import { hull } from '../util/time/interval.ts'
+import { repliedTo } from './judgeCoverage.ts'
+import type { Span, Want } from './judgeTypes.ts'
+import { UNKNOWN_LAG_S } from './limits.ts'
+import { EMPTY_SPAN, earliest, endAhead, firstJob, type JudgeContext } from './spans.ts'
+
+/* What follows the last value of a timeline, and timelines without any (J5, J6). */
+
+/** C7: what follows the last value of a timeline that publishes on, as far as it was requested. */
+export function judgeEnd(
+  { stored }: JudgeContext,
+  { extent, kind }: Timeline,
+  wants: readonly Want[],
+  covered: readonly Span[],
+): Span[] {
+  if (extent === null || kind === null || kind === 'irregular') return []
+  const { lastAt, stepS } = extent
+  const from = lastAt + stepS
+  const wanting = wants.filter((want) => endAhead(want) > from)
+  const after = covered.filter(({ to, reply }) => to > from && reply!.state !== 'unverified')
+  // Up to the first range that was not requested.
+  const end = after.findIndex((span, i) => i > 0 && span.from !== after[i - 1]!.to)
+  const asked = end === -1 ? after : after.slice(0, end)
+  if (wanting.length === 0 || asked.length === 0) return []
+  const start = Math.max(from, asked[0]!.from)
+  const to = Math.max(...asked.map(repliedTo))
+  if (start >= to) return []
+  const allowedS = stored.allowedLagS ?? Math.max(UNKNOWN_LAG_S, 3 * stepS)
+  return [
+    {
+      ...EMPTY_SPAN,
+      from: start,
+      to,
+      ...firstJob(wanting),
+      state: 'missing',
+      reason: 'late',
+      stepS: kind === 'regular' ? stepS : null,
+      sinceAt: from,
+      // That of its first day: later days may be requested sooner.
+      nextAt: asked.find(({ nextAt }) => nextAt !== null)?.nextAt ?? null,
+      dueAt: from + allowedS,
+    },
+  ]
+}
+
+/** C8: a series or geo that is required, was requested in any range, is final there, and never had a value. */
+export function judgeNoValues(
+  timeline: Timeline | undefined,
+  wants: readonly Want[],
+  covered: readonly Span[],
+  missing: readonly Span[],
+): Span[] {
+  // Values of a timeline whose ends are not known yet may be stored.
+  if (timeline && (timeline.extent !== null || timeline.kind === null)) return []
+  if (missing.length > 0 || wants.length === 0) return []
+  const final = covered.filter(({ state }) => state === 'complete')
+  if (final.length === 0) return []
+  return [
+    {
+      ...EMPTY_SPAN,
+      ...hull(final),
+      ...firstJob(wants),
+      state: 'missing',
+      reason: 'no values',
+      sinceAt: earliest(final.map(({ reply }) => reply!.fetchedAt)),
+      nextAt: earliest(covered.map(({ nextAt }) => nextAt)),
+    },
+  ]
+}

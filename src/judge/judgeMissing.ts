@@ -1,0 +1,83 @@
+import type { Absence } from '../job/plannerState.ts'
+import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
+import { ceilTo, floorTo } from '../util/time/zone.ts'
+import { absentNext, toleratedNext } from './distances.ts'
+import { countPeriods } from './grid.ts'
+import type { Span } from './judgeTypes.ts'
+import { EARLY_S, TOLERANT_BELOW_S, TOLERATED_SHARE } from './limits.ts'
+import { EMPTY_SPAN, earliest, type JudgeContext } from './spans.ts'
+
+/* Periods without a value in verified ranges (rule 25, J7). */
+
+/** Rule 25: missing periods in verified coverage. Those that are not final may still be published. */
+export function judgeMissing({ stored, finality, now }: JudgeContext, geoId: number, covered: readonly Span[]): Span[] {
+  const absences = stored.absences.filter(({ geo }) => geo === geoId)
+  if (absences.length === 0) return []
+  const isTolerated = createTolerance(finality.zone, absences)
+  const verified = covered.filter(({ reply }) => reply!.state !== 'unverified')
+  const spans: Span[] = []
+  let first = 0
+  for (const absence of absences.sort((a, b) => a.from - b.from)) {
+    while (first < verified.length && verified[first]!.to <= absence.from) first++
+    const parts: Span[] = []
+    for (let i = first; i < verified.length && verified[i]!.from < absence.to; i++) {
+      const { from, to, state, job, jobId, nextAt } = verified[i]!
+      const part = { from: Math.max(from, absence.from), to: Math.min(to, absence.to) }
+      const last = parts.at(-1)
+      if (
+        last &&
+        last.to === part.from &&
+        last.jobId === jobId &&
+        last.job === job &&
+        last.state === (state === 'complete' ? 'missing' : state)
+      )
+        parts[parts.length - 1] = {
+          ...last,
+          to: part.to,
+          nextAt: earliest([last.nextAt, nextAt]),
+        }
+      else
+        parts.push({
+          ...EMPTY_SPAN,
+          ...part,
+          job,
+          jobId,
+          state: state === 'complete' ? 'missing' : 'provisional',
+          reason: absence.reason,
+          stepS: absence.step,
+          sinceAt: absence.sinceAt,
+          nextAt,
+        })
+    }
+    const tolerated = isTolerated(absence)
+    const next = isFuture(absence.checkedAt, now) ? now : (tolerated ? toleratedNext : absentNext)(absence)
+    for (const span of parts) {
+      const isLeft = span.state === 'missing' && (span.job === null || next === null)
+      const nextAt = span.state === 'provisional' ? span.nextAt : isLeft ? null : next! - EARLY_S
+      const isWhole = span.from === absence.from && span.to === absence.to
+      const { stepS } = span
+      const periods = isWhole
+        ? absence.periods
+        : stepS && countPeriods({ step: stepS, anchor: absence.from }, finality.zone, span)
+      spans.push({ ...span, nextAt, isTolerated: tolerated, periods })
+    }
+  }
+  return spans
+}
+
+/** Tolerance: whether an absence is of a short step, on a day that lacks little for its geo. */
+function createTolerance(zone: string, absences: readonly Absence[]): (absence: Absence) => boolean {
+  const isShort = ({ step }: Absence): boolean => step !== null && step < TOLERANT_BELOW_S
+  const short = absences.filter(isShort)
+  if (short.length === 0) return () => false
+  const lost = new Map<number, number>()
+  const dayOf = (at: Instant): Instant => floorTo(zone, at, 'day')
+  for (const { from, to } of short)
+    for (let at = from; at < to; ) {
+      const end = Math.min(to, ceilTo(zone, at + 1, 'day'))
+      lost.set(dayOf(at), (lost.get(dayOf(at)) ?? 0) + end - at)
+      at = end
+    }
+  const isMany = (at: Instant): boolean => lost.get(dayOf(at))! > TOLERATED_SHARE * DAY
+  return (absence) => isShort(absence) && !isMany(absence.from) && !isMany(absence.to - 1)
+}

@@ -1,0 +1,94 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
+import type { Coverage } from '../job/plannerState.ts'
+import type { Instant } from '../util/time/instant.ts'
+import { type Interval, splitAt } from '../util/time/interval.ts'
+import type { Finality } from './finality.ts'
+import type { JudgeInput, Span, Want } from './judgeTypes.ts'
+
+/* What the parts of the judgement share. */
+
+export const ALWAYS = Number.POSITIVE_INFINITY
+
+export interface JudgeContext {
+  readonly wants: readonly Want[]
+  readonly stored: JudgeInput
+  readonly finality: Finality
+  readonly now: Instant
+}
+
+export interface Requests {
+  readonly wants: readonly Want[]
+  /** The coverage, in order and without overlaps. */
+  readonly rows: readonly Coverage[]
+  readonly failures: JudgeInput['failures']
+}
+
+export const EMPTY_SPAN = {
+  geoId: ALL_GEOS,
+  lagS: null,
+  reason: null,
+  reply: null,
+  periods: null,
+  stepS: null,
+  sinceAt: null,
+  nextAt: null,
+  dueAt: null,
+  isAccepted: false,
+  isTolerated: false,
+} as const
+
+/** The end of a required range in all the time to come. */
+export const endAhead = ({ to, lagS }: Want): Instant => (lagS === null ? to : ALWAYS)
+
+/** The instants at which required ranges begin or end. */
+export const listEnds = (wants: readonly Want[]): Instant[] => wants.flatMap((want) => [want.from, endAhead(want)])
+
+/** A part of an interval with the entries that require it. */
+export interface WantedPart extends Interval {
+  readonly wants: readonly Want[]
+}
+
+/** Splits an interval at borders, among them the ends of required ranges, and lists the entries that require each part. */
+export const splitByWants = (interval: Interval, wants: readonly Want[], borders: readonly Instant[]): WantedPart[] =>
+  splitAt(interval, borders).map(({ from, to }) => ({
+    from,
+    to,
+    wants: wants.filter((want) => want.from < to && endAhead(want) > from),
+  }))
+
+/** The first job, by name. */
+export function firstJob([first, ...others]: readonly Want[]): Pick<Span, 'job' | 'jobId'> {
+  if (!first) return { job: null, jobId: null }
+  const isBefore = (a: Want, b: Want): boolean => a.job < b.job || (a.job === b.job && (a.jobId ?? 0) < (b.jobId ?? 0))
+  const { job, jobId } = others.reduce((least, want) => (isBefore(want, least) ? want : least), first)
+  return { job, jobId }
+}
+
+export const earliest = (instants: readonly (Instant | null)[]): Instant | null => {
+  const known = instants.filter((at) => at !== null)
+  return known.length === 0 ? null : Math.min(...known)
+}
+
+/** Joins adjacent spans without a reply that have the same reason, job and kind of end. Sorts them. */
+export function joinAdjacent(spans: readonly Span[]): Span[] {
+  const joined: Span[] = []
+  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1)
+    const isSame =
+      last?.to === span.from &&
+      last.reason === span.reason &&
+      last.jobId === span.jobId &&
+      last.job === span.job &&
+      last.lagS === span.lagS
+    if (!last || !isSame) joined.push(span)
+    else
+      joined[joined.length - 1] = {
+        ...last,
+        to: span.to,
+        sinceAt: earliest([last.sinceAt, span.sinceAt]),
+        nextAt: earliest([last.nextAt, span.nextAt]),
+        dueAt: earliest([last.dueAt, span.dueAt]),
+      }
+  }
+  return joined
+}
