@@ -1,5 +1,5 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import type { Coverage, Timeline } from '../job/plannerState.ts'
+import type { Timeline } from '../job/plannerState.ts'
 import { type Instant, isFuture } from '../util/time/instant.ts'
 import { subtract } from '../util/time/interval.ts'
 import { findPeriods } from '../util/time/periods.ts'
@@ -13,6 +13,7 @@ import type { JudgeInput, Span, Want } from './judgeTypes.ts'
 import { judgeSinceReply, judgeUncovered } from './judgeUncovered.ts'
 import { EARLY_S } from './limits.ts'
 import { type JudgeContext, joinAdjacent, type Requests } from './spans.ts'
+import { findValidRows } from './validRows.ts'
 
 /*
  * What is complete, what is missing and what comes next: the only place that decides it. Pure, and reads no values. The rules are
@@ -78,7 +79,7 @@ function judgeRequestsOf(context: JudgeContext, geoId: number, shared: Map<strin
   const key = isOwn ? null : wants.map((want) => context.wants.indexOf(want)).join()
   let spans = key === null ? undefined : shared.get(key)
   if (!spans) {
-    const rows = precedence(stored.coverage, ofGeo)
+    const rows = findValidRows(stored.coverage, geoId)
     spans = judgeRequests(context, { wants, rows, failures })
     if (key !== null) shared.set(key, spans)
   }
@@ -128,13 +129,4 @@ function judgeOthers(context: JudgeContext, geos: readonly GeoRequests[]): reado
     subtract([span], listed).map((part) => ({ ...span, ...part })),
   )
   return accept(others, stored, ALL_GEOS)
-}
-
-/** The coverage of a geo: its own rows take precedence over those of all geos. */
-function precedence(coverage: readonly Coverage[], ofGeo: readonly Coverage[]): readonly Coverage[] {
-  const ofAll = coverage.filter(({ geo }) => geo === ALL_GEOS)
-  if (ofGeo.length === 0) return ofAll
-  return [...ofGeo, ...ofAll.flatMap((row) => subtract([row], ofGeo).map((part) => ({ ...row, ...part })))].sort(
-    (a, b) => a.from - b.from,
-  )
 }

@@ -1,3 +1,4 @@
+import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../db/queries/coverageColumns.ts'
 import { ABSENT, GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { isAboutValues } from '../db/tables/rows.ts'
@@ -106,8 +107,7 @@ async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<numb
 export async function readPlannerState(db: Reader, jobs: readonly Job[] = []): Promise<PlannerState> {
   const coverage = await db.kysely
     .selectFrom('_coverage')
-    .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-    .select(['settled_s as settledFor', 'since_at as sinceAt'])
+    .select(['series_id', ...COVERAGE_COLUMNS])
     .orderBy('series_id')
     .orderBy('geo_id')
     .orderBy('from_at')
@@ -119,8 +119,7 @@ export async function readPlannerState(db: Reader, jobs: readonly Job[] = []): P
     .execute()
   const absences = await db.kysely
     .selectFrom('_absent')
-    .select(['series_id', 'geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step', 'reason'])
-    .select(['since_at as sinceAt', 'checked_at as checkedAt', 'missing as periods'])
+    .select(['series_id', ...ABSENT_COLUMNS])
     .orderBy('series_id')
     .orderBy('from_at')
     .execute()

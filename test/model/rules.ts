@@ -22,7 +22,7 @@ const duties = rule('plan/duties.ts', 'test/plan/duties.test.ts')
 const turns = rule('plan/turns.ts', 'test/plan/turns.test.ts')
 
 const JUDGE: readonly Mutant[] = [
-  judge(
+  rule('judge/validRows.ts', 'test/judge/judge.test.ts')(
     'J1: the row of a geo does not take precedence',
     'if (ofGeo.length === 0) return ofAll',
     'if (ofGeo.length >= 0) return ofAll',

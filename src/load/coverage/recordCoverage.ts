@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Transaction } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
+import { COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -98,11 +99,7 @@ async function readCoverage(
 
 type SeriesWindow = Interval & { readonly seriesId: number }
 
-const selectRows = (db: Kysely<Database>) =>
-  db
-    .selectFrom('_coverage')
-    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-    .select(['settled_s as settledFor', 'since_at as sinceAt'])
+const selectRows = (db: Kysely<Database>) => db.selectFrom('_coverage').select(COVERAGE_COLUMNS)
 
 const selectTouching = prepareQuery((db, { seriesId, from, to }: SeriesWindow) => {
   const touching = db

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
+import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
 import { GOOD_OUTCOMES, isUserRange, NO_FAILURE, UNKNOWN_STATUSES } from '../../db/queries/fetchOutcomes.ts'
 import type { Reason } from '../../db/tables/bookkeeping.ts'
 import { FETCH_OUTCOMES } from '../../db/tables/codes.ts'
@@ -51,8 +52,7 @@ const selectDuties = prepareQuery((db, { seriesId }: SeriesId) =>
 const selectCoverage = prepareQuery((db, { seriesId }: SeriesId) =>
   db
     .selectFrom('_coverage')
-    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-    .select(['settled_s as settledFor', 'since_at as sinceAt'])
+    .select(COVERAGE_COLUMNS)
     .where('series_id', '=', seriesId)
     .orderBy('geo_id')
     .orderBy('from_at'),
@@ -62,9 +62,7 @@ const selectCoverage = prepareQuery((db, { seriesId }: SeriesId) =>
 export const selectAbsences = prepareQuery((db, { seriesId, from, to }: SeriesId & Interval) =>
   db
     .selectFrom('_absent')
-    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step', 'reason'])
-    .select('missing as periods')
-    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
+    .select(ABSENT_COLUMNS)
     .where('series_id', '=', seriesId)
     .where('to_at', '>=', from)
     .where('from_at', '<=', to)

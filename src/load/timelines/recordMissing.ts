@@ -1,10 +1,11 @@
 import type { Transaction } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
-import { ALL_GEOS } from '../../db/tables/codes.ts'
+import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
 import { type GeoRange, geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import type { Coverage } from '../../job/plannerState.ts'
 import { type Extent, findMissing, type TimelineValues } from '../../judge/missing.ts'
+import { findValidRows } from '../../judge/validRows.ts'
 import { findRowChanges } from '../../util/rowChanges.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { hull, type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
@@ -115,9 +116,7 @@ async function findRows(
   const { seriesId, zone, cadences, extents, window, fetchedAt, longestLookback, dismissed } = changed
   const extent = extents.get(geoId)
   const stretches = cadences.get(geoId) ?? [IRREGULAR]
-  const ofGeo = coverage.filter((row) => row.geo === geoId)
-  const ofAll = coverage.filter((row) => row.geo === ALL_GEOS)
-  const valid = [...ofGeo, ...ofAll.flatMap((row) => subtract([row], ofGeo).map((part) => ({ ...row, ...part })))]
+  const valid = findValidRows(coverage, geoId)
   // An unverified reply says nothing: what was missing before stays.
   const unverified = valid.filter(({ state }) => state === 'unverified')
   const hidden = window ? subtract(dismissedWindows, [window]) : dismissedWindows
@@ -190,8 +189,7 @@ const selectValues = prepareQuery((db, { seriesId, geoId, from, to }: Range) =>
 const selectCoverage = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
   db
     .selectFrom('_coverage')
-    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'state', 'fetched_at as fetchedAt'])
-    .select(['settled_s as settledFor', 'since_at as sinceAt'])
+    .select(COVERAGE_COLUMNS)
     .where('series_id', '=', seriesId)
     .where('from_at', '<', to)
     .where('to_at', '>', from),
@@ -214,8 +212,7 @@ const selectDismissedWindows = prepareQuery((db, { seriesId, from, to }: SeriesR
 const selectMissing = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
   db
     .selectFrom('_absent')
-    .select(['geo_id as geo', 'from_at as from', 'to_at as to', 'step_s as step', 'missing as periods', 'reason'])
-    .select(['since_at as sinceAt', 'checked_at as checkedAt'])
+    .select(ABSENT_COLUMNS)
     .where('series_id', '=', seriesId)
     .where('from_at', '<=', to)
     .where('to_at', '>=', from)
