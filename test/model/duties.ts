@@ -366,9 +366,9 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
           if (need !== 'not' || (geo !== null && geo !== one)) continue
           const current = [...values].filter(([, all]) => all.at(-1)?.to === null)
           const isOutside = current.every(([at]) => at >= unit.to) || current.every(([at]) => at < unit.to)
-          // If dismissed rejects may be its values, the last reply does not count.
-          const { state, lastTry } = standingOf(truth, unit, one)
-          if (!isOutside || (state !== 'open' && now - lastTry < DAY - 2 * HOUR)) continue
+          // A day with a dismissed reject shares the row of the values after it, which may have the time of an older reply.
+          const { marred, lastTry } = standingOf(truth, unit, one)
+          if (!isOutside || (!marred && now - lastTry < DAY - 2 * HOUR)) continue
           put(entry.key, geo, unit, 'may')
           put(entry.key, one, unit, 'may')
         }
