@@ -7,6 +7,7 @@ const LAYERS = [
   ['sync'],
   ['findings'],
   ['plan', 'fetch', 'transform', 'load', 'reports', 'lake'],
+  ['state'],
   ['judge'],
   ['db', 'job'],
   ['db/tables'],
@@ -117,7 +118,7 @@ export default {
       'page-reads',
       'The page shows what is stored. It does not fetch.',
       { path: '^src/page/' },
-      { path: '^src/', pathNot: '^src/(page|util|service|db|job|findings|reports|transform|lake)/' },
+      { path: '^src/', pathNot: '^src/(page|util|service|db|job|findings|reports|state|transform|lake)/' },
     ),
     error(
       'one-database',

@@ -1,4 +1,4 @@
-import type { OpenFailureRow } from '../reports/failedRequests.ts'
+import type { OpenFailureRow } from '../state/failedRequests.ts'
 import { isOutageCode } from '../util/errors.ts'
 import { FINDING_KINDS, type FindingKind } from './finding.ts'
 import type { FailureTrouble, GapTrouble, Trouble } from './trouble.ts'

@@ -7,7 +7,7 @@ import { coverageSql, gapsSql, selectsGeo, selectsPart } from '../db/tables/sql/
 import type { ViewRows } from '../db/tables/sql/views.ts'
 import type { Job, UserRange } from '../job/job.ts'
 import { unknownNext } from '../judge/distances.ts'
-import { isGone, type StoredJob } from '../reports/storedJobs.ts'
+import { isGone, type StoredJob } from '../state/storedJobs.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc, type Instant, parseInstant } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'

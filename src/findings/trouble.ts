@@ -1,9 +1,9 @@
 import type { NamedSeries } from '../db/engine.ts'
 import type { GapReason } from '../db/tables/codes.ts'
-import type { OpenFailureRow } from '../reports/failedRequests.ts'
-import type { IncompleteRun } from '../reports/lastRuns.ts'
-import type { Rhythm } from '../reports/rhythm.ts'
-import type { StoredJob } from '../reports/storedJobs.ts'
+import type { OpenFailureRow } from '../state/failedRequests.ts'
+import type { IncompleteRun } from '../state/lastRuns.ts'
+import type { Rhythm } from '../state/rhythm.ts'
+import type { StoredJob } from '../state/storedJobs.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 

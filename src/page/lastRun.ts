@@ -1,6 +1,6 @@
 import { readStamp } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
-import { readLastRun } from '../reports/lastRuns.ts'
+import { readLastRun } from '../state/lastRuns.ts'
 import { sha256 } from '../util/checksum.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { roughLength } from './formats.ts'

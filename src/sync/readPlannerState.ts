@@ -6,11 +6,11 @@ import type { Job } from '../job/job.ts'
 import { hasBudget } from '../job/pace.ts'
 import { fromIdentityRow, seriesKey } from '../job/plannedRequest.ts'
 import { NO_ATTEMPTS, type PlannerState, type SeriesState, type Timeline, UNKNOWN_SERIES } from '../job/plannerState.ts'
-import { toTimeline } from '../load/spans/readStored.ts'
-import { readUnknown } from '../reports/unknownItems.ts'
+import { readCatalogue } from '../state/catalogue.ts'
+import { toTimeline } from '../state/judgeInput.ts'
+import { readUnknown } from '../state/unknownItems.ts'
 import { floorToSecond, type Instant } from '../util/time/instant.ts'
 import { readAttempts } from './readAttempts.ts'
-import { readCatalogue } from './readCatalogue.ts'
 
 const groupBySeries = <T extends { readonly series_id: number }>(rows: readonly T[]): ReadonlyMap<number, T[]> =>
   Map.groupBy(rows, ({ series_id }) => series_id)

@@ -1,7 +1,7 @@
 import type { Rows } from '../db/tables/rows.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
-import type { StoredReply } from '../reports/replies.ts'
+import type { StoredReply } from '../state/replies.ts'
 import { transform } from '../transform/transform.ts'
 import { release } from '../util/bytes.ts'
 import { SchemaError } from '../util/errors.ts'

@@ -7,9 +7,9 @@ import { leaveUnverified } from '../load/load.ts'
 import { requarantine } from '../load/quarantine/quarantine.ts'
 import { copyFirstSeen, copyLearned, copyRecords, copySeries } from '../load/replies/rebuild.ts'
 import { judgeAll } from '../load/spans/recordSpans.ts'
-import { readReplies, type StoredReply } from '../reports/replies.ts'
 import type { Service } from '../service/service.ts'
 import { SERVICES } from '../service/services.ts'
+import { readReplies, type StoredReply } from '../state/replies.ts'
 import { readStored, type StoredRows } from './readReply.ts'
 
 /** Bytes of replies in one transaction. Transactions are large, because a rebuilt database is used only when it is complete. */

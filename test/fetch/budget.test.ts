@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findOpenFailures } from '../../src/reports/failedRequests.ts'
+import { findOpenFailures } from '../../src/state/failedRequests.ts'
 import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { openStore, type Store } from '../store.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { prometheusText } from '../../src/findings/metrics.ts'
-import { findOpenFailures } from '../../src/reports/failedRequests.ts'
+import { findOpenFailures } from '../../src/state/failedRequests.ts'
 import type { Summary } from '../../src/sync/sync.ts'
 import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import type { Store } from '../store.ts'

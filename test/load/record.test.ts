@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { readRetryRequests } from '../../src/reports/failedRequests.ts'
-import { readReplies } from '../../src/reports/replies.ts'
 import { buildRequest } from '../../src/service/request.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import { readRetryRequests } from '../../src/state/failedRequests.ts'
+import { readReplies } from '../../src/state/replies.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

@@ -24,7 +24,7 @@ const mutant = (name: string, file: string, find: string, put: string): Mutant =
 const REPAIRS: readonly Mutant[] = [
   mutant(
     'sums over a change of resolution are loaded',
-    'sync/resolution.ts',
+    'load/nativeValues.ts',
     'if (id === coarse) return areFiner(observations, sumStep)',
     'if (id === coarse) return true',
   ),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
-import { readRetryRequests } from '../../src/reports/failedRequests.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import { readRetryRequests } from '../../src/state/failedRequests.ts'
 import { askedWindow, emulate, gapsAtLastRun, json, judgeAgain, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
 import { openReader } from '../store.ts'
 

@@ -1,7 +1,7 @@
 import { findFindings } from '../../findings/findFindings.ts'
 import { countProvisional, provisionalText } from '../../findings/findGaps.ts'
 import { countTolerated, toleratedText } from '../../findings/readers/missing.ts'
-import { findRunningRun } from '../../reports/lastRuns.ts'
+import { findRunningRun } from '../../state/lastRuns.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'

@@ -1,7 +1,7 @@
 import { countProvisional, findGaps, findProvisional, provisionalText } from '../../findings/findGaps.ts'
 import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
 import { MOMENT_FORM, parseMoment, resolveMoment } from '../../job/moment.ts'
-import { findFailedRuns, findUnfinishedRuns } from '../../reports/lastRuns.ts'
+import { findFailedRuns, findUnfinishedRuns } from '../../state/lastRuns.ts'
 import { type AcceptedGap, acceptGaps, listAccepted, reopenGaps } from '../../sync/acceptGaps.ts'
 import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/store.ts'
 import { graceSeconds } from '../../judge/growth.ts'
-import { findRhythms } from '../../reports/rhythm.ts'
-import { isGone, readStoredJobs, type StoredJob } from '../../reports/storedJobs.ts'
+import { findRhythms } from '../../state/rhythm.ts'
+import { isGone, readStoredJobs, type StoredJob } from '../../state/storedJobs.ts'
 import { DAY, floorToSecond, type Instant } from '../../util/time/instant.ts'
 import type { Trouble } from '../trouble.ts'
 

@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/store.ts'
-import { findRunningRun } from '../../reports/lastRuns.ts'
-import { readUnknown } from '../../reports/unknownItems.ts'
+import { findRunningRun } from '../../state/lastRuns.ts'
+import { readUnknown } from '../../state/unknownItems.ts'
 import { quantity } from '../../util/text.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import { hull } from '../../util/time/interval.ts'

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/store.ts'
-import { findFailedRuns, findUnfinishedRuns, type IncompleteRun } from '../../reports/lastRuns.ts'
-import { findOutageRun } from '../../reports/outage.ts'
-import { findRhythms } from '../../reports/rhythm.ts'
+import { findFailedRuns, findUnfinishedRuns, type IncompleteRun } from '../../state/lastRuns.ts'
+import { findOutageRun } from '../../state/outage.ts'
+import { findRhythms } from '../../state/rhythm.ts'
 import { floorToSecond, type Instant } from '../../util/time/instant.ts'
 import type { Trouble } from '../trouble.ts'
 

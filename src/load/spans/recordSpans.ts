@@ -4,9 +4,9 @@ import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { judge } from '../../judge/judge.ts'
 import { JUDGEMENT } from '../../judge/version.ts'
+import { readJudgeInput, selectAbsences } from '../../state/judgeInput.ts'
 import { DAY, formatMillis, type Instant } from '../../util/time/instant.ts'
 import { hull, type Interval } from '../../util/time/interval.ts'
-import { readStored, selectAbsences } from './readStored.ts'
 import { compareRows, PERIOD_REASONS, RANGE_REASONS, type SpanRow, toSpanRows } from './spanRows.ts'
 
 /** All time: every missing period is judged. */
@@ -24,7 +24,7 @@ export async function recordSpans(
   now: Instant,
   reach: Interval = ALL_TIME,
 ): Promise<void> {
-  const { wants, stored, wasRefused } = await readStored(tx, seriesId, now)
+  const { wants, stored, wasRefused } = await readJudgeInput(tx, seriesId, now)
   const { absences, before } = await readPeriods(tx, seriesId, wasRefused ? ALL_TIME : reach)
   const after = toSpanRows(seriesId, judge(wants, { ...stored, absences }, now))
   const { removed, changed } = compareRows([...(await selectRanges.all(tx, { seriesId })), ...before], after)

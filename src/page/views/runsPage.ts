@@ -1,7 +1,7 @@
 import { isFailure, NO_FAILURE } from '../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { KEY_COMMAND, QUARANTINE_COMMAND } from '../../findings/commands.ts'
-import { withDeadRuns } from '../../reports/lastRuns.ts'
+import { withDeadRuns } from '../../state/lastRuns.ts'
 import { oneLine, shellWord } from '../../util/text.ts'
 import {
   type Column,

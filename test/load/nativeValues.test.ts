@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Rows } from '../../src/db/tables/rows.ts'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
+import { isNative } from '../../src/load/nativeValues.ts'
 import type { Service } from '../../src/service/service.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { isNative } from '../../src/sync/resolution.ts'
 
 /** A service whose sums have the id 9 and a step in seconds; null: never sums. */
 const service = (sumsBy: number | null): Service => ({

@@ -1,21 +1,21 @@
 import type { Kysely, Selectable } from 'kysely'
-import { prepareQuery } from '../../db/prepared.ts'
-import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
-import { GOOD_OUTCOMES, isUserRange, NO_FAILURE, UNKNOWN_STATUSES } from '../../db/queries/fetchOutcomes.ts'
-import type { Reason } from '../../db/tables/bookkeeping.ts'
-import { FETCH_OUTCOMES } from '../../db/tables/codes.ts'
-import type { Database } from '../../db/tables/schema.ts'
-import { epochSeconds } from '../../db/tables/sql/expressions.ts'
-import type { EarlierLookback } from '../../job/duty.ts'
-import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
-import type { RefusalTimes, Timeline } from '../../job/plannerState.ts'
-import { borderUnit } from '../../judge/finality.ts'
-import { findLag, graceSeconds } from '../../judge/growth.ts'
-import type { JudgeInput, Want } from '../../judge/judgeTypes.ts'
-import { findAllowedLag } from '../../judge/usualLag.ts'
-import { parseNumbers } from '../../util/json.ts'
-import { CLOCK_ERROR, floorToSecond, formatMillis, HOUR, type Instant } from '../../util/time/instant.ts'
-import type { Interval } from '../../util/time/interval.ts'
+import { prepareQuery } from '../db/prepared.ts'
+import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../db/queries/coverageColumns.ts'
+import { GOOD_OUTCOMES, isUserRange, NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
+import type { Reason } from '../db/tables/bookkeeping.ts'
+import { FETCH_OUTCOMES } from '../db/tables/codes.ts'
+import type { Database } from '../db/tables/schema.ts'
+import { epochSeconds } from '../db/tables/sql/expressions.ts'
+import type { EarlierLookback } from '../job/duty.ts'
+import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
+import type { RefusalTimes, Timeline } from '../job/plannerState.ts'
+import { borderUnit } from '../judge/finality.ts'
+import { findLag, graceSeconds } from '../judge/growth.ts'
+import type { JudgeInput, Want } from '../judge/judgeTypes.ts'
+import { findAllowedLag } from '../judge/usualLag.ts'
+import { parseNumbers } from '../util/json.ts'
+import { CLOCK_ERROR, floorToSecond, formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
+import type { Interval } from '../util/time/interval.ts'
 
 /* Reads what the judgement of one series depends on: a few queries by key. */
 
@@ -211,7 +211,7 @@ interface Judged {
 }
 
 /** Reads what jobs require of a series, and what is stored of it at an instant. */
-export async function readStored(db: Db, seriesId: number, now: Instant): Promise<Judged> {
+export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Promise<Judged> {
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
   const lookbackS = lookback_s ?? DEFAULT_LOOKBACK
   const geos = await selectTimelines.all(db, { seriesId })
