@@ -2,7 +2,7 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Coverage, Timeline } from '../job/plannerState.ts'
 import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import { type Interval, splitAt } from '../util/time/interval.ts'
-import { floorTo } from '../util/time/zone.ts'
+import { ceilTo, floorTo } from '../util/time/zone.ts'
 import { unverifiedNext } from './distances.ts'
 import { findSettledPart } from './finality.ts'
 import type { Span, Want } from './judgeTypes.ts'
@@ -102,8 +102,8 @@ export function awaitLate(
 }
 
 /**
- * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. So may the rest of the day
- * of the last value.
+ * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. So may the rest of the days
+ * of the first and of the last value.
  */
 export function repeatOutside(
   { finality, now }: JudgeContext,
@@ -116,7 +116,7 @@ export function repeatOutside(
   const extent = timeline?.extent ?? null
   const lastEnd = extent ? extent.lastAt + extent.stepS : ALWAYS
   const from = covered.some(({ to }) => to > lastEnd) ? floorTo(finality.zone, lastEnd, finality.unit) : ALWAYS
-  const begin = extent ? floorTo(finality.zone, extent.firstAt, finality.unit) : ALWAYS
+  const begin = extent ? ceilTo(finality.zone, extent.firstAt, finality.unit) : ALWAYS
   return covered.flatMap((span): Span[] => {
     if (span.state !== 'complete' || span.job === null) return [span]
     return splitAt(span, [begin, from]).flatMap((part) => {

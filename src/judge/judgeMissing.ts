@@ -1,7 +1,9 @@
+import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Absence } from '../job/plannerState.ts'
 import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
+import { overlaps } from '../util/time/interval.ts'
 import { ceilTo, floorTo } from '../util/time/zone.ts'
-import { absentNext, toleratedNext } from './distances.ts'
+import { absentNext, toleratedNext, unverifiedNext } from './distances.ts'
 import { countPeriods } from './grid.ts'
 import type { Span } from './judgeTypes.ts'
 import { EARLY_S, TOLERANT_BELOW_S, TOLERATED_SHARE } from './limits.ts'
@@ -9,11 +11,15 @@ import { EMPTY_SPAN, earliest, type JudgeContext } from './spans.ts'
 
 /* Periods without a value in verified ranges (rule 25, J7). */
 
-/** Rule 25: missing periods in verified coverage. Those that are not final may still be published. */
+/**
+ * Rule 25: missing periods in verified coverage. Those that are not final may still be published. If a later reply for all geos is unverified
+ * there, they wait for its next request, because both are requested together.
+ */
 export function judgeMissing({ stored, finality, now }: JudgeContext, geoId: number, covered: readonly Span[]): Span[] {
   const absences = stored.absences.filter(({ geo }) => geo === geoId)
   if (absences.length === 0) return []
   const isTolerated = createTolerance(finality.zone, absences)
+  const unverified = stored.coverage.filter(({ geo, state }) => geo === ALL_GEOS && state === 'unverified')
   const verified = covered.filter(({ reply }) => reply!.state !== 'unverified')
   const spans: Span[] = []
   let first = 0
@@ -51,9 +57,12 @@ export function judgeMissing({ stored, finality, now }: JudgeContext, geoId: num
     }
     const tolerated = isTolerated(absence)
     const next = isFuture(absence.checkedAt, now) ? now : (tolerated ? toleratedNext : absentNext)(absence)
+    const later = unverified.filter((row) => row.fetchedAt > absence.checkedAt && overlaps(row, absence))
+    const notBefore = later.map(({ sinceAt, fetchedAt }) => unverifiedNext(sinceAt ?? fetchedAt, fetchedAt))
     for (const span of parts) {
       const isLeft = span.state === 'missing' && (span.job === null || next === null)
-      const nextAt = span.state === 'provisional' ? span.nextAt : isLeft ? null : next! - EARLY_S
+      const nextAt =
+        span.state === 'provisional' ? span.nextAt : isLeft ? null : Math.max(next! - EARLY_S, ...notBefore)
       const isWhole = span.from === absence.from && span.to === absence.to
       const { stepS } = span
       const periods = isWhole

@@ -15,23 +15,26 @@ export function quantile(numbers: readonly number[], share: number): number {
   return sorted[Math.floor(share * (sorted.length - 1))]!
 }
 
+/** A fetch with the last value that the series had then. */
+type KnownSample = LagSample & { readonly last_at: Instant }
+
 /**
- * Gives empty replies the last value before them. Only those that waited for a value that came count: a source that publishes once a
- * week is usually that far behind, and one that has ended is not.
+ * Selects the fetches that show how far a series usually is behind: those that brought a later value than all before, and those that waited
+ * for one that came. A source that publishes once a week is usually that far behind; one that has ended or lost its newest values is not.
  */
-function fillEmpty(fetches: readonly LagSample[]): LagSample[] {
-  const filled: LagSample[] = []
-  let waiting: LagSample[] = []
-  let last: LagSample | null = null
-  for (const fetch of fetches.toSorted((a, b) => (a.finished_at < b.finished_at ? -1 : 1)))
-    if (fetch.last_at === null) waiting.push({ ...fetch, last_at: last?.last_at ?? null, step_s: last?.step_s ?? null })
-    else {
-      if (last && fetch.last_at > last.last_at!) filled.push(...waiting)
-      filled.push(fetch)
+function selectSamples(fetches: readonly LagSample[]): KnownSample[] {
+  const samples: KnownSample[] = []
+  let waiting: KnownSample[] = []
+  let newest: KnownSample | null = null
+  for (const fetch of fetches.toSorted((a, b) => (a.finished_at < b.finished_at ? -1 : 1))) {
+    const { finished_at, last_at } = fetch
+    if (last_at !== null && (newest === null || last_at > newest.last_at)) {
+      newest = { ...fetch, last_at }
+      samples.push(...waiting, newest)
       waiting = []
-      last = fetch
-    }
-  return filled
+    } else if (newest !== null) waiting.push({ ...newest, finished_at })
+  }
+  return samples
 }
 
 /**
@@ -39,13 +42,13 @@ function fillEmpty(fetches: readonly LagSample[]): LagSample[] {
  * is late. Null if too little is known.
  */
 export function findAllowedLag(lastFetches: readonly LagSample[]): number | null {
-  const fetches = fillEmpty(lastFetches)
+  const fetches = selectSamples(lastFetches)
   if (fetches.length < 3) return null
   const times = fetches.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
   const intervals = times.slice(1).flatMap((at, i) => (at - times[i]! > 60 ? [at - times[i]!] : []))
   const interval = intervals.length === 0 ? DAY : quantile(intervals, 0.5)
   // Since the end of the last period; negative for the future.
-  const lags = fetches.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at! - (step_s ?? 0))
+  const lags = fetches.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at - (step_s ?? 0))
   const step = Math.max(...fetches.map(({ step_s }) => step_s ?? 0))
   // The upper quartile, so that a few late publications do not count as usual.
   const usual = quantile(lags, 0.75)

@@ -1,2 +1,2 @@
 /** The version of the rules. Stored spans of other versions are judged again by the next sync. */
-export const JUDGEMENT = 14
+export const JUDGEMENT = 15

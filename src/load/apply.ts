@@ -188,7 +188,7 @@ async function applyValues(
     ? await updateCadences(tx, engine, cadenceSeries, days, new Set(withdrawn.keys()), fetchId)
     : []
   const cadences = cadenceChanges.length > 0 ? await readCadences(tx, seriesId) : cadencesBefore
-  const extents = await findExtents(tx, seriesId, before.timelines, observations, planned.window)
+  const extents = await findExtents(tx, seriesId, before.timelines, observations, planned)
   await writeTimelines(tx, seriesId, before, extents, cadences, observations)
   const geoIds = [...before.geoIds, ...newGeos].sort((a, b) => a - b)
   const hasOpenRejects = openRejects.some(isAboutValues)

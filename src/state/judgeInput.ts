@@ -119,13 +119,17 @@ const selectAccepted = prepareQuery((db, { seriesId }: SeriesId) =>
 /** Fetches of a series by which its lag is judged. */
 const LAST_FETCHES = 30
 
-/** The last fetches that reached the present, by id, because clocks may be set back. Times in the future are wrong. */
+/**
+ * The last fetches that reached the present, by id, because clocks may be set back. Times in the future are wrong. A reply with rejects
+ * does not show how far the source is behind.
+ */
 const selectLastFetches = prepareQuery((db, { seriesId, until }: SeriesId & { readonly until: string }) =>
   db
     .selectFrom('_fetch')
     .select(['finished_at', 'last_at', 'step_s'])
     .where('series_id', '=', seriesId)
     .where('outcome', 'in', GOOD_OUTCOMES)
+    .where('rows_rejected', '=', 0)
     .where('finished_at', '<=', until)
     .where((fetch) => fetch('to_at', '>=', fetch(epochSeconds(fetch, 'finished_at'), '-', HOUR)))
     .orderBy('id', 'desc')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Timeline } from '../../src/job/plannerState.ts'
+import type { Coverage, Timeline } from '../../src/job/plannerState.ts'
 import { judge } from '../../src/judge/judge.ts'
 import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
@@ -640,6 +640,12 @@ describe('the next request', () => {
       [0, 20, toDay(at(20 + 32) + HOUR)],
       [20, 30, null],
     ])
+    // The rest of the day of the first value, too.
+    const [, ofSecond, after] = repeats({ ...stored, timelines: [timeline(1, 0, 30), timeline(2, 19.4, 30)] })
+    expect([ofSecond!.slice(0, 2), after]).toEqual([
+      [0, 20],
+      [20, 30, null],
+    ])
   })
 
   test('a missing period is requested at doubling distances for half a year', () => {
@@ -652,6 +658,16 @@ describe('the next request', () => {
     expect(nextOf('absent', missing(190), { now })).toBe(371)
     expect(nextOf('absent', missing(200), { now })).toBe(null)
     expect(nextOf('absent', missing(13), { now, wants: [] })).toBe(null)
+  })
+
+  test('a missing period waits for the next request of a later unverified reply for all geos', () => {
+    const own = covered(0, 30, { geo: 1, fetchedAt: at(34) })
+    const ofAll = covered(3, 4, { state: 'unverified', fetchedAt: at(40), sinceAt: at(38), settledFor: 36 * DAY })
+    const absences = [absence(3, 3.5, { sinceAt: at(34), checkedAt: at(34) })]
+    const nextOf = (coverage: Coverage[]) =>
+      judgeAt([want()], store({ coverage, absences }), at(40.1)).find(({ reason }) => reason === 'absent')!.nextAt!
+    expect(toDay(nextOf([own]) + HOUR)).toBe(35)
+    expect(toDay(nextOf([own, ofAll]) + HOUR)).toBe(43)
   })
 
   test('a missing period that a clock ahead of time checked is due now', () => {

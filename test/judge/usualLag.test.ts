@@ -41,7 +41,21 @@ describe('the allowed lag of a series', () => {
     ['values for the future', fetches(every(DAY, [-DAY, -DAY, -DAY])), -DAY + 1.25 * DAY],
     ['an unknown step', fetches(every(DAY, [HOUR, HOUR, HOUR]), null), HOUR + 1.25 * DAY],
     ['one late publication', fetches(every(DAY, [0, 0, 0, 0, 9 * DAY, 0, 0, 0])), 1.25 * DAY],
-    ['lags that grow between publications', fetches(every(DAY, [0, DAY, 2 * DAY, 3 * DAY, 4 * DAY])), 5.75 * DAY],
+    [
+      'lags that grow until the next publication',
+      fetches(every(DAY, [0, DAY, 2 * DAY, 3 * DAY, 4 * DAY, 0])),
+      4.25 * DAY,
+    ],
+    [
+      'a source that has ended',
+      fetches(every(DAY, [0, 0, 0, 0, ...Array.from({ length: 26 }, (_, i) => i * DAY)])),
+      1.25 * DAY,
+    ],
+    [
+      'a source that lost its newest values, and publishes no more',
+      fetches(every(DAY, [0, 0, 0, 0, ...Array.from({ length: 26 }, (_, i) => (i + 3) * DAY)])),
+      1.25 * DAY,
+    ],
     ['a week of values on Mondays, and empty replies on other days', weekly(3), 4 * DAY + 1.25 * DAY + 2 * DAY],
     ['the same, and the source has ended', [...weekly(3), ...emptyFrom(21, 9)], 4 * DAY + 1.25 * DAY + 2 * DAY],
     ['nothing but empty replies', emptyFrom(0, 9), null],

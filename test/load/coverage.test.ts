@@ -97,11 +97,16 @@ describe('replaced and merged coverage rows', () => {
     ],
     [
       'adjacent rows merge once both are settled, with the age of the older one',
-      [full, { at: n1, days: [3, 5] }, { at: n2, days: [5, 6] }],
-      ['0 values 10-01..10-05 n0', '0 values 10-05..10-06 n2'],
+      [
+        { at: n0, days: [1, 2] },
+        { at: n1, days: [2, 3] },
+        { at: n2, days: [3, 5] },
+        { at: n3, days: [5, 6] },
+      ],
+      ['0 values 10-01..10-02 n0', '0 values 10-02..10-05 n1', '0 values 10-05..10-06 n3'],
     ],
     [
-      'the row of a last value keeps its time, because that day is requested again',
+      'the rows of a first and a last value keep their times, because those days are requested again',
       [full, { at: n1, days: [2, 3] }, { at: n2, days: [3, 5], has: [] }],
       ['0 values 10-01..10-02 n0', '0 values 10-02..10-03 n1', '0 empty 10-03..10-05 n2'],
     ],
@@ -218,13 +223,14 @@ test('replies merged for a monthly series have the age of their oldest part', ()
   const hourly = (n: number) => ({ lookback: DAY, values: new Map([[4, { at: [day(n)], steps: HOUR }]]) })
   const month = new Map([[3, { at: [day(32)], steps: 30 * DAY }]])
   const { coverage } = history(
-    { ...hourly(2), at: first, days: [1, 32] },
+    { ...hourly(1), at: first - DAY, days: [1, 2] },
+    { ...hourly(2), at: first, days: [2, 32] },
     { ...hourly(21), at: second, days: [20, 32] },
-    { ...hourly(33), at: second, days: [33, 34] },
+    { ...hourly(33), at: second + DAY, days: [33, 34] },
     { at: second, days: [32, 33], values: month, lookback: DAY },
   )
   const october = coverage.find(({ to }) => to === day(32))!
-  expect(october).toMatchObject({ from: day(1), fetchedAt: first })
+  expect(october).toMatchObject({ from: day(2), fetchedAt: first })
   // The value of October was fetched before the month was over.
   expect(october.settledFor).toBeLessThan(0)
 })

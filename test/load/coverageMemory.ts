@@ -91,7 +91,9 @@ export function prepare(
     knownGeos: [...values.keys()].sort((a, b) => a - b),
     periods: (last && findPeriods(ZONE, last)) ?? null,
     longestLookback: lookback,
-    lastAt: [...values].flatMap(([geo, some]) => (some.size > 0 ? [{ geo, at: Math.max(...some.keys()) }] : [])),
+    ends: [...values].flatMap(([geo, some]) =>
+      some.size > 0 ? [Math.min(...some.keys()), Math.max(...some.keys())].map((at) => ({ geo, at })) : [],
+    ),
   }
   const doubted = new Map(
     [...(said.doubted ?? [])].map(([geo, all]) => [geo, all.map((one) => ({ from: day(one), to: day(one + 1) }))]),

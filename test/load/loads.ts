@@ -1,6 +1,6 @@
 import { planRequest, SHAPES } from '../../bench/responses.ts'
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
-import { NO_ROWS, type Observations } from '../../src/db/tables/rows.ts'
+import { NO_ROWS, type Observations, type Reject } from '../../src/db/tables/rows.ts'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import { applyRows } from '../../src/load/apply.ts'
 import { tempStore } from '../kit.ts'
@@ -25,7 +25,11 @@ export interface Sent {
   readonly geoIds?: readonly number[]
   readonly reason?: PlannedRequest['reason']
   readonly settledBefore?: number
+  /** Whether one of its values could not be read. */
+  readonly hasReject?: boolean
 }
+
+const REJECT: Reject = { path: '$.indicator.values[0]', reason: 'not a number', fragment: null }
 
 /** Creates a database with one series, whose days are counted in a zone. */
 export async function storeWithSeries(zone: string): Promise<Store> {
@@ -60,7 +64,7 @@ export async function loadReplies(store: Store, zone: string, replies: readonly 
     }
     const reply = {
       ...{ fetchId: firstId + n, seriesId: 1, planned, recordedMs: sent.fetchedAt * 1000, outcome: 'ok' as const },
-      rows: { ...NO_ROWS, observations, isEmpty: rows.length === 0 },
+      rows: { ...NO_ROWS, observations, isEmpty: rows.length === 0, rejects: sent.hasReject ? [REJECT] : [] },
     }
     counts.push((await store.write((tx) => applyRows(tx, store.engine, reply))).counts)
   }

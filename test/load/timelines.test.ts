@@ -62,6 +62,26 @@ describe('missing periods', () => {
     expect(missing(await loaded(sent(0, 8, { values: lost }), instant(7)))).toEqual([])
   })
 
+  test('values of a reply that is not trusted fill missing periods, and their lack shows none', async () => {
+    const lost = values(0, 12, HOUR, (instant) => (instant >= at(3, 5) && instant < at(3, 9) ? null : {}))
+    const partly = values(3, 4, HOUR, (instant) => (instant === at(3, 7) || instant < at(3, 3) ? {} : null))
+    const later = sent(3, 4, { values: partly, hasReject: true, fetchedAt: NOW + 60 })
+    expect(missing(await loaded(sent(0, 12, { values: lost }), later))).toEqual([
+      { from_at: at(3, 5), missing: 2, reason: 'absent' },
+      { from_at: at(3, 8), missing: 1, reason: 'absent' },
+    ])
+  })
+
+  test('final values before the begin that a restate withdraws are missing', async () => {
+    const shorter = values(0, 12, HOUR, (instant) => (instant < at(2, 6) ? null : {}))
+    const cut = sent(0, 12, { values: shorter, fetchedAt: NOW + 60, reason: 'restate' })
+    expect(missing(await loaded(sent(0, 12), cut))).toEqual([{ from_at: at(0), missing: 54, reason: 'withdrawn' }])
+    const provisional = sent(0, 12, { settledBefore: at(0) })
+    expect(missing(await loaded(provisional, { ...cut, settledBefore: at(0) })), 'values that were not final').toEqual(
+      [],
+    )
+  })
+
   test('a day thinned to every second period misses the others, whatever its own step', async () => {
     const quarters = sent(0, 8, { step: 900 })
     const store = await loaded(quarters, sent(8, 9, { step: 1800 }), sent(9, 10, { step: 900 }))
@@ -128,14 +148,16 @@ describe('the ends of a timeline', () => {
     expect(timeline(await loaded(whole))).toEqual([{ first_at: at(0), last_at: at(9) - HOUR, ...row }])
     const shorter = values(0, 9, HOUR, (one) => (one === at(0) ? { value: null } : one > at(8, 21) ? null : {}))
     const cut = await loaded(whole, sent(0, 9, { values: shorter, fetchedAt: NOW + 60 }))
-    expect(timeline(cut)).toEqual([{ first_at: at(0, 1), last_at: at(8, 21), ...row }])
-    expect(missing(cut), 'nothing is missing outside the ends').toEqual([])
+    expect(timeline(cut), 'a final first value stays the begin').toEqual([
+      { first_at: at(0), last_at: at(8, 21), ...row },
+    ])
+    expect(missing(cut), 'nothing is missing after the end').toEqual([{ from_at: at(0), missing: 1, reason: 'null' }])
     const grown = await loaded(
       whole,
       sent(0, 9, { values: shorter, fetchedAt: NOW + 60 }),
       sent(9, 10, { fetchedAt: NOW + 120 }),
     )
-    expect(missing(grown)).toMatchObject([{ from_at: at(8, 22), missing: 2 }])
+    expect(missing(grown)).toMatchObject([{ from_at: at(0) }, { from_at: at(8, 22), missing: 2 }])
   })
 
   test('a timeline with nothing but null has none', async () => {

@@ -365,7 +365,7 @@ export function dutiesOf(scene: Scene, plan: Plan): Duties {
         for (const [one, values] of truth.values) {
           if (need !== 'not' || (geo !== null && geo !== one)) continue
           const current = [...values].filter(([, all]) => all.at(-1)?.to === null)
-          const isOutside = current.every(([at]) => at >= unit.to) || current.every(([at]) => at < unit.to)
+          const isOutside = current.every(([at]) => at >= unit.from) || current.every(([at]) => at < unit.to)
           // A day with a dismissed reject shares the row of the values after it, which may have the time of an older reply.
           const { marred, lastTry } = standingOf(truth, unit, one)
           if (!isOutside || (!marred && now - lastTry < DAY - 2 * HOUR)) continue

@@ -120,8 +120,8 @@ const JUDGE: readonly Mutant[] = [
     'repeatInRounds(whole, [now], finality, now)',
   ),
   coverage(
-    'J5: the row of a last value takes the time of an older one',
-    '!hasLastValue(series, last) && !hasLastValue(series, row)',
+    'J5: the row of a first or last value takes the time of an older one',
+    '!hasEnd(series, last) && !hasEnd(series, row)',
     'row.from >= 0',
   ),
   covered(

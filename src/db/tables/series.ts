@@ -38,7 +38,9 @@ export const series_geo = table(
   {
     series_id: integer('Series (series.id)'),
     geo_id: integer('Geo (geo.id); 0 = none'),
-    first_at: optional(instant('Start of the first period with a value other than NULL')),
+    first_at: optional(
+      instant('Start of the first period with a value other than NULL, also if that was final and is withdrawn'),
+    ),
     last_at: optional(instant('Start of the last period with a value other than NULL')),
     step_s: optional(integer('Length of the last period')),
     kind: optional(

@@ -16,8 +16,8 @@ export interface Series {
   readonly periods: Periods | null
   /** Seconds. The longest lookback of its requests, including this one. */
   readonly longestLookback: number
-  /** The last value of each timeline, including those of the reply. */
-  readonly lastAt: readonly { readonly geo: Geo; readonly at: Instant }[]
+  /** The first and the last value of each timeline, including those of the reply. */
+  readonly ends: readonly { readonly geo: Geo; readonly at: Instant }[]
 }
 
 /** The reply to one request of a series. */

@@ -197,12 +197,12 @@ function mergeRows(rows: readonly Coverage[], series: Series): readonly Coverage
   // A merged row may be settled for longer than its oldest reply shows.
   const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
   return mergeAdjacent(rows, (last, row) => {
-    // The next request of rows without values and of the day of the last value depends on their time, which must not fall back to that
-    // of an older neighbour.
+    // The next request of rows without values and of the days of the first and last value depends on their time, which must not fall back
+    // to that of an older neighbour.
     const isSoonAfter = Math.abs(last.fetchedAt - row.fetchedAt) < EARLY_S
     const isSettled =
       Math.min(last.settledFor, row.settledFor) >= longestLookback &&
-      (isSoonAfter || (row.state === 'values' && !hasLastValue(series, last) && !hasLastValue(series, row)))
+      (isSoonAfter || (row.state === 'values' && !hasEnd(series, last) && !hasEnd(series, row)))
     const isSame =
       last.state === 'unverified'
         ? isSoonAfter
@@ -217,9 +217,9 @@ function mergeRows(rows: readonly Coverage[], series: Series): readonly Coverage
   })
 }
 
-/** Whether the last value of a timeline lies in a row. */
-const hasLastValue = ({ lastAt }: Series, { geo, from, to }: Coverage): boolean =>
-  lastAt.some((last) => (geo === ALL_GEOS || geo === last.geo) && last.at >= from && last.at < to)
+/** Whether the first or the last value of a timeline lies in a row. */
+const hasEnd = ({ ends }: Series, { geo, from, to }: Coverage): boolean =>
+  ends.some((end) => (geo === ALL_GEOS || geo === end.geo) && end.at >= from && end.at < to)
 
 /** Sorts rows and merges adjacent ones of a geo. `join` returns the merged row, or null to keep both. */
 function mergeAdjacent(rows: readonly Coverage[], join: (a: Coverage, b: Coverage) => Coverage | null): Coverage[] {

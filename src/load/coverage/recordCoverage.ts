@@ -74,7 +74,9 @@ function toSeries(
     knownGeos: geoIds,
     longestLookback: findLongestLookback(storedSeries, lookbackS),
     periods: (period && findPeriods(timeZone, period)) ?? null,
-    lastAt: timelines.flatMap(({ geoId, extent }) => (extent ? [{ geo: geoId, at: extent.last }] : [])),
+    ends: timelines.flatMap(({ geoId, extent }) =>
+      extent ? [extent.first, extent.last].map((at) => ({ geo: geoId, at })) : [],
+    ),
   }
 }
 

@@ -3,9 +3,9 @@ import { prepareQuery } from '../../db/prepared.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import type { CadenceKind } from '../../db/tables/series.ts'
+import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Extent } from '../../judge/missing.ts'
 import type { Instant } from '../../util/time/instant.ts'
-import type { Interval } from '../../util/time/interval.ts'
 
 /** A timeline of a series, as `series_geo` has it. */
 export interface StoredTimeline {
@@ -69,14 +69,15 @@ function findEnds({ values }: Observations, first: number, end: number): readonl
 }
 
 /**
- * The extents of the timelines of a series after a reply. Reads values only if the reply may have removed the first or the last one.
+ * The extents of the timelines of a series after a reply. Reads values only if the reply may have removed the first or the last one. A
+ * first value that was final stays the begin of its timeline if the service takes it back: what it took back is missing.
  */
 export async function findExtents(
   tx: Transaction<Database>,
   seriesId: number,
   before: readonly StoredTimeline[],
   observations: Observations,
-  window: Interval | null,
+  { window, settledBefore }: Pick<PlannedRequest, 'window' | 'settledBefore'>,
 ): Promise<Map<number, Extent | null>> {
   const extents = new Map<number, Extent | null>(before.map(({ geoId, extent }) => [geoId, extent]))
   for (const { geoId, first, end } of geoRanges(observations)) {
@@ -90,8 +91,11 @@ export async function findExtents(
       stored !== null &&
       ((isIn(stored.first) && stored.first < (sent?.first ?? Number.POSITIVE_INFINITY)) ||
         (isIn(stored.last) && stored.last > (sent?.last ?? Number.NEGATIVE_INFINITY)))
-    if (mayBeGone) extents.set(geoId, await readExtent(tx, seriesId, geoId))
-    else if (sent)
+    if (mayBeGone) {
+      const left = await readExtent(tx, seriesId, geoId)
+      const isFinal = stored.first < settledBefore
+      extents.set(geoId, left && isFinal ? { ...left, first: Math.min(left.first, stored.first) } : left)
+    } else if (sent)
       extents.set(geoId, {
         first: Math.min(sent.first, stored?.first ?? sent.first),
         last: Math.max(sent.last, stored?.last ?? sent.last),

@@ -83,9 +83,11 @@ export async function judgeSeries(
   for (const timeline of timelines) {
     const { geoId } = timeline
     const found = await readExtent(tx, seriesId, geoId)
-    extents.set(geoId, found && { first: found.first, last: found.last })
+    // A first value that the service took back stays the begin.
+    const extent = found && { first: Math.min(found.first, timeline.extent?.first ?? found.first), last: found.last }
+    extents.set(geoId, extent)
     const kind = cadences.get(geoId)?.at(-1)?.kind ?? 'irregular'
-    await writeTimeline(tx, seriesId, timeline, { geoId, extent: found, step: found?.step ?? null, kind })
+    await writeTimeline(tx, seriesId, timeline, { geoId, extent, step: found?.step ?? null, kind })
   }
   await recordMissing(tx, {
     seriesId,

@@ -4,12 +4,13 @@ import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../../db/queries/coverageColum
 import { type GeoRange, geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import type { Coverage } from '../../job/plannerState.ts'
+import { isOnGrid, periodEnd } from '../../judge/grid.ts'
 import { type Extent, findMissing, type TimelineValues } from '../../judge/missing.ts'
 import { findValidRows } from '../../judge/validRows.ts'
 import { findRowChanges } from '../../util/rowChanges.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { hull, type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
-import { floorTo } from '../../util/time/zone.ts'
+import { ceilTo, floorTo } from '../../util/time/zone.ts'
 import { type Cadences, IRREGULAR } from './cadences.ts'
 import { type Check, decideMissing, type MissingRow } from './decideMissing.ts'
 import type { CadenceChange } from './updateCadences.ts'
@@ -46,15 +47,18 @@ export interface ChangedSeries {
  */
 export async function recordMissing(tx: Transaction<Database>, changed: ChangedSeries): Promise<Interval | null> {
   const scopes = findScopes(changed)
-  if (scopes.size === 0) return null
-  const reach = hull([...scopes.values()].flat())
+  const ranges = new Map(geoRanges(changed.observations).map((geoRange) => [geoRange.geoId, geoRange]))
+  const sent = [...ranges.values()].map(({ first, end }) => instantsOf(changed.observations, first, end))
+  const concerned = [...[...scopes.values()].flat(), ...sent]
+  if (concerned.length === 0) return null
+  const reach = hull(concerned)
   const range = { seriesId: changed.seriesId, ...reach }
   const coverage = await selectCoverage.all(tx, range)
   const stored = Map.groupBy(await selectMissing.all(tx, range), ({ geo }) => geo)
   const isBeside = !changed.window || reach.from < changed.window.from || reach.to > changed.window.to
   const dismissed = isBeside ? await selectDismissedWindows.all(tx, range) : []
-  const ranges = new Map(geoRanges(changed.observations).map((geoRange) => [geoRange.geoId, geoRange]))
-  for (const [geoId, scope] of scopes) {
+  for (const geoId of new Set([...scopes.keys(), ...ranges.keys()])) {
+    const scope = scopes.get(geoId) ?? []
     const before = stored.get(geoId) ?? []
     const around = { coverage, dismissed, sent: ranges.get(geoId) }
     const after = await findRows(tx, changed, geoId, scope, before, around)
@@ -120,7 +124,8 @@ async function findRows(
   // An unverified reply says nothing: what was missing before stays.
   const unverified = valid.filter(({ state }) => state === 'unverified')
   const hidden = window ? subtract(dismissedWindows, [window]) : dismissedWindows
-  const decided = subtract(scope, [...unverified, ...hidden])
+  const filled = findFilled(zone, before, changed.observations, sent)
+  const decided = merge([...subtract(scope, [...unverified, ...hidden]), ...filled])
   const checks: Check[] = valid.flatMap((row) =>
     intersect([row], decided).map((part) => ({ ...part, checkedAt: row.fetchedAt })),
   )
@@ -149,6 +154,29 @@ async function findRows(
   )
   const runs = findMissing(stretches, zone, covered, { ...values, present, isWithdrawn }, extent)
   return decideMissing(zone, before, decided, runs, checks, (at) => floorTo(zone, at - longestLookback, 'day'))
+}
+
+/**
+ * The periods of missing rows for which a reply has a value. A reply that is not trusted shows no period to be missing, but its values are
+ * stored.
+ */
+function findFilled(
+  zone: string,
+  rows: readonly MissingRow[],
+  { at, values }: Observations,
+  sent: GeoRange | undefined,
+): readonly Interval[] {
+  if (!sent) return []
+  const instants = at.slice(sent.first, sent.end).filter((_, i) => values[sent.first + i] !== null)
+  return rows.flatMap((row) => {
+    const inside = instants.filter((instant) => instant >= row.from && instant < row.to)
+    if (row.step === null)
+      return inside.map((instant) => ({ from: floorTo(zone, instant, 'day'), to: ceilTo(zone, instant + 1, 'day') }))
+    const grid = { step: row.step, anchor: row.from }
+    return inside
+      .filter((instant) => isOnGrid(grid, zone, instant))
+      .map((instant) => ({ from: instant, to: periodEnd(grid, zone, instant) }))
+  })
 }
 
 const NO_VALUES: TimelineValues = { present: [], nulls: [] }
