@@ -19,8 +19,8 @@ export function quantile(numbers: readonly number[], share: number): number {
 type KnownSample = LagSample & { readonly last_at: Instant }
 
 /**
- * Selects the fetches that show how far a series usually is behind: those that brought a later value than all before, and those that waited
- * for one that came. A source that publishes once a week is usually that far behind; one that has ended or lost its newest values is not.
+ * Selects the fetches that show how far a series usually is behind: those with a later value than all before, and those that waited for one
+ * that came. A source that publishes once a week is usually that far behind; one that has ended or lost its newest values is not.
  */
 function selectSamples(fetches: readonly LagSample[]): KnownSample[] {
   const samples: KnownSample[] = []

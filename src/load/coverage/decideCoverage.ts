@@ -197,8 +197,8 @@ function mergeRows(rows: readonly Coverage[], series: Series): readonly Coverage
   // A merged row may be settled for longer than its oldest reply shows.
   const isOneReply = (row: Coverage): boolean => row.settledFor <= row.fetchedAt - lastPeriodEnd(row, periods)
   return mergeAdjacent(rows, (last, row) => {
-    // The next request of rows without values and of the days of the first and last value depends on their time, which must not fall back
-    // to that of an older neighbour.
+    // Rows without values, and the days of the first and last value, are requested again by their time. It must not fall back to that of
+    // an older neighbour.
     const isSoonAfter = Math.abs(last.fetchedAt - row.fetchedAt) < EARLY_S
     const isSettled =
       Math.min(last.settledFor, row.settledFor) >= longestLookback &&
