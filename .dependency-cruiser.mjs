@@ -43,6 +43,7 @@ const PACKAGE_USERS = {
   'hyparquet-writer': ['cli/exports/parquet.ts', 'lake/parquetFile.ts'],
   hyparquet: ['cli/exports/', 'lake/'],
   '@aws-sdk/client-s3': ['lake/places/s3.ts'],
+  '@e965/xlsx': ['util/workbook.ts'],
 }
 
 const PURE = 'service|db/tables|job|judge|plan|transform'

@@ -1,5 +1,5 @@
 import type { Store } from '../db/store.ts'
-import type { archive_row } from '../db/tables/content.ts'
+import type { archive_i90_row, archive_row } from '../db/tables/content.ts'
 import type { RowOf } from '../db/tables/declare.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
@@ -27,6 +27,7 @@ export function recordFile(store: Store, file: ArchiveFile, ms: number): Promise
 }
 
 type ArchiveRow = Omit<RowOf<typeof archive_row>, 'kind' | 'id' | 'date'>
+type I90Row = Omit<RowOf<typeof archive_i90_row>, 'kind' | 'id' | 'date'>
 
 /** An edition of an archive with a downloaded file. */
 interface Edition {
@@ -39,17 +40,26 @@ interface Edition {
 
 const ROWS_A_STATEMENT = 1_000
 
-/** A file of an archive: its rows, or why it cannot be loaded, or neither. */
+/** A file of an archive: its rows, or why it cannot be loaded, or neither. Of a workbook, a sheet. */
 interface ReadFile {
   readonly file: string
+  readonly sheet?: string
   readonly rows?: readonly ArchiveRow[]
+  readonly i90Rows?: readonly I90Row[]
+  /** Why a sheet is not understood. Its cells are in `rows`. */
+  readonly misfit?: string
   readonly fault?: { readonly line: number | null; readonly reason: string }
 }
 
 /** What was loaded of a file. */
-interface LoadedFile extends Omit<ReadFile, 'rows'> {
+interface LoadedFile extends Omit<ReadFile, 'rows' | 'i90Rows'> {
   /** The number of rows; null without a known layout. */
   readonly count: number | null
+}
+
+/** Divides rows by statements. */
+function* batches<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < rows.length; i += ROWS_A_STATEMENT) yield rows.slice(i, i + ROWS_A_STATEMENT)
 }
 
 /**
@@ -63,14 +73,21 @@ export const replaceArchiveRows = (
 ): Promise<readonly LoadedFile[]> =>
   store.write(async (tx) => {
     const { kind, id, date } = edition
-    await tx.deleteFrom('archive_row').where('kind', '=', kind).where('id', '=', id).where('date', '=', date).execute()
+    for (const table of ['archive_row', 'archive_i90_row'] as const)
+      await tx.deleteFrom(table).where('kind', '=', kind).where('id', '=', id).where('date', '=', date).execute()
     const files: LoadedFile[] = []
-    for await (const { rows, ...file } of read()) {
-      files.push({ ...file, count: rows?.length ?? null })
-      for (let i = 0; i < (rows?.length ?? 0); i += ROWS_A_STATEMENT) {
-        const batch = rows!.slice(i, i + ROWS_A_STATEMENT).map((row) => ({ kind, id, date, ...row }))
-        await tx.insertInto('archive_row').values(batch).execute()
-      }
+    for await (const { rows, i90Rows = [], ...file } of read()) {
+      files.push({ ...file, count: rows ? rows.length + i90Rows.length : null })
+      for (const batch of batches(rows ?? []))
+        await tx
+          .insertInto('archive_row')
+          .values(batch.map((row) => ({ kind, id, date, ...row })))
+          .execute()
+      for (const batch of batches(i90Rows))
+        await tx
+          .insertInto('archive_i90_row')
+          .values(batch.map((row) => ({ kind, id, date, ...row })))
+          .execute()
     }
     const isComplete = files.every(({ fault }) => !fault) && files.some(({ count }) => count)
     await tx

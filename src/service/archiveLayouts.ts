@@ -159,8 +159,8 @@ function checkSettlement(lines: readonly Line[], file: string): readonly Line[] 
 }
 
 /**
- * The known layouts of e·sios. The operator documents none; several public clients read PVPC, and one reads settlement. I90 files
- * are workbooks (XLS) in a ZIP.
+ * The known layouts of e·sios besides workbooks. The operator documents none; several public clients read PVPC, and one reads
+ * settlement.
  */
 export const JSON_LAYOUTS: readonly JsonLayout[] = [
   {
@@ -182,3 +182,37 @@ export const TEXT_LAYOUTS: readonly TextLayout[] = [
     check: checkSettlement,
   },
 ]
+
+/** The names of I90 workbooks (archive 34), with the day of their data. */
+export const I90_FILE = /^I90DIA.*\.xlsx?$/i
+/** The names of ZIPs with I90 workbooks in a ZIP of several days. */
+export const I90_ZIP = /^I90DIA.*\.zip$/i
+/** The archive of I90 workbooks. */
+export const I90_ARCHIVE = /^I90DIA/i
+/** The sheets of a workbook, with their number. */
+export const I90_SHEET = /^I90DIA(\d\d)$/
+/** The sheet with the dates of data and publication, and a table of contents. */
+export const I90_COVER = 'I90DIA00'
+/** The layout of rows of I90 workbooks that are no values. */
+export const I90_OTHER = 'i90_other'
+
+/** The names of labels that views read. Sheets write them with or without accents and capitals. */
+export const I90_LABELS = ['Sentido', 'Redespacho', 'Tipo Oferta', 'Sesión'] as const
+
+/** Sheets of I90 workbooks with a view, as public clients describe them. */
+export const I90_SHEETS = {
+  '01': 'PDVP, the provisional daily viable programme (MWh)',
+  '02': 'P48, the final programme (MWh)',
+  '03': 'redispatches for technical restrictions of the day-ahead programme (MWh)',
+  '05': 'secondary reserve (MW)',
+  '06': 'replacement reserves, RR (MWh)',
+  '07': 'tertiary reserve, mFRR (MWh)',
+  '08': 'redispatches for technical restrictions in real time (MWh)',
+  '09': 'prices of redispatches for technical restrictions of the day-ahead programme (€/MWh)',
+  '10': 'prices of redispatches for technical restrictions in real time (€/MWh)',
+  '11': 'prices of replacement reserves, RR (€/MWh)',
+  '26': 'PDBF, the daily base programme (MWh)',
+  '27': 'bilateral contracts in the daily base programme (MWh)',
+  '30': 'prices of the tertiary reserve, mFRR (€/MWh)',
+  '37': 'secondary reserve, aFRR (MWh)',
+} as const

@@ -1,17 +1,24 @@
-import type { archive_row } from '../db/tables/content.ts'
-import type { RowOf } from '../db/tables/declare.ts'
-import { FileError, JSON_LAYOUTS, TEXT_LAYOUTS, type TextLayout } from '../service/archiveLayouts.ts'
+import {
+  FileError,
+  I90_ARCHIVE,
+  I90_FILE,
+  I90_ZIP,
+  JSON_LAYOUTS,
+  TEXT_LAYOUTS,
+  type TextLayout,
+} from '../service/archiveLayouts.ts'
 import { isObject, refuseDeep } from '../util/json.ts'
+import { isXls, readWorkbook } from '../util/workbook.ts'
 import { isZip, listZip, ZipError, type ZippedFile } from '../util/zip.ts'
 import { measureBody, refuseFlood } from './flood.ts'
+import { readI90 } from './i90/readI90.ts'
+import type { ReadSheet, OtherRow as Row } from './i90/readSheet.ts'
 
-type Row = Omit<RowOf<typeof archive_row>, 'kind' | 'id' | 'date'>
-
-/** A file of an archive: its rows, or why it cannot be loaded, or neither if it has no known layout. */
-export interface ArchiveFile {
+/** A file of an archive: its rows, or why it cannot be loaded, or neither if it has no known layout. A workbook: each of its sheets. */
+export interface ArchiveFile extends Partial<ReadSheet> {
   readonly file: string
-  readonly rows?: readonly Row[]
-  readonly fault?: { readonly line: number | null; readonly reason: string }
+  /** The sheet of a workbook. */
+  readonly sheet?: string
 }
 
 /** Limits of an archive. A settlement has 30 MB in several hundred files of at most 3,000 lines, compressed to a tenth. */
@@ -115,22 +122,33 @@ function readRows(file: string, bytes: Buffer): readonly Row[] | null {
   return layout ? readText(file, bytes, layout) : readJson(file, bytes)
 }
 
+/** A file with the reason why it cannot be loaded. */
+function toFaulty(file: string, error: unknown): ArchiveFile {
+  const line = error instanceof FileError ? error.line : null
+  return { file, fault: { line, reason: (error as Error).message } }
+}
+
 /** Reads a file, and turns an error of it into its fault. */
 async function readFile(file: string, getBytes: () => Buffer | Promise<Buffer>): Promise<ArchiveFile> {
   try {
     const rows = readRows(file, await getBytes())
     return rows === null ? { file } : { file, rows }
   } catch (error) {
-    const line = error instanceof FileError ? error.line : null
-    return { file, fault: { line, reason: (error as Error).message } }
+    return toFaulty(file, error)
   }
 }
 
-/** Unpacks a file of a ZIP. */
-async function unpack({ bytes, packedBytes, read }: ZippedFile): Promise<Buffer> {
+/** Throws FileError if a file of a ZIP is too large. */
+function refusePacked({ bytes, packedBytes }: ZippedFile): void {
   refuseLarge(bytes)
   if (bytes > HARMLESS_BYTES && bytes > packedBytes * MAX_RATIO)
     throw new FileError(`it is compressed to less than 1/${MAX_RATIO} of its ${bytes} bytes`)
+}
+
+/** Unpacks a file of a ZIP. */
+async function unpack(zipped: ZippedFile): Promise<Buffer> {
+  refusePacked(zipped)
+  const { read } = zipped
   const pieces: Buffer[] = []
   for await (const piece of read()) pieces.push(piece)
   return Buffer.concat(pieces)
@@ -142,29 +160,99 @@ function unpackOnly([file, ...others]: readonly ZippedFile[]): Promise<Buffer> {
   throw new FileError(`the ZIP has it in several folders: ${[file!, ...others].map(({ path }) => path).join(', ')}`)
 }
 
-/** Whether the content of a file in a ZIP may be rows, judged by its name. */
-const mayHaveRows = ({ path, isRegular }: ZippedFile): boolean =>
-  isRegular && path.length <= MAX_NAME_LENGTH && (isJsonName(path) || textLayout(baseName(path)) !== undefined)
+/** The file that every workbook of the ZIP format (XLSX) has. */
+const XLSX_FILE = 'xl/workbook.xml'
+
+/** Throws FileError if a workbook is too large. */
+function refuseLargeBook(bytes: number, form: string): void {
+  if (bytes > MAX_FILE_BYTES)
+    throw new FileError(`the workbook has ${bytes} bytes ${form} (limit ${MAX_FILE_BYTES}, as it is read into memory)`)
+}
+
+/** Throws if a workbook is none, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain. */
+async function checkWorkbook(bytes: Buffer): Promise<void> {
+  refuseLargeBook(bytes.length, 'on disk')
+  if (isXls(bytes)) return
+  const parts = isZip(bytes) ? await listZip(bytes) : []
+  if (!parts.some(({ path }) => path === XLSX_FILE)) throw new FileError('it is not a workbook')
+  refuseLargeBook(
+    parts.reduce((sum, part) => sum + part.bytes, 0),
+    'unpacked',
+  )
+  for (const part of parts) await unpack(part)
+}
+
+/** Reads the sheets of an I90 workbook, and turns an error of it into its fault. */
+async function* readBook(file: string, getBytes: () => Promise<Buffer>, timeZone: string): AsyncGenerator<ArchiveFile> {
+  try {
+    const bytes = await getBytes()
+    await checkWorkbook(bytes)
+    for (const { name, ...sheet } of readI90(file, await readWorkbook(bytes, MAX_LINES), timeZone))
+      yield { file, sheet: name, ...sheet }
+  } catch (error) {
+    yield toFaulty(file, error)
+  }
+}
+
+/** How the content of a file in a ZIP is read, judged by its name; null if it has no known layout. */
+function formOf({ path, isRegular }: ZippedFile): 'rows' | 'workbook' | 'zip' | null {
+  if (!isRegular || path.length > MAX_NAME_LENGTH) return null
+  const file = baseName(path)
+  if (I90_FILE.test(file)) return 'workbook'
+  if (I90_ZIP.test(file)) return 'zip'
+  return isJsonName(path) || textLayout(file) ? 'rows' : null
+}
+
+/** Reads the I90 workbooks in a ZIP that lies in another one. */
+async function* readInnerZip(file: string, bytes: Buffer, timeZone: string): AsyncGenerator<ArchiveFile> {
+  const files = await listZip(bytes)
+  const books = files.filter((inner) => formOf(inner) === 'workbook')
+  for (const [name, same] of Map.groupBy(books, ({ path }) => baseName(path)))
+    yield* readBook(name, () => unpackOnly(same), timeZone)
+  for (const inner of files) if (!books.includes(inner)) yield { file: `${file}/${baseName(inner.path)}` }
+}
+
+/** Reads a file of a ZIP. */
+async function* readZipped(file: string, same: readonly ZippedFile[], timeZone: string): AsyncGenerator<ArchiveFile> {
+  const form = formOf(same[0]!)
+  if (form === 'rows') yield await readFile(file, () => unpackOnly(same))
+  else if (form === 'workbook') yield* readBook(file, () => unpackOnly(same), timeZone)
+  else
+    try {
+      yield* readInnerZip(file, await unpackOnly(same), timeZone)
+    } catch (error) {
+      yield toFaulty(file, error)
+    }
+}
 
 /** Reads the files of a ZIP, one after the other. Throws ZipError if it is damaged or too large. */
-async function* readZip(bytes: Buffer): AsyncGenerator<ArchiveFile> {
-  const files = (await listZip(bytes)).filter(({ path }) => !path.endsWith('/'))
+async function* readZip(files: readonly ZippedFile[], timeZone: string): AsyncGenerator<ArchiveFile> {
   if (files.length === 0) throw new ZipError('the ZIP has no files')
-  const known = files.filter(mayHaveRows)
+  const known = files.filter((file) => formOf(file) !== null)
   const total = known.reduce((sum, file) => sum + file.bytes, 0)
   if (total > MAX_BYTES) throw new ZipError(`the files of the ZIP have ${total} bytes (limit ${MAX_BYTES})`)
   let rows = 0
-  for (const [file, same] of Map.groupBy(known, ({ path }) => baseName(path))) {
-    const read = await readFile(file, () => unpackOnly(same))
-    rows += read.rows?.length ?? 0
-    if (rows > MAX_ROWS) throw new ZipError(`the files of the ZIP have more than ${MAX_ROWS} rows`)
-    yield read
-  }
-  for (const file of files) if (!mayHaveRows(file)) yield { file: baseName(file.path) }
+  const stored = new Set<string>()
+  for (const [file, same] of Map.groupBy(known, ({ path }) => baseName(path)))
+    for await (const read of readZipped(file, same, timeZone)) {
+      rows += (read.rows?.length ?? 0) + (read.i90Rows?.length ?? 0)
+      if (rows > MAX_ROWS) throw new ZipError(`the files of the ZIP have more than ${MAX_ROWS} rows`)
+      const key = `${read.file}/${read.sheet ?? ''}`
+      if (stored.has(key)) throw new ZipError(`the ZIP has ${key} twice`)
+      stored.add(key)
+      yield read
+    }
+  for (const file of files) if (formOf(file) === null) yield { file: baseName(file.path) }
 }
 
-/** Reads a downloaded archive: the file, or the files in a ZIP. `name`: its name at the service. Throws ZipError. */
-export async function* readArchive(name: string, bytes: Buffer): AsyncGenerator<ArchiveFile> {
-  if (isZip(bytes)) yield* readZip(bytes)
+/**
+ * Reads a downloaded archive: the file, or the files in a ZIP. `name`: its name at the service. `timeZone`: the zone of its days.
+ * Throws ZipError.
+ */
+export async function* readArchive(name: string, bytes: Buffer, timeZone: string): AsyncGenerator<ArchiveFile> {
+  const files = isZip(bytes) ? (await listZip(bytes)).filter(({ path }) => !path.endsWith('/')) : null
+  const isXlsx = files?.some(({ path }) => path === XLSX_FILE)
+  if (I90_ARCHIVE.test(name) && (isXlsx || isXls(bytes))) yield* readBook(name, async () => bytes, timeZone)
+  else if (files) yield* readZip(files, timeZone)
   else yield await readFile(name, () => bytes)
 }

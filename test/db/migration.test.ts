@@ -12,7 +12,7 @@ import { writeSchemaOne } from '../fixtures/schemaOne.ts'
 import { fileFolder, ms, tempFolder, tempStore } from '../kit.ts'
 import { openReader, openStore, openWriter } from '../store.ts'
 import * as rows from './schemaOneRows.ts'
-import { EXPECTED_PRICES, PRICES, toSchemaTwo } from './schemaTwo.ts'
+import { EXPECTED_PRICES, I90_VALUES, PRICES, toSchemaTwo } from './schemaTwo.ts'
 
 /** Just after the last run of the fixture. */
 const NOW = ms('2025-11-05T12:02:00Z')
@@ -152,7 +152,7 @@ test('the judgement of an earlier database continues where it was interrupted', 
   for (const query of [rows.CADENCES, rows.ABSENCES]) expect(listsOf(file, query)).toEqual(listsOf(whole, query))
 })
 
-test('a database of schema 2 gets the prices of PVPC before June 2021, and keeps the views of other programs', async () => {
+test('a database of schema 2 gets the prices of PVPC before June 2021 and the table of I90 workbooks, and keeps the views of other programs', async () => {
   const file = join(tempFolder(), 'two.db')
   await (await openWriter(file, 'migrate')).close()
   const db = new SQLite(file)
@@ -161,6 +161,8 @@ test('a database of schema 2 gets the prices of PVPC before June 2021, and keeps
   db.close()
   await (await openWriter(file, 'migrate')).close()
   expect(rowsOf(file, PRICES)).toEqual(EXPECTED_PRICES)
+  expect(rowsOf(file, I90_VALUES)).toEqual([])
+  expect(rowsOf(file, "select name from sqlite_schema where name = 'archive_i90_sheet'")).toHaveLength(1)
   expect(rowsOf(file, 'select * from of_mine')).toHaveLength(2)
   expect(rowsOf(file, 'pragma user_version')).toEqual([{ user_version: SCHEMA_VERSION }])
   const names = rowsOf(file, "select column_name from data_dictionary where object = 'archive_pvpc'")

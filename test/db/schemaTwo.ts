@@ -1,4 +1,6 @@
-/* What a migration from schema 2 changes: a view without the prices before June 2021. */
+import { I90_SHEETS } from '../../src/service/archiveLayouts.ts'
+
+/* What a migration from schema 2 changes: a view without the prices before June 2021, and no table of I90 workbooks. */
 
 const price = (cell: string): string => `cast(replace(nullif(${cell}, ''), ',', '.') as double precision)`
 const VIEW = (cell: (key: string) => string, day: string): string =>
@@ -15,6 +17,9 @@ const DAYS = { sqlite: "'2020-10-25'", postgres: "date '2020-10-25'" }
 /** The statements that turn a new database into one of schema 2, with rows of PVPC and a view of another program. */
 export const toSchemaTwo = (dialect: 'sqlite' | 'postgres'): readonly string[] => [
   'drop view archive_pvpc',
+  ...Object.keys(I90_SHEETS).map((sheet) => `drop view archive_i90_${sheet}`),
+  'drop view archive_i90',
+  'drop table archive_i90_row',
   VIEW(CELLS[dialect], DAYS[dialect]),
   'create view of_mine as select hours, price_cym from archive_pvpc',
   "delete from _migration where name = '0003_archives'",
@@ -27,6 +32,9 @@ export const toSchemaTwo = (dialect: 'sqlite' | 'postgres'): readonly string[] =
       values ('archive_json', 70, '2021-10-25', 'PVPC', ${i + 1}, 'pvpc', '${JSON.stringify(row)}')`,
   ),
 ]
+
+/** Values of I90 workbooks, of one of their sheets. */
+export const I90_VALUES = 'select unit, period, value from archive_i90_03'
 
 export const PRICES =
   'select line, hours, price_pcb, price_cym, price_gen, price_noc, price_vhc from archive_pvpc order by line'

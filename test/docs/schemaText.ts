@@ -17,6 +17,7 @@ const RELATIONS = [
   ['archive', 'archive_edition', 'has'],
   ['archive_file', 'archive_edition', 'stores'],
   ['archive_edition', 'archive_row', 'contains'],
+  ['archive_edition', 'archive_i90_row', 'contains'],
   ['_run', '_fetch', 'sends'],
   ['_fetch', 'observation', 'loads'],
   ['_reply', '_fetch', 'answers'],
@@ -31,7 +32,7 @@ const SOURCES = `| source | tables |
 | \`/indicators\` | \`indicator\`, \`indicator_text\`, \`indicator_term\`, \`indicator_revision\` |
 | \`/indicators/{id}\`, \`/offer_indicators/{id}\` | \`series\`, \`series_geo\`, \`observation\`, \`observation_revision\`, \`indicator_unit\`, \`geo\`, \`geo_text\` |
 | \`/{language}/documentations\`, \`/{language}/static_pages\`, \`/{language}/glossaries\`, \`/{language}/news\` | \`content\`, \`content_text\`, \`content_term\`, \`content_vocabulary\`, \`content_media\`, \`content_revision\` |
-| \`/archives\`, \`/archives_json\` | \`archive\`, \`archive_text\`, \`archive_edition\`, \`archive_term\`, \`archive_vocabulary\`, \`archive_file\`, \`archive_row\` |
+| \`/archives\`, \`/archives_json\` | \`archive\`, \`archive_text\`, \`archive_edition\`, \`archive_term\`, \`archive_vocabulary\`, \`archive_file\`, \`archive_row\`, \`archive_i90_row\` |
 | \`/widgets\`, \`/widgets/{id}\` | \`widget\`, \`widget_text\` |
 | terms of all routes | \`vocabulary\`, \`vocabulary_text\`, \`taxonomy_term\`, \`taxonomy_term_text\` |
 | of the program | \`magnitude\`, \`setting\`, \`time_zone_offset\`, \`search_item\`, \`data_dictionary\` |`

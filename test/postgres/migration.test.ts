@@ -5,7 +5,7 @@ import { ensureJudged } from '../../src/load/spans/recordSpans.ts'
 import { judgeStored } from '../../src/load/timelines/judgeStored.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import * as expected from '../db/schemaOneRows.ts'
-import { EXPECTED_PRICES, PRICES, toSchemaTwo } from '../db/schemaTwo.ts'
+import { EXPECTED_PRICES, I90_VALUES, PRICES, toSchemaTwo } from '../db/schemaTwo.ts'
 import { restoreSchemaOne } from '../fixtures/schemaOne.ts'
 import { ms } from '../kit.ts'
 import { migratedDatabase, tempDatabase, withClient } from './database.ts'
@@ -108,11 +108,12 @@ test('a migrated database of schema 1 has the schema of a new one', async () => 
   for (const part of Object.keys(fresh) as (keyof typeof fresh)[]) expect(migrated[part], part).toEqual(fresh[part])
 })
 
-test('a database of schema 2 gets the prices of PVPC before June 2021, and keeps the views of other programs', async () => {
+test('a database of schema 2 gets the prices of PVPC before June 2021 and the table of I90 workbooks, and keeps the views of other programs', async () => {
   const url = await migratedDatabase()
   for (const statement of toSchemaTwo('postgres')) await rowsOf(url, statement)
   await (await openWriter(url, 'migrate')).close()
   const prices = (await rowsOf(url, PRICES)).map((row) => ({ ...row, line: Number(row.line) }))
   expect(prices).toEqual(EXPECTED_PRICES)
+  expect(await rowsOf(url, I90_VALUES)).toEqual([])
   expect(await rowsOf(url, 'select * from of_mine')).toHaveLength(2)
 })

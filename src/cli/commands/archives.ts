@@ -261,6 +261,8 @@ interface LoadSummary {
   missing: number
   /** Files without a known layout. */
   unknown: string[]
+  /** Sheets that are not understood, with the reason. Their cells are stored. */
+  sheets: string[]
   failed: LoadFailure[]
 }
 
@@ -290,36 +292,46 @@ function readDownloaded(folder: string, { path, bytes, sha256, id }: Edition): B
 }
 
 /** Loads the rows of an edition, and counts them. What cannot be loaded does not stop the next edition. */
-async function loadEdition(store: Store, folder: string, edition: Edition, summary: LoadSummary): Promise<void> {
+async function loadEdition(
+  store: Store,
+  folder: string,
+  edition: Edition,
+  timeZone: string,
+  summary: LoadSummary,
+): Promise<void> {
   const { kind, id, name, date, url, sha256 } = edition
   const label = `${name ?? id} ${date}`
   try {
     const bytes = readDownloaded(folder, edition)
-    const read = () => readArchive(name ?? String(id), bytes)
+    const read = () => readArchive(name ?? String(id), bytes, timeZone)
     const files = await replaceArchiveRows(store, { kind, id, date, url: url!, sha256: sha256! }, read)
-    for (const { file, count, fault } of files) {
-      if (fault) summary.failed.push({ file: `${label}: ${file}`, ...fault })
-      else if (count === null) summary.unknown.push(`${label}: ${file}`)
-      else summary.files++
+    const loaded = new Set<string>()
+    for (const { file, sheet, count, fault, misfit } of files) {
+      const part = `${label}: ${file}${sheet === undefined ? '' : `, sheet ${sheet}`}`
+      if (fault) summary.failed.push({ file: part, ...fault })
+      else if (count === null) summary.unknown.push(part)
+      else loaded.add(file)
+      if (misfit !== undefined) summary.sheets.push(`${part}: ${misfit}`)
       summary.rows += count ?? 0
     }
+    summary.files += loaded.size
   } catch (error) {
     if (error instanceof SyncError) throw error
     summary.failed.push({ file: label, line: null, reason: error instanceof Error ? error.message : String(error) })
   }
 }
 
-/** `archives load`: loads the rows of downloaded files with a known layout into `archive_row`. */
+/** `archives load`: loads the rows of downloaded files with a known layout into tables. */
 async function loadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
   const database = settings.database.value
   const folder = archiveFolder(database, args)
-  const summary: LoadSummary = { rows: 0, files: 0, stored: 0, missing: 0, unknown: [], failed: [] }
+  const summary: LoadSummary = { rows: 0, files: 0, stored: 0, missing: 0, unknown: [], sheets: [], failed: [] }
   // Refuses a database that does not exist: a writer would create it.
   await openReader(database).close()
   return withWriter(database, 'archives load', async (store) => {
     const editions = await findEditions(store, settings, args)
     for (const edition of await selectLoadable(store, editions, args, summary))
-      await loadEdition(store, folder, edition, summary)
+      await loadEdition(store, folder, edition, settings.service.value.timeZone, summary)
     printResult(args, summary, loadText(summary))
     return summary.failed.length > 0 ? EXIT.partial : EXIT.done
   })
@@ -337,11 +349,15 @@ const listLines = (lines: readonly string[]): string[] => [
 const failureText = ({ file, line, reason }: LoadFailure): string =>
   `${file}${line === null ? '' : `, line ${line}`}: ${reason}`
 
-const loadText = ({ rows, files, stored, missing, unknown, failed }: LoadSummary): string =>
+const loadText = ({ rows, files, stored, missing, unknown, sheets, failed }: LoadSummary): string =>
   [
     `Loaded ${quantity(rows, 'row')} of ${quantity(files, 'file')}; ${quantity(stored, 'edition')} already loaded.`,
     ...(unknown.length > 0 ? [`${quantity(unknown.length, 'file')} without a known layout, which stay files:`] : []),
     ...listLines(unknown),
+    ...(sheets.length > 0
+      ? [`${quantity(sheets.length, 'sheet')} not understood, whose cells are in archive_row:`]
+      : []),
+    ...listLines(sheets),
     ...(missing > 0
       ? [`${quantity(missing, 'edition')} not downloaded; \`indicator-sync archives download\` fetches them.`]
       : []),

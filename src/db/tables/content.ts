@@ -2,6 +2,7 @@ import {
   ARCHIVE_KIND,
   CONTENT_KIND,
   flag,
+  instant,
   integer,
   json,
   LISTED_TEXT,
@@ -193,12 +194,35 @@ export const archive_row = table(
   {
     ...ARCHIVE,
     date: text('Edition (archive_edition.date)'),
-    file: text('File, or file in the ZIP'),
-    line: integer('Line of the file, or row of the JSON, from 1'),
-    layout: text('Layout: pvpc or settlement; the view of its rows is archive_ and this name'),
-    columns: json('Cells as received: a JSON array, or an object if they have names'),
+    file: text('File, or file in the ZIP; of a workbook with its sheet: I90DIA_20250703.xls/I90DIA00'),
+    line: integer('Line of the file, or row of the JSON or sheet, from 1'),
+    layout: text(
+      'Layout: pvpc or settlement, whose view is archive_ and this name; i90_other for rows of I90 workbooks without values',
+    ),
+    columns: json(
+      'Cells as received: a JSON array, or an object if they have names. Of sheets, by the letters of columns',
+    ),
   },
   { key: ['kind', 'id', 'date', 'file', 'line'], withoutRowid: true },
+)
+
+export const archive_i90_row = table(
+  'A row of a sheet of an I90 workbook (`archives load`), for each measure. The view archive_i90 has a row for each value.',
+  {
+    ...ARCHIVE,
+    date: text('Edition (archive_edition.date)'),
+    file: text('Workbook'),
+    sheet: text('Number of the sheet, such as 03'),
+    line: integer('Row of the sheet, from 1'),
+    measure: text('Measure, if the periods of the sheet have several, such as MW; empty otherwise'),
+    local_date: text('Local day of the data'),
+    unit: optional(text('Programming unit (unidad de programación)')),
+    labels: json('The other labels of the row by the names of their columns, as a JSON object'),
+    at: instant('Start of the day'),
+    step_s: integer('Length of the periods'),
+    period_values: json('The value of each period of the day, as a JSON array; null for an empty cell'),
+  },
+  { key: ['kind', 'id', 'date', 'file', 'sheet', 'line', 'measure'], withoutRowid: true },
 )
 
 export const widget = table(

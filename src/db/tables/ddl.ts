@@ -56,6 +56,7 @@ export const INDEXES = [
   'create index _quarantine_dismissed on _quarantine (dismissed_after) where dismissed_after is not null',
   'create index _quarantine_fetch on _quarantine (fetch_id)',
   'create index _quarantine_open on _quarantine (fetch_id) where resolved_at is null',
+  'create index archive_i90_sheet on archive_i90_row (sheet, local_date, unit)',
   'create index content_revision_by on content_revision (superseded_by)',
   'create index indicator_revision_by on indicator_revision (superseded_by)',
   'create index _accept_series on _accept (series_id)',

@@ -1,26 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pathToFileURL } from 'node:url'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { InputError, StoreError, SyncError, TransientError } from '../../util/errors.ts'
-
-/** Loads an optional package, installed beside this program or in the working directory. `user` needs it, for the message. */
-async function loadPeer<T>(name: string, user: string, alternative: string): Promise<T> {
-  for (const from of [import.meta.url, pathToFileURL(join(process.cwd(), 'any.js')).href])
-    try {
-      const loaded = await import(pathToFileURL(createRequire(from).resolve(name)).href)
-      return (loaded.default ?? loaded) as T
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
-    }
-  throw new InputError(`${user} needs the package ${name}, which is not installed.`, {
-    hint: `npm install ${name} in this directory, or ${alternative}.`,
-    code: 'no-engine',
-  })
-}
+import { loadPeer } from '../../util/package.ts'
 
 /** Access to an object storage. Defaults come from the variables and files of AWS. */
 export interface S3Access {
@@ -116,7 +99,12 @@ const quiet = (): void => undefined
 /** Opens a bucket with the client of AWS, an optional package. */
 export async function openBucket(bucket: string, { endpoint, region, credentials }: S3Access): Promise<Bucket> {
   const address = `s3://${bucket}`
-  const sdk = await loadPeer<typeof Sdk>(PACKAGE, `A lake at ${address}`, 'use a local directory')
+  const sdk = await loadPeer<typeof Sdk>(PACKAGE)
+  if (!sdk)
+    throw new InputError(`A lake at ${address} needs the package ${PACKAGE}, which is not installed.`, {
+      hint: `npm install ${PACKAGE} in this directory, or use a local directory.`,
+      code: 'no-engine',
+    })
   const client: Sdk.S3Client = new sdk.S3Client({
     ...(endpoint === undefined ? {} : { endpoint }),
     // Storages other than AWS have no regions, but a request has to be signed for one.

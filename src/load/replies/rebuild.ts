@@ -19,6 +19,7 @@ const RECORD_TABLES = [
   'setting',
   'archive_file',
   'archive_row',
+  'archive_i90_row',
   // Including the writer's lock: the rebuilt database may replace the other one while a writer has the lock.
   '_lock',
   '_fence',

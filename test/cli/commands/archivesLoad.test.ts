@@ -51,7 +51,7 @@ test('archives load stores rows of known layouts once and lists files of unknown
   const { put, run, load, rows } = await downloadedStore({
     C2_liquicomun: SETTLEMENT,
     pvpcdesglosehorario: PVPC,
-    I90DIA: zipSync({ 'I90DIA_20250703.xls': strToU8('x') }),
+    I90DIA: zipSync({ 'I90DIA_20250703.pdf': strToU8('x') }),
   })
   const first = await load('--name', 'C2_liquicomun')
   expect(first).toMatchObject({ code: 0, err: '' })
@@ -75,7 +75,7 @@ test('archives load stores rows of known layouts once and lists files of unknown
     files: 1,
     stored: 1,
     missing: expect.any(Number),
-    unknown: ['I90DIA 2025-07-03: I90DIA_20250703.xls'],
+    unknown: ['I90DIA 2025-07-03: I90DIA_20250703.pdf'],
     failed: [],
   })
   expect(await rows('select id, date, local_date, hours, price_pcb, price_cym from archive_pvpc')).toEqual([
@@ -85,7 +85,7 @@ test('archives load stores rows of known layouts once and lists files of unknown
   expect(JSON.parse((await load('--json')).out)).toMatchObject({
     rows: 0,
     stored: 2,
-    unknown: ['I90DIA 2025-07-03: I90DIA_20250703.xls'],
+    unknown: ['I90DIA 2025-07-03: I90DIA_20250703.pdf'],
   })
 
   // A newer version replaces the rows, a damaged one does not.

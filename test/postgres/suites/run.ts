@@ -13,7 +13,9 @@ const SUITES = [
     'test/model/first.test.ts',
   ],
   'test/findings/oneList.test.ts',
-  ...['archivesLoad', 'discover', 'publish', 'status'].map((name) => `test/cli/commands/${name}.test.ts`),
+  ...['archivesI90', 'archivesLoad', 'discover', 'publish', 'status'].map(
+    (name) => `test/cli/commands/${name}.test.ts`,
+  ),
   ...['series', 'overview', 'asOf', 'states', 'chart.slow', 'sql'].map((name) => `test/page/${name}.test.ts`),
 ]
 for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no ${suite}.`)

@@ -1,5 +1,7 @@
-import { archive_row } from '../content.ts'
-import { integer, json, optional, pick, real, text } from '../declare.ts'
+import { type I90_LABELS, I90_SHEETS } from '../../../service/archiveLayouts.ts'
+import { archive_i90_row, archive_row } from '../content.ts'
+import { instant, integer, json, optional, pick, real, text } from '../declare.ts'
+import { utcTime } from './expressions.ts'
 
 /* A view for each layout of `service/archiveLayouts.ts`. Loading checks the cells, so casts never fail. */
 
@@ -65,6 +67,70 @@ function settlementSql(dialect: Dialect): string {
     from archive_row r ${each} where r.layout = 'settlement' and not ${isLong} and e.value <> ''`
 }
 
+/** Labels of I90 sheets that are columns of the views. */
+const I90_LABEL_COLUMNS: Readonly<Record<string, (typeof I90_LABELS)[number]>> = {
+  direction: 'Sentido',
+  redispatch: 'Redespacho',
+  offer_type: 'Tipo Oferta',
+  session: 'Sesión',
+}
+
+function i90Sql(dialect: Dialect): string {
+  const label = (name: string) =>
+    dialect === 'sqlite' ? `cast(json_extract(r.labels, '$."${name}"') as text)` : `(r.labels::jsonb ->> '${name}')`
+  const labels = Object.entries(I90_LABEL_COLUMNS).map(([column, name]) => `${label(name)} as ${column}`)
+  const [each, number, value] =
+    dialect === 'sqlite'
+      ? ['join json_each(r.period_values) e on e.value is not null', 'e.key', 'e.value']
+      : [
+          'join lateral jsonb_array_elements_text(r.period_values::jsonb) with ordinality e (value, nth) on e.value is not null',
+          '(e.nth - 1)',
+          'e.value',
+        ]
+  const at = `r.at + ${number} * r.step_s`
+  return `select r.id, r.date, r.file, r.line, r.sheet, r.local_date, r.unit, ${labels.join(', ')}, r.labels,
+      ${at} as at, ${utcTime(at)} as at_utc, ${number} + 1 as period, r.step_s, nullif(r.measure, '') as measure,
+      cast(${value} as double precision) as value
+    from archive_i90_row r ${each}`
+}
+
+const I90_COLUMNS = {
+  ...pick(archive_i90_row, 'id', 'date', 'file', 'line', 'sheet', 'local_date', 'unit'),
+  direction: optional(text('Label Sentido: Subir or Bajar')),
+  redispatch: optional(text('Label Redespacho')),
+  offer_type: optional(text('Label Tipo Oferta')),
+  session: optional(text('Label Sesión')),
+  ...pick(archive_i90_row, 'labels'),
+  at: instant('Start of the period'),
+  at_utc: text('Start of the period'),
+  period: integer('Period of the local day, from 1: at most 25 hours or 100 quarter-hours'),
+  step_s: integer('Length of the period'),
+  measure: optional(text('Measure, if the periods of the sheet have several, such as MW')),
+  value: optional(real('Value, in the unit of the sheet or measure')),
+}
+
+const I90_VIEW = {
+  about: 'Values of I90 workbooks (archive 34), from archives that were loaded. Empty cells are left out.',
+  columns: I90_COLUMNS,
+  sql: i90Sql('sqlite'),
+  postgres: i90Sql('postgres'),
+}
+
+/** A view of a sheet, for each sheet that people use most. */
+const i90SheetViews = Object.fromEntries(
+  // Sorted, because keys that are numbers come before 01.
+  Object.entries(I90_SHEETS)
+    .sort()
+    .map(([sheet, about]) => [
+      `archive_i90_${sheet}`,
+      {
+        about: `Sheet ${sheet} of I90 workbooks: ${about}.`,
+        columns: I90_COLUMNS,
+        sql: `select * from archive_i90 where sheet = '${sheet}'`,
+      },
+    ]),
+) as unknown as Record<`archive_i90_${keyof typeof I90_SHEETS}`, typeof I90_VIEW>
+
 export const ARCHIVE_VIEWS = {
   archive_pvpc: {
     about:
@@ -97,4 +163,6 @@ export const ARCHIVE_VIEWS = {
     sql: settlementSql('sqlite'),
     postgres: settlementSql('postgres'),
   },
+  archive_i90: I90_VIEW,
+  ...i90SheetViews,
 }
