@@ -17,7 +17,14 @@ describe('the command line', () => {
     const helps = new Map<string, string>()
     for (const name of Object.keys(COMMANDS)) helps.set(name, (await runCommand(tempFolder(), [name, '--help'])).out)
     for (const [name, text] of helps) expect(text, name).toContain('Examples:')
-    expect((await runCommand(tempFolder(), ['help', 'status'])).out).toBe(helps.get('status'))
+    for (const words of [
+      ['help', 'status'],
+      ['status', '-h'],
+      ['help', 'status', 'extra'],
+    ])
+      expect((await runCommand(tempFolder(), words)).out, words.join(' ')).toBe(helps.get('status'))
+    for (const words of [['-h'], ['help'], ['--log-format', 'json', '--help'], ['--quiet', '-h']])
+      expect(await runCommand(tempFolder(), words), words.join(' ')).toMatchObject({ code: 0, out })
   })
 
   test.each<[string, string[], Record<string, string>, number, RegExp]>([
@@ -54,8 +61,28 @@ describe('the command line', () => {
       /status has no flag --fromat\. Did you mean "--format"\?\n.*status --help/,
     ],
     ['a flag without a command', ['--fromat'], {}, 2, /^Unknown flag --fromat, and no command\.\n.*--help/],
-    ['a text for a number', ['serve', '--port', 'abc'], {}, 2, /^--port must be a number\./],
-    ['a name for a geo', ['show', '600', '--geo=Spain'], {}, 2, /^--geo must be a number\.\n.*discover --in geos/],
+    [
+      'a text for a number',
+      ['serve', '--port', 'abc'],
+      {},
+      2,
+      /^--port "abc" is not valid; expected a number\.\n.*serve --help/,
+    ],
+    [
+      'a name for a geo',
+      ['show', '600', '--geo=Spain'],
+      {},
+      2,
+      /^--geo "Spain" is not valid; expected a number\.\n.*discover --in geos/,
+    ],
+    [
+      'a name for a geo after the flag',
+      ['export', '--geo', 'Spain'],
+      {},
+      2,
+      /^--geo "Spain" is not valid; expected a number\./,
+    ],
+    ['help about an unknown command', ['help', 'snyc'], {}, 2, /^Unknown command "snyc"\. Did you mean "sync"\?/],
     ['an unknown flag before the job', ['plan', '--onl', 'job.yaml'], {}, 2, /plan has no flag --onl\..*"--only"/],
     ['a flag without its value', ['sync', 'job.yaml', '--only'], {}, 2, /^--only needs a value\./m],
     ['a flag of another command', ['worker', '--only', '9'], {}, 2, /worker has no flag --only/],

@@ -316,7 +316,7 @@ describe('terminal charts', () => {
     expect(JSON.parse((await cli('show 1293 --json')).out)[0].values.length).toBeGreaterThan(100)
     expect(await cli('show prices')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/^<indicator> must be a number/),
+      err: expect.stringMatching(/^<indicator> "\w+" is not valid; expected a number/),
     })
     expect(await cli('show 4242')).toMatchObject({
       code: 2,

@@ -25,7 +25,7 @@ export function helpText(): string {
     ...[...groups].map(([title, commands]) =>
       [title, ...commands.map(([name, { about }]) => `  ${name.padEnd(12)}${about}`)].join('\n'),
     ),
-    'All commands: --help, --quiet, --verbose, --log-format json, --version',
+    'All commands: --help (-h), --quiet, --verbose, --log-format json, --version',
     `Exit codes\n${EXIT_CODES.map(([code, meaning]) => `  ${code.padEnd(10)}${meaning}`).join('\n')}`,
   ].join('\n\n')
 }

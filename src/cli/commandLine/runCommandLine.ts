@@ -36,11 +36,19 @@ function declare<T>(parser: Argv<T>, { positionals = {}, flags }: CommandModule)
   return parser.options(requireValues({ ...flags, ...COMMON_FLAGS })) as unknown as Argv<T>
 }
 
+/** The value of a flag as the user wrote it; undefined if it cannot be found. */
+function findWritten(words: readonly string[], flag: string): string | undefined {
+  const index = words.findIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`))
+  const word = words[index]
+  return word?.includes('=') ? word.slice(word.indexOf('=') + 1) : words[index + 1]
+}
+
 /** Refuses what yargs accepts: text for a number (NaN), and a repeated flag for one value (a list). */
 function checkValues(
   name: CommandName,
   { flags, positionals = {} }: CommandModule,
   args: Readonly<Record<string, unknown>>,
+  words: readonly string[],
 ): void {
   const refuse = (message: string): never => {
     const geos = message.startsWith('--geo ') ? '`indicator-sync discover --in geos` lists the ids. ' : ''
@@ -50,14 +58,19 @@ function checkValues(
   for (const [argument, { type, array }] of Object.entries(options)) {
     const value = args[argument]
     if (!array && Array.isArray(value)) refuse(`--${argument} is given twice; keep one.`)
-    if (type === 'number' && [value].flat().some(Number.isNaN))
-      refuse(`${argument in positionals ? `<${argument}>` : `--${argument}`} must be a number.`)
+    if (type !== 'number' || ![value].flat().some(Number.isNaN)) continue
+    const isPositional = argument in positionals
+    const written = isPositional
+      ? words.find((word) => !word.startsWith('-') && Number.isNaN(Number(word)))
+      : findWritten(words, argument)
+    const label = isPositional ? `<${argument}>` : `--${argument}`
+    refuse(`${label} ${JSON.stringify(written ?? '')} is not valid; expected a number.`)
   }
 }
 
 /** Splits a command line into the command and its other words. Common flags may come first; `help sync` is `sync --help`. */
 function splitCommand(argv: readonly string[]): { name: string | undefined; words: string[] } {
-  if (argv[0] === 'help' && isCommand(argv[1])) return { name: argv[1], words: ['--help'] }
+  if (argv[0] === 'help') return { name: argv[1], words: ['--help'] }
   let index = 0
   while (/^--(no-)?(quiet|verbose|log-format)\b/.test(argv[index] ?? ''))
     index += argv[index] === '--log-format' ? 2 : 1
@@ -78,6 +91,7 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
       },
     )
     .version(version())
+    .alias('help', 'h')
     .strict()
     // Otherwise yargs exits before the output is written.
     .exitProcess(false)
@@ -88,7 +102,7 @@ async function parse(name: CommandName, module: CommandModule, words: readonly s
       throw error && error.name !== 'YError' ? error : createUsageError(message ?? error.message, name, module, words)
     })
   await parser.parseAsync()
-  if (parsed) checkValues(name, module, parsed as Record<string, unknown>)
+  if (parsed) checkValues(name, module, parsed as Record<string, unknown>, words)
   return parsed
 }
 
