@@ -60,6 +60,17 @@ test('the error about missing free connections names the responsible limit', () 
   })
 })
 
+test.each([
+  ['42P05', 'prepared statement "p-1" already exists'],
+  ['26000', 'prepared statement "p-1" does not exist'],
+])('%s names the setting for a pooler in transaction mode', (code, message) => {
+  const error = asStoreError(Object.assign(new Error(message), { severity: 'ERROR', code }), ADDRESS)
+  expect(error).toMatchObject({
+    message: `The connection to the database ${ADDRESS} changed between two statements (${message}), as behind pgbouncer in transaction mode.`,
+    hint: expect.stringContaining('?pooling=transaction'),
+  })
+})
+
 describe('a table locked by another session', () => {
   const lockedDatabase = async (table: string) => {
     const url = await migratedDatabase()

@@ -80,6 +80,12 @@ export interface LockingSession {
   readonly session: string
 }
 
+/** A prepared statement of one connection was used on another one, as by a pooler that changes connections after each transaction. */
+const POOLED = [
+  'The connection to the database{} changed between two statements ({reason}), as behind pgbouncer in transaction mode.',
+  'Add pooling=transaction to the address: postgres://USER@HOST:PORT/DATABASE?pooling=transaction (docs/postgresql.md).',
+] as const
+
 /** The message and the hint, by SQLSTATE, by its class, or by the code of the network. */
 const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ECONNREFUSED: ['The server of the database{} refused the connection.', CONNECT],
@@ -124,6 +130,8 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
     'A statement on the database{} exceeded the time limit of the server.',
     'Select less data at once, or raise statement_timeout in the address (?statement_timeout=…, in milliseconds).',
   ],
+  '26000': POOLED,
+  '42P05': POOLED,
   '25006': [
     'The database{} is read-only.',
     'Use the primary server instead of a replica, and a user with default_transaction_read_only off.',
