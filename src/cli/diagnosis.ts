@@ -1,4 +1,5 @@
 import { type Client, openClient } from '../fetch/client.ts'
+import { describeSkew, findSkew } from '../fetch/clockSkew.ts'
 import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../service/key.ts'
 import { type ApiRequest, buildRequest, type LastResponse } from '../service/request.ts'
@@ -20,19 +21,19 @@ export const good = (what: string, says: string): Diagnosis => ({ what, good: tr
 export const warn = (what: string, says: string): Diagnosis => ({ what, good: true, says, warns: true })
 export const bad = (what: string, says: string): Diagnosis => ({ what, good: false, says })
 
-/** A larger difference between clocks would put versions out of order. */
-const MAX_SKEW_S = 60
 /** Short, because a person waits. */
 const TIMEOUT_MS = 20_000
 
 /** Compares the clock of a response with that of this machine; empty if the response has no date. */
 function diagnoseClock({ headers }: LastResponse): Diagnosis[] {
-  const serverMs = Date.parse(headers.date ?? '')
-  if (Number.isNaN(serverMs)) return []
-  const skewS = Math.round((Date.now() - serverMs) / 1000)
-  if (Math.abs(skewS) <= MAX_SKEW_S) return [good('clock online', "matches the service's clock")]
-  const direction = skewS > 0 ? 'ahead of' : 'behind'
-  return [bad('clock online', `${Math.abs(skewS)} s ${direction} the service's clock: correct this machine's clock`)]
+  const skewS = findSkew(headers)
+  if (skewS === null) return []
+  const difference = describeSkew(skewS)
+  return [
+    difference === null
+      ? good('clock online', "matches the service's clock")
+      : bad('clock online', `${difference}: correct the clock of this machine`),
+  ]
 }
 
 const diagnoseError = (error: SyncError): Diagnosis =>

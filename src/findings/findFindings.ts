@@ -9,7 +9,7 @@ import { findChangedMeanings } from './readers/changedMeanings.ts'
 import { findJobTroubles } from './readers/jobs.ts'
 import { findMissingTroubles } from './readers/missing.ts'
 import { findQuarantineTroubles, findRequestTroubles } from './readers/requests.ts'
-import { findRunTroubles } from './readers/runs.ts'
+import { findFutureRuns, findRunTroubles } from './readers/runs.ts'
 import { findCadenceChanges, findStrayValues, findUnjudged } from './readers/timelines.ts'
 import { findDifferingDays, findValueTroubles } from './readers/values.ts'
 import type { Trouble } from './trouble.ts'
@@ -21,6 +21,7 @@ type Depth = 'state' | 'values' | 'totals'
 async function readTroubles(db: Reader, now: Instant, depth: Depth): Promise<RootTrouble[]> {
   const troubles: Trouble[] = [
     ...(await findJobTroubles(db, now)),
+    ...(await findFutureRuns(db, now)),
     ...(await findRunTroubles(db, now)),
     ...(await findUnjudged(db)),
     ...(await findRequestTroubles(db)),

@@ -3,6 +3,7 @@ export const STATE_KINDS = [
   'job file',
   'same name',
   'alternating',
+  'clock',
   'key',
   'service down',
   'last run',

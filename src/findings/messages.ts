@@ -218,6 +218,8 @@ function describe(trouble: Trouble, context: MessageContext): string {
       const { change } = trouble
       return `${seriesName(change)}, ${geosText(change.geoIds)}: has a value every ${durationText(change.newStepS)} from ${change.at} on, every ${durationText(change.oldStepS)} before. Check that this is right, or set \`expect\` in the job. Reported for 31 days`
     }
+    case 'clock':
+      return `${quantity(trouble.runs, 'run')} ${trouble.runs === 1 ? 'has a time' : 'have times'} in the future, up to ${formatUtc(trouble.latest)}: the clock of this machine is behind, or was ahead then. Correct it. This ends when that time has come`
     case 'id changed meaning': {
       const { kind, id, from, oldName, oldUnit, name, unit } = trouble.meaning
       return `${kind} ${id} was ${unitText(oldName, oldUnit)} and is ${unitText(name, unit)} from ${formatUtc(from)} on: the service uses the id for something else. Check that the job still selects what you want. Reported for 31 days`
@@ -282,6 +284,8 @@ export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, Store
       return `job ${trouble.rhythm.job}`
     case 'not judged':
       return 'database'
+    case 'clock':
+      return 'clock'
     case 'unknown id':
       return itemName(itemKey(trouble.failures[0]!))
     case 'failure':

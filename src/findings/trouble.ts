@@ -100,6 +100,7 @@ export interface ChangedMeaning {
 type Facts =
   | { readonly kind: 'job file' | 'alternating' | 'never run'; readonly job: StoredJob }
   | { readonly kind: 'same name'; readonly named: readonly StoredJob[] }
+  | { readonly kind: 'clock'; readonly runs: number; readonly latest: Instant }
   | { readonly kind: 'key' | 'service down'; readonly runs: readonly IncompleteRun[] }
   | { readonly kind: 'last run' | 'unfinished'; readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
   | { readonly kind: 'no run'; readonly rhythm: Rhythm }

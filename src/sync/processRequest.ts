@@ -46,6 +46,7 @@ export async function processRequest(context: RequestContext, selected: PlannedR
       emit('request.retried', { ...eventRequest(planned), attempt, status: response?.status ?? null, code, reason })
     },
   })
+  context.checkClock('error' in reply ? reply.last : reply)
   if ('error' in reply) {
     if (reply.endsRun) return recordEnd(context, planned, reply)
     return failOrHalve(context, planned, halves, reply.error, reply.last)

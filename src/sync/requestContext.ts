@@ -1,7 +1,9 @@
 import { type Client, openServiceClient } from '../fetch/client.ts'
+import { describeSkew, findSkew } from '../fetch/clockSkew.ts'
 import type { Job } from '../job/job.ts'
 import { createSizes, type Sizes } from '../load/learnedSizes.ts'
 import type { LoadContext } from '../load/load.ts'
+import type { HttpResponse } from '../service/request.ts'
 import type { EmitEvent } from '../util/events.ts'
 import { createRedactor } from '../util/redact.ts'
 import type { OnReject, SyncContext } from './context.ts'
@@ -19,6 +21,23 @@ export interface RequestContext extends LoadContext {
   readonly sizes: Sizes
   /** Series and resolution ids for which a day was requested to learn what the id means. */
   readonly probed: Set<string>
+  /** Compares the clock of a response with that of this machine. */
+  readonly checkClock: (response: Pick<HttpResponse, 'headers'>) => void
+}
+
+/** Warns once if the clock of this machine is wrong: the times of versions and of missing data come from it. */
+function createClockCheck(emit: EmitEvent): RequestContext['checkClock'] {
+  let isWarned = false
+  return ({ headers }) => {
+    const skewS = isWarned ? null : findSkew(headers)
+    const difference = skewS === null ? null : describeSkew(skewS)
+    if (difference === null) return
+    isWarned = true
+    emit('clock.differs', {
+      reason: `The clock of this machine is ${difference}.`,
+      hint: 'Correct it: times of versions and of missing data come from it.',
+    })
+  }
 }
 
 /**
@@ -46,5 +65,6 @@ export async function openRequestContext(
     onReject,
     sizes: createSizes(loadContext),
     probed: new Set(),
+    checkClock: createClockCheck(emit),
   }
 }

@@ -83,6 +83,12 @@ export const EVENTS = {
     fields: [...RUN_FIELDS, 'wait_ms', 'reason'],
     sentence: ({ wait_ms, reason }) => `Waiting ${seconds(wait_ms)}: ${reason}`,
   },
+  'clock.differs': {
+    level: 'warn',
+    when: 'The clock of this machine differs from that of the service by more than a minute; once a run.',
+    fields: [...RUN_FIELDS, 'reason', 'hint'],
+    sentence: ({ reason, hint }) => `${reason} ${hint}`,
+  },
   'run.progress': {
     level: 'info',
     when: 'Progress of the run, once a minute if stderr is not a terminal.',

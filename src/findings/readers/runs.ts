@@ -2,7 +2,7 @@ import type { Reader } from '../../db/store.ts'
 import { findFailedRuns, findUnfinishedRuns, type IncompleteRun } from '../../state/lastRuns.ts'
 import { findOutageRun } from '../../state/outage.ts'
 import { findRhythms } from '../../state/rhythm.ts'
-import { floorToSecond, type Instant } from '../../util/time/instant.ts'
+import { CLOCK_ERROR, floorToSecond, formatMillis, type Instant } from '../../util/time/instant.ts'
 import type { Trouble } from '../trouble.ts'
 
 /** Why all runs fail, and the code of these runs. */
@@ -14,6 +14,24 @@ async function findCommonCause(db: Reader): Promise<{ kind: keyof typeof COMMON_
   if ((await last.executeTakeFirst())?.outcome === 'key') return { kind: 'key', from: 0 }
   const from = await findOutageRun(db)
   return from === null ? null : { kind: 'service down', from }
+}
+
+/** Finds runs with times in the future: the clock of this machine is behind now, or was ahead then. */
+export async function findFutureRuns({ kysely }: Reader, now: Instant): Promise<Trouble[]> {
+  const limit = formatMillis((now + CLOCK_ERROR) * 1000)
+  const found = await kysely
+    .selectFrom('_run')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('runs'),
+      fn.max('started_at').as('started'),
+      fn.max('finished_at').as('finished'),
+    ])
+    .where((run) => run.or([run('started_at', '>', limit), run('finished_at', '>', limit)]))
+    .executeTakeFirstOrThrow()
+  const times = [found.started, found.finished].flatMap((at) => (at === null ? [] : floorToSecond(at)))
+  if (times.length === 0) return []
+  const latest = Math.max(...times)
+  return [{ kind: 'clock', runs: Number(found.runs), latest, sinceAt: null, jobIds: [], seriesIds: [], cause: null }]
 }
 
 const sinceOf = ({ sinceAt }: IncompleteRun): Instant => floorToSecond(sinceAt)

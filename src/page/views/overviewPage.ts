@@ -64,6 +64,8 @@ function findingText(finding: ShownFinding, { jobFiles }: Overview, request: Pag
       const { job, lastAt, usualS } = trouble.rhythm
       return home.missed(job, localText(request, formatUtc(lastAt)), roughLength(request, usualS))
     }
+    case 'clock':
+      return home.findings[trouble.kind](trouble.runs)
     case 'not judged':
       return home.findings[trouble.kind](trouble.series)
     case 'unknown id': {
