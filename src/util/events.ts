@@ -161,7 +161,7 @@ export const EVENTS = {
   },
   'database.lost': {
     level: 'warn',
-    when: 'The database does not respond; the worker keeps trying.',
+    when: 'The database does not respond; the worker, or `sync --distributed`, keeps trying.',
     fields: ['command', ...ERROR],
     sentence: ({ reason }) => `The database does not respond: ${reason}`,
   },

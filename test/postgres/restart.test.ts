@@ -1,12 +1,15 @@
 import { writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { runWorker } from '../../src/cluster/runWorker.ts'
-import type { SyncEvent } from '../../src/util/events.ts'
+import { waitForServer } from '../../src/cluster/waitForServer.ts'
+import { openWriter } from '../../src/db/lock.ts'
+import { createEmitter, type SyncEvent } from '../../src/util/events.ts'
 import { joined } from '../cluster/joined.ts'
 import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { createDatabase, withClient } from './create.ts'
-import { startServer } from './server.ts'
+import { freePort, startServer } from './server.ts'
 
 test('a sync whose server restarts exits with 7, and the next run requests only missing data', async () => {
   const server = await startServer()
@@ -45,6 +48,48 @@ series:
   )
   // One hour more, because clocks were set back in October.
   expect(rows[0].held).toBe(69 * 86_400 + 3_600)
+})
+
+test('a command that starts while its server is down waits for it', async () => {
+  const running = await startServer()
+  onTestFinished(() => running.close())
+  const { url } = await createDatabase(running.url)
+  const port = await freePort()
+  const address = Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href
+  const events: SyncEvent[] = []
+  const opening = waitForServer(
+    () => openWriter(address, 'test'),
+    createEmitter((event) => events.push(event)),
+    'worker',
+  )
+  await expect.poll(() => events.map(({ event }) => event), { timeout: 20_000 }).toEqual(['database.lost'])
+  const { hostname, port: realPort } = new URL(url)
+  const server = createServer((socket) => {
+    const upstream = connect(Number(realPort), hostname)
+    socket.pipe(upstream).pipe(socket)
+    for (const end of [socket, upstream]) end.on('error', () => undefined)
+  })
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening))
+  const store = await opening
+  onTestFinished(async () => {
+    await store.close()
+    server.close()
+  })
+  expect(events.map(({ event, command }) => `${event} ${command}`)).toEqual([
+    'database.lost worker',
+    'database.back worker',
+  ])
+})
+
+test('a host name that does not exist is an error, not an outage', async () => {
+  const events: SyncEvent[] = []
+  const opening = waitForServer(
+    () => openWriter('postgres://x@no-such-host.invalid/x', 'test'),
+    createEmitter((event) => events.push(event)),
+    'worker',
+  )
+  await expect(opening).rejects.toMatchObject({ name: 'StoreError', message: expect.stringContaining('no-such-host') })
+  expect(events).toEqual([])
 })
 
 test.each(['fast', 'immediate'] as const)('a worker waits for its server during a %s restart', async (how) => {

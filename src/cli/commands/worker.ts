@@ -1,4 +1,5 @@
 import { runWorker } from '../../cluster/runWorker.ts'
+import { waitForServer } from '../../cluster/waitForServer.ts'
 import { isAddress } from '../../db/address.ts'
 import { openStore } from '../../db/open.ts'
 import { refuseExposed } from '../../service/key.ts'
@@ -41,7 +42,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     throw new InputError('--concurrency must be a whole number from 1 to 100.', { code: 'bad-concurrency' })
   const onEvent = eventsTo(logFor(args, [service.key]))
   const emit = createEmitter(onEvent)
-  const store = await openStore(file)
+  const store = await waitForServer(() => openStore(file), emit, 'worker')
   const signals = watchSignals((fields) => emit('signal.received', fields))
   const { signal } = signals
   let heardAt = performance.now()

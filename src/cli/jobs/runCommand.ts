@@ -114,11 +114,17 @@ async function readFindings(store: Store, nowMs: number): Promise<readonly Findi
   return findFindings(store, Math.floor(nowMs / 1000), { depth: 'state' })
 }
 
-/** Opens the database as its only writer. A queue must survive a crash of the server, because workers would miss its requests. */
-function openDatabase(jobs: readonly Job[], options: RunOptions, signal: AbortSignal): Promise<Store> {
-  const { file, command, distributed = false } = options
+/**
+ * Opens the database as its only writer. Like the workers, a distributed run waits for its server. Its queue must survive a crash of the
+ * server, because workers would miss its requests.
+ */
+async function openDatabase(jobs: readonly Job[], options: RunOptions, signal: AbortSignal): Promise<Store> {
+  const { file, command, log, distributed = false } = options
   const durability = distributed ? 'full' : (options.durability ?? 'normal')
-  return openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, { durability, signal })
+  const open = () => openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, { durability, signal })
+  if (!distributed) return open()
+  const { waitForServer } = await import('../../cluster/waitForServer.ts')
+  return waitForServer(open, createEmitter(eventsTo(log)), command)
 }
 
 /** Shares the pace, and the queue if workers execute the plans, with the other processes of a server. */
