@@ -4,7 +4,7 @@ import { sha256 } from '../util/checksum.ts'
 import { STYLE } from './style.ts'
 
 const SCRIPT = 'text/javascript; charset=utf-8'
-const CLIENT = new URL('./client', import.meta.url)
+const CLIENT = new URL('./client/', import.meta.url)
 
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/><path d="M2 11h3V6h3v3h3V4h3" fill="none" stroke="#fff" stroke-width="1.5"/></svg>`
 
