@@ -527,12 +527,14 @@ function judgeShare(
   const absent = asked.filter(({ fetch }) => fetch.reason === 'absent')
   const others = asked.filter(({ fetch }) => fetch.reason !== 'absent')
   const isPart = (part: Question): boolean => others.some(({ question }) => inside(part, question))
-  /** Days without values count as one period each, because they are probably empty. */
+  /** Days without values, and those of the first and the last value, count as one period each, because they are probably empty. */
   const isSilent = ({ key, geos, window }: Question): boolean =>
-    [...(instants.get(key) ?? [])].every(
-      ([geo, own]) =>
-        (geos !== null && !geos.includes(geo)) || own.every((at) => at < window!.from || at >= window!.to),
-    )
+    [...(instants.get(key) ?? [])].every(([geo, own]) => {
+      const [first, last] = [Math.min(...own), Math.max(...own)]
+      const isNearEnd = (at: number): boolean => at - first < DAY || last - at < DAY
+      const inside = own.filter((at) => at >= window!.from && at < window!.to)
+      return (geos !== null && !geos.includes(geo)) || inside.every(isNearEnd)
+    })
   const count = (one: Question, window = one.window!): number =>
     (weights.get(one.key) ?? HOURLY)(one.geos) * (window.to - window.from)
   const countAbsent = (one: Question): number =>

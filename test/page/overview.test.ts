@@ -244,7 +244,8 @@ describe('the overview', () => {
   test('the overview says up to date only without missing ranges and failed runs', async () => {
     const [store, market] = [await tempStore(), await source()]
     const job = 'series: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
-    const { url } = await servePage(store.file)
+    let now = '2025-11-04T12:00:00Z'
+    const { url } = await servePage(store.file, { now: () => ms(now) / 1000 })
     const health = async () => /<h1>[\s\S]*?<\/section>/.exec(await get(`${url}/?lang=en`))![0]
     const budget = 'pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n'
     await market.run(store, `${budget}${job}`, '2025-11-04T12:00:00Z')
@@ -255,6 +256,7 @@ describe('the overview', () => {
     expect(await get(`${url}/?lang=es`)).toContain('Se agotaron las llamadas permitidas')
     const failing = { now: ms('2025-11-06T12:00:00Z'), onProgress: () => Promise.reject(new StoreError('Disk full.')) }
     await expect(runJob(store, market, job, failing)).rejects.toThrow('Disk full.')
+    now = '2025-11-06T15:00:00Z'
     expect(await health()).toMatch(/Needs attention[\s\S]*The last run of test failed\./)
     await market.run(store, job, '2025-11-06T13:00:00Z')
     expect(await health()).toMatch(
