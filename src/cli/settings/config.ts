@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { isAddress, passwordIn, shownAddress } from '../../db/address.ts'
-import { checkKey } from '../../service/key.ts'
+import { checkKey, KEY_VARIABLE } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type ServiceName } from '../../service/services.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
@@ -10,6 +10,7 @@ import { describeSystemError } from '../../util/systemErrors.ts'
 import type { Args } from '../command.ts'
 import { type DATABASE_FLAG, DEFAULT_DATABASE, type SERVICE_FLAGS } from '../flags.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
+import { extractKey } from './extractKey.ts'
 
 /** Files that people write by hand are smaller. */
 const MAX_BYTES = 1024 * 1024
@@ -139,16 +140,17 @@ export function readSettings(flags: SettingFlags): Settings {
   const url = pick(env, 'base-url', flags.baseUrl)
   const keyHint = 'Pass a readable file that contains the API key as --api-key-file.'
   const file = flags.apiKeyFile
-  const key =
+  const keyText =
     file === undefined
-      ? env.get('INDICATOR_SYNC_API_KEY')
+      ? env.get(KEY_VARIABLE)
       : { value: readTextFile(file, 'key file', keyHint), from: `file ${file}` }
-  if (key) rememberSecret(key.value)
+  const key = keyText ? { ...keyText, value: extractKey(keyText.value) } : null
+  for (const secret of [keyText?.value, key?.value]) if (secret) rememberSecret(secret)
   const allowHttp = env.get('INDICATOR_SYNC_ALLOW_HTTP') ?? { value: '', from: 'default' }
   return {
     service,
     baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
-    key: key ? { ...key, value: key.value.trim() } : null,
+    key,
     allowHttp: { ...allowHttp, value: /^(1|true|yes|on)$/i.test(allowHttp.value) },
     database,
   }
