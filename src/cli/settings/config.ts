@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { isAddress, passwordIn, shownAddress } from '../../db/address.ts'
+import { findProxy, type ProxySettings, proxySecrets, readProxySettings } from '../../fetch/proxies.ts'
 import { checkKey, KEY_VARIABLE } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type ServiceName } from '../../service/services.ts'
@@ -50,6 +51,8 @@ export interface Settings {
   readonly key: Setting<string> | null
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp: Setting<boolean>
+  /** Not checked, like the key. */
+  readonly proxies: ProxySettings
   readonly database: Setting<string>
 }
 
@@ -132,6 +135,13 @@ export function readPublicSettings(
   }
 }
 
+/** Reads the settings of proxies, and remembers their passwords as secrets. */
+export function readProxies(env = environment()): ProxySettings {
+  const proxies = readProxySettings((name) => env.get(name))
+  for (const secret of proxySecrets(proxies)) rememberSecret(secret)
+  return proxies
+}
+
 /** Reads all settings: flags override variables, variables override `.env`. */
 export function readSettings(flags: SettingFlags): Settings {
   const env = environment()
@@ -152,6 +162,7 @@ export function readSettings(flags: SettingFlags): Settings {
     baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
     key,
     allowHttp: { ...allowHttp, value: /^(1|true|yes|on)$/i.test(allowHttp.value) },
+    proxies: readProxies(env),
     database,
   }
 }
@@ -192,8 +203,11 @@ function checkDatabase(database: Setting<string>): Setting<string> {
   })
 }
 
-/** Returns the base URL and the key, for a command that calls the service. Throws if one is not set; `reason` begins the message. */
-export function requireService({ service: { value: service }, baseUrl, key, allowHttp }: Settings, reason = '') {
+/** Returns the base URL, the key and the proxies, for a command that calls the service. Throws if one is not set; `reason` begins the message. */
+export function requireService(
+  { service: { value: service }, baseUrl, key, allowHttp, proxies }: Settings,
+  reason = '',
+) {
   if (!baseUrl)
     throw new InputError(`${reason}No base URL is set, and service ${service.name} has no default.`, {
       hint: `Pass --service ${LIVE} for the live service, or set INDICATOR_SYNC_BASE_URL. \`indicator-sync demo\` works without a service.`,
@@ -204,10 +218,13 @@ export function requireService({ service: { value: service }, baseUrl, key, allo
       hint: 'Set INDICATOR_SYNC_API_KEY in the environment or in .env, or pass --api-key-file.',
       code: 'no-key',
     })
+  // Throws if the address of the proxy is not valid.
+  findProxy(baseUrl.value, proxies)
   return {
     service,
     baseUrl: baseUrl.value,
     key: checkKey(key.value, key.from, service.apiKey),
     allowHttp: allowHttp.value,
+    proxies,
   }
 }
