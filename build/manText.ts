@@ -11,6 +11,7 @@ export const VARIABLES = [
   ['INDICATOR_SYNC_BASE_URL', '--base-url', 'base URL of the service; esios has one'],
   ['INDICATOR_SYNC_API_KEY', '--api-key-file', 'the key itself; the flag names a file with the key'],
   ['INDICATOR_SYNC_ALLOW_HTTP', '', '1: send the key unencrypted (http) to another machine'],
+  ['INDICATOR_SYNC_PROXY', '', 'address of an HTTP proxy; default HTTPS_PROXY or HTTP_PROXY; NO_PROXY applies'],
   ['INDICATOR_SYNC_DATABASE', '--database', `database; default ${DEFAULT_DATABASE}`],
   ['INDICATOR_SYNC_PAGE_TOKEN', '', 'token of the page for other computers; default a new one at each start of serve'],
   ['INDICATOR_SYNC_NOTIFY', '--notify', 'webhook URL that is notified of each run'],

@@ -1,6 +1,7 @@
 import type { SharedRun } from './cluster/sharedRun.ts'
 import { openWriter } from './db/lock.ts'
 import type { Reader, Store, StoreOptions } from './db/store.ts'
+import { findProxy } from './fetch/proxies.ts'
 import type { Job } from './job/job.ts'
 import type { PlannedRequest } from './job/plannedRequest.ts'
 import { planPreview } from './plan/planJob.ts'
@@ -51,6 +52,8 @@ export interface SyncOptions extends Part {
   readonly baseUrl?: string
   /** Whether the key may be sent unencrypted to another machine. Default: no. */
   readonly allowHttp?: boolean
+  /** The address of an HTTP proxy, such as `process.env.HTTPS_PROXY`. Default: none. */
+  readonly proxy?: string
   /** Ends the run early; requests in progress are finished. */
   readonly signal?: AbortSignal
   /** Shares pace and queue with other processes; see `openSharedRun`. */
@@ -86,15 +89,20 @@ const planOptions = ({ range, restate = false }: Part): UserOptions => ({
  * an early end is in the summary.
  */
 export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
-  const { service = SERVICES[LIVE], sharedRun, now, range, restate, ...rest } = options
+  const { service = SERVICES[LIVE], sharedRun, now, range, restate, proxy, ...rest } = options
   const baseUrl = rest.baseUrl ?? service.baseUrl
   if (baseUrl === null)
     throw new InputError(`The service ${service.name} has no address of its own.`, { hint: 'Give its baseUrl.' })
   // JavaScript programs may pass a variable that is not set.
   const key = checkKey(rest.key ?? '', 'the option key', service.apiKey)
+  const setting = proxy === undefined ? null : { value: proxy, from: 'the option proxy' }
+  const proxies = { http: setting, https: setting, exceptions: null }
+  // Throws if the address of the proxy is not valid.
+  findProxy(baseUrl, proxies)
   const context: SyncContext = {
     ...rest,
     key,
+    proxies,
     service,
     baseUrl,
     shared: sharedRun?.shared,

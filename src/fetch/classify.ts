@@ -5,6 +5,7 @@ import { oneLine } from '../util/text.ts'
 import { DeadlineError } from './deadlines.ts'
 import { BodyError } from './decode.ts'
 import { NETWORK_FAILURES, RESPONSE_FAILURES } from './failures.ts'
+import { ProxyError } from './tunnel.ts'
 import { retryAfterMs } from './waits.ts'
 
 /** A failed attempt, and how to retry it. */
@@ -39,7 +40,7 @@ export function classifyError(thrown: unknown, request: RequestSummary, redactor
   const code = String(error.code ?? (error.name === 'HTTPParserError' ? error.name : ''))
   const failure = NETWORK_FAILURES.find(({ codes }) => codes.test(code)) ?? NETWORK_FAILURES.at(-1)!
   // Internal codes are replaced by words.
-  const isInternal = error instanceof BodyError || error instanceof DeadlineError || code === error.name
+  const isInternal = [BodyError, DeadlineError, ProxyError].some((kind) => error instanceof kind) || code === error.name
   const reason = code === '' || isInternal ? String(error.message ?? error) : code
   const { maxAttempts = 1, isHostUp, hint } = failure
   const message = `${failure.message} (${new URL(request.url).origin}, ${redactor.text(oneLine(reason))}).`

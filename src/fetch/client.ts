@@ -4,19 +4,12 @@ import type { ApiRequest, HttpResponse, LastResponse, Reply } from '../service/r
 import type { Service } from '../service/service.ts'
 import { OversizedError, SignalError, SyncError, TooLargeError } from '../util/errors.ts'
 import { createRedactor } from '../util/redact.ts'
+import { createAgent } from './agent.ts'
 import { type AttemptFailure, classifyResponse } from './classify.ts'
-import { lookupPublic } from './files/publicLookup.ts'
 import { createHostRecords, type HostContext } from './hosts.ts'
-import {
-  createAgent,
-  HTTP_LIMITS,
-  type Limits,
-  type OpenResponse,
-  readResponse,
-  type SendOptions,
-  userAgentHeader,
-} from './http.ts'
+import { HTTP_LIMITS, type Limits, type OpenResponse, readResponse, type SendOptions, userAgentHeader } from './http.ts'
 import { type OpenPacer, openPacer } from './pacer.ts'
+import type { ProxySettings } from './proxies.ts'
 import { AttemptError, type Call, createThrottle, type ThrottleOptions } from './throttle.ts'
 
 /** The service to call, the limits, and the callbacks. */
@@ -26,6 +19,8 @@ export interface ClientOptions extends ThrottleOptions {
   readonly service: Pick<Service, 'apiKey'>
   /** The version of this program, for the header `User-Agent`. */
   readonly version: string
+  /** Default: no proxy. */
+  readonly proxies?: ProxySettings | undefined
   /** The clock of the recorded times, in epoch milliseconds. Default: the system clock. */
   readonly nowMs?: (() => number) | undefined
   readonly limits?: Partial<Limits> | undefined
@@ -76,12 +71,13 @@ const MAX_RETRY_MS = 60_000
 
 /** Opens the client of a service. Its functions stand in the order in which a request passes them. */
 export function openClient(options: ClientOptions): Client {
-  const { key, concurrency, signal, nowMs = Date.now, retryMs = FIRST_RETRY_MS } = options
+  const { key, concurrency, signal, proxies, nowMs = Date.now, retryMs = FIRST_RETRY_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
-  const dispatcher = createAgent(limits, concurrency, signal)
-  const publicDispatcher = createAgent(limits, concurrency, signal, lookupPublic)
+  const agentOptions = { timeoutMs: limits.timeoutMs, connections: concurrency, signal, proxies }
+  const dispatcher = createAgent(agentOptions)
+  const publicDispatcher = createAgent({ ...agentOptions, isPublicOnly: true })
   const sending = { dispatcher, publicDispatcher, limits, redactor, signal }
   const { call, clear } = createThrottle({ ...options, baseUrl }, sending)
 

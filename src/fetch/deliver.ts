@@ -1,6 +1,9 @@
 import pRetry, { AbortError } from 'p-retry'
 import { request } from 'undici'
-import { createAgent, userAgentHeader } from './http.ts'
+import { createAgent } from './agent.ts'
+import { userAgentHeader } from './http.ts'
+import type { ProxySettings } from './proxies.ts'
+import { ProxyError } from './tunnel.ts'
 
 /** A notification. It is independent of the service and its key. */
 export interface Message {
@@ -9,6 +12,8 @@ export interface Message {
   readonly body: string
   /** The version of this program, for the header `User-Agent`. */
   readonly version: string
+  /** Default: no proxy. */
+  readonly proxies?: ProxySettings | undefined
 }
 
 /** Limits of the delivery. */
@@ -41,17 +46,20 @@ export async function deliver(
   }
 }
 
-async function post({ url, type, body, version }: Message, timeoutMs: number, endSignal: AbortSignal): Promise<void> {
+async function post(message: Message, timeoutMs: number, endSignal: AbortSignal): Promise<void> {
+  const { url, type, body, version, proxies } = message
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), endSignal])
-  const dispatcher = createAgent({ timeoutMs }, 1, signal)
+  const dispatcher = createAgent({ timeoutMs, connections: 1, signal, proxies })
   const headers = { 'Content-Type': type, ...userAgentHeader(version) }
   const status = await request(url, { method: 'POST', dispatcher, headers, body, signal })
     .then((response) => {
       response.body.on('error', () => undefined).destroy()
       return response.statusCode
     })
-    .catch(({ name, code = name }: NodeJS.ErrnoException) => {
-      throw new Error(signal.aborted ? `no response within ${timeoutMs / 1000} s` : code)
+    .catch((thrown: NodeJS.ErrnoException) => {
+      // Its message names the proxy.
+      if (thrown instanceof ProxyError) throw thrown
+      throw new Error(signal.aborted ? `no response within ${timeoutMs / 1000} s` : (thrown.code ?? thrown.name))
     })
     .finally(() => dispatcher.destroy().catch(() => undefined))
   if (status >= 200 && status < 300) return

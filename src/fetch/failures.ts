@@ -22,6 +22,12 @@ const UNDIVIDED =
 const isHtml = ({ body }: HttpResponse): boolean =>
   /^\s*<(?:!doctype|html|head|body|\?xml)/i.test(body.toString('latin1', 0, 512))
 
+const LOGIN = {
+  code: 'proxy',
+  message: 'The proxy requires a user and a password, or refused them',
+  hint: 'Put both into the proxy address: http://USER:PASSWORD@HOST:PORT. Only Basic authentication is supported. Hosts without a proxy belong in NO_PROXY.',
+} as const
+
 const hasStatus =
   (...codes: number[]) =>
   (response: HttpResponse): boolean =>
@@ -92,6 +98,7 @@ export const RESPONSE_FAILURES: readonly ResponseFailure[] = [
     hint: 'Run `indicator-sync retry` later.',
     maxAttempts: 4,
   },
+  { ...LOGIN, matches: hasStatus(407), error: TransientError },
   {
     code: 'redirect',
     matches: ({ status }) => status >= 300 && status < 400 && status !== 304,
@@ -142,10 +149,31 @@ interface NetworkFailure {
 /** The first row that matches the code of the error decides; the last row matches every code. */
 export const NETWORK_FAILURES: readonly NetworkFailure[] = [
   {
+    codes: /^PROXY_UNREACHABLE$/,
+    code: 'proxy',
+    message: 'The proxy cannot be reached',
+    hint: 'Correct its address in the variable, or add the host of the service to NO_PROXY to connect without a proxy.',
+    maxAttempts: 4,
+  },
+  { ...LOGIN, codes: /^PROXY_LOGIN$/ },
+  {
+    codes: /^PROXY_REFUSED$/,
+    code: 'proxy',
+    message: 'The proxy refused to connect to the service',
+    hint: 'Ask the operator of the proxy to allow the host, or add it to NO_PROXY to connect without a proxy.',
+  },
+  {
+    codes: /^PROXY_GATEWAY$/,
+    code: 'proxy',
+    message: 'The proxy could not connect to the service',
+    hint: 'Check the base URL, and try again later. To connect without a proxy, add the host of the service to NO_PROXY.',
+    maxAttempts: 4,
+  },
+  {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
     code: 'dns',
     message: 'The host name cannot be resolved',
-    hint: 'Check the base URL and the network.',
+    hint: 'Check the base URL and the network. Behind a proxy, set HTTPS_PROXY.',
     maxAttempts: 3,
   },
   {
@@ -154,7 +182,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
       /CERT|^CRL_|_CRL$|^ERR_TLS|SELF_SIGNED|^ERR_SSL|^EPROTO$|^UNABLE_TO_|^INVALID_(CA|PURPOSE|EXTENSION|NON_CA)|^(EE|CA)_(KEY|MD)_TOO|^(HOSTNAME|EMAIL|IP_ADDRESS)_MISMATCH$|^PATH_LENGTH_EXCEEDED$|^SUITE_B|_KEY_USAGE|^AKID_|^SUBJECT_ISSUER/,
     code: 'tls',
     message: 'The TLS connection failed',
-    hint: 'Check the certificate of the host, the base URL and the clock of this machine. Nothing was sent.',
+    hint: 'Check the certificate of the host, the base URL and the clock of this machine. If a proxy signs certificates, set NODE_EXTRA_CA_CERTS to its CA file. Nothing was sent.',
   },
   {
     codes: /^TOO_SLOW$/,

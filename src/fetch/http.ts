@@ -1,8 +1,7 @@
-import type { LookupFunction, Socket } from 'node:net'
-import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import type { HttpResponse } from '../service/request.ts'
 import type { Redactor } from '../util/redact.ts'
-import { DeadlineError, type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
+import { type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { createTooLargeError, decode, type SizeLimits } from './decode.ts'
 
 /** Limits of one call. */
@@ -18,41 +17,8 @@ export const HTTP_LIMITS: Limits = {
   maxRatio: 500,
 }
 
-/** Milliseconds to connect. With retries, an unreachable service is detected within a minute. */
-const CONNECT_MS = 10_000
-
 /** The part of an error's body that is read: the reason is at its beginning. */
 const ERROR_BODY_BYTES = 64 * 1024
-
-/**
- * Creates connections that stay open between requests. It never follows redirects, so that only one host gets the key. `lookup`
- * resolves names; default: as Node does.
- */
-export function createAgent(
-  { timeoutMs }: Pick<Limits, 'timeoutMs'>,
-  connections: number,
-  signal: AbortSignal,
-  lookup?: LookupFunction,
-): Dispatcher {
-  const connect = buildConnector({ timeout: Math.min(timeoutMs, CONNECT_MS), ...(lookup && { lookup }) })
-  return new Agent({
-    connections,
-    // A connection in the making carries no request, so it ends with the run, even during the handshake.
-    connect(options, done) {
-      const socket = connect(options, (...result) => {
-        signal.removeEventListener('abort', end)
-        done(...result)
-      }) as unknown as Socket
-      const end = (): void => void socket.destroy(new DeadlineError('STOPPED', 'stopped by a signal'))
-      if (signal.aborted) end()
-      else signal.addEventListener('abort', end, { once: true })
-      return socket
-    },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: 64 * 1024,
-  })
-}
 
 /** Calls `onSend` when the connection is open and the request is about to be written. */
 const notifySend =

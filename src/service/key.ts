@@ -16,6 +16,12 @@ export const API_KEY: ApiKey = {
   issued: { pattern: '[0-9a-f]{64}', words: '64 lowercase hexadecimal characters' },
 }
 
+/** The variable of the key. A key file may have it, too. */
+export const KEY_VARIABLE = 'INDICATOR_SYNC_API_KEY'
+
+/** A line that assigns a key to a name, or a header. A key may end with `=`, as Base64 does. */
+const ASSIGNMENT = /^(?:export\s+)?[a-z_][\w.-]*\s*=\s*[^=\s]|^[\w-]*(?:key|token)[\w-]*:/i
+
 /** Shorter texts would also occur in data. */
 const SHORTEST_KEY = 8
 
@@ -24,7 +30,7 @@ export const expectedForm = ({ issued }: ApiKey, key: string): string | undefine
   issued === null || new RegExp(`^(?:${issued.pattern})$`).test(key) ? undefined : issued.words
 
 const keyHint = ({ issued }: ApiKey): string =>
-  `${issued === null ? '' : `An issued key has ${issued.words}. `}Set INDICATOR_SYNC_API_KEY, or put the key on one line of a file for --api-key-file.`
+  `${issued === null ? '' : `An issued key has ${issued.words}. `}Set ${KEY_VARIABLE}, or put the key alone on one line of a file for --api-key-file. Quotes, comments and ${KEY_VARIABLE}= before the key are allowed.`
 
 /** Placeholders for a key. */
 const PLACEHOLDER =
@@ -33,6 +39,8 @@ const PLACEHOLDER =
 /** Why a text cannot be a key, as the end of a sentence; undefined if it can. Never repeats the text. */
 export function keyFault(text: string): string | undefined {
   if (text === '') return 'is empty'
+  if (text.includes('\0')) return 'is not UTF-8 but looks like UTF-16'
+  if (ASSIGNMENT.test(text)) return `is not a key but a line such as NAME=KEY, and the name is not ${KEY_VARIABLE}`
   if (/[^\x21-\x7e]|["'`]/.test(text))
     return 'cannot be sent in a header: it contains a space, a line break, a quotation mark or a non-ASCII character'
   if (PLACEHOLDER.test(text)) return 'is a placeholder for a key'

@@ -18,7 +18,7 @@ export type OnReject = 'quarantine' | 'fail'
 export interface SyncContext
   extends Pick<
     ClientOptions,
-    'baseUrl' | 'key' | 'version' | 'signal' | 'onPause' | 'onGivenUp' | 'limits' | 'retryMs' | 'breaker'
+    'baseUrl' | 'key' | 'version' | 'signal' | 'proxies' | 'onPause' | 'onGivenUp' | 'limits' | 'retryMs' | 'breaker'
   > {
   /** The database, opened as its only writer. */
   readonly store: Store

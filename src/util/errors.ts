@@ -141,16 +141,17 @@ export class SignalError extends StoppedError {
 /** The calls of a minute, an hour or a day are spent. A later run continues. */
 export class BudgetError extends StoppedError {}
 
+const unavailableHint = ({ code, hint }: SyncError): string =>
+  `${code === 'proxy' && hint ? hint : 'Check the network and the base URL with `indicator-sync doctor --online`.'} Then run the same command again: it continues where this one stopped.`
+
 /** The service is down or cannot be reached. The run gives up, which counts as a failure. */
 export class UnavailableError extends StoppedError {
   /** The last failure of a request. */
   declare readonly cause: SyncError
   /** `hint` says when to try again. */
-  constructor(
-    cause: SyncError,
-    hint = 'Check the network and the base URL with `indicator-sync doctor --online`. Then run the same command again: it continues where this one stopped.',
-  ) {
-    super(`The service is unavailable. Last error: ${cause.message}`, {
+  constructor(cause: SyncError, hint = unavailableHint(cause)) {
+    const what = cause.code === 'proxy' ? 'No request passes the proxy.' : 'The service is unavailable.'
+    super(`${what} Last error: ${cause.message}`, {
       hint,
       code: 'unavailable',
       cause,
@@ -162,7 +163,7 @@ export class UnavailableError extends StoppedError {
 export class NoReplyError extends UnavailableError {}
 
 /** Codes of failures of a service that is down or cannot be reached (`fetch/failures.ts`). */
-const OUTAGE_CODES = new Set(['server-error', 'timeout', 'page', 'dns', 'tls', 'bad-http', 'network'])
+const OUTAGE_CODES = new Set(['server-error', 'timeout', 'page', 'dns', 'tls', 'bad-http', 'network', 'proxy'])
 
 /** Whether the service may be down, as opposed to a wrong request. */
 export const isOutageCode = (code: string): boolean => OUTAGE_CODES.has(code)

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createAgent } from '../../src/fetch/agent.ts'
 import { classifyError } from '../../src/fetch/classify.ts'
-import { createAgent, HTTP_LIMITS, type Limits, readResponse, send } from '../../src/fetch/http.ts'
+import { HTTP_LIMITS, type Limits, readResponse, send } from '../../src/fetch/http.ts'
 import { createPacer } from '../../src/fetch/pacer.ts'
 import { StoppedError } from '../../src/util/errors.ts'
 import { createRedactor } from '../../src/util/redact.ts'
@@ -129,7 +130,7 @@ describe('a connection timeout', () => {
   test('an unreachable host fails after the connection timeout', async () => {
     const url = await silent()
     const signal = new AbortController().signal
-    const dispatcher = createAgent({ timeoutMs: 200 }, 1, signal)
+    const dispatcher = createAgent({ timeoutMs: 200, connections: 1, signal })
     onTestFinished(() => dispatcher.destroy())
     const redactor = createRedactor('k'.repeat(64))
     const limits = { ...HTTP_LIMITS, ...PATIENT }

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -8,18 +7,7 @@ import { EXIT } from '../../src/cli/terminal/fail.ts'
 import { classifyError } from '../../src/fetch/classify.ts'
 import { createRedactor } from '../../src/util/redact.ts'
 import { runCli, tempFolder } from '../kit.ts'
-
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0
-
-/** Creates a self-signed certificate with openssl. */
-function certificate(folder: string, names: string, days = '2'): { key: Buffer; cert: Buffer; file: string } {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  spawnSync('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=test'],
-    ...['-days', days, '-addext', `subjectAltName=${names}`, '-keyout', key, '-out', cert],
-  ])
-  return { key: readFileSync(key), cert: readFileSync(cert), file: cert }
-}
+import { certificate, hasOpenssl } from './certificate.ts'
 
 describe('an insecure connection', () => {
   test.each([

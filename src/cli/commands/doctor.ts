@@ -4,11 +4,13 @@ import { databaseFolder, isAddress } from '../../db/address.ts'
 import { type LockHolder, readHolder } from '../../db/holder.ts'
 import { isLocked } from '../../db/lock.ts'
 import { readSchemaState } from '../../db/open.ts'
+import { findProxy } from '../../fetch/proxies.ts'
 import { findFindings } from '../../findings/findFindings.ts'
 import { expectedForm, isExposed, keyFault } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE } from '../../service/services.ts'
-import { BusyError, StoreError } from '../../util/errors.ts'
+import { BusyError, InputError, StoreError } from '../../util/errors.ts'
+import { isHere } from '../../util/host.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { formatLocal, transitions } from '../../util/time/zone.ts'
@@ -49,6 +51,23 @@ function diagnoseEncryption({ baseUrl, allowHttp }: Settings): Diagnosis[] {
   ]
 }
 
+/** Names the proxy of the service, without its password; nothing if no proxy is set. */
+function diagnoseProxy({ baseUrl, proxies }: Settings): Diagnosis[] {
+  if (!baseUrl) return []
+  const url = new URL(baseUrl.value)
+  const setting = url.protocol === 'https:' ? proxies.https : proxies.http
+  if (!setting) return []
+  try {
+    const proxy = findProxy(url, proxies)
+    if (proxy) return [good('proxy', `${proxy.origin} (${proxy.from})`)]
+    const reason = isHere(url) ? 'is on this machine' : `is excepted (${proxies.exceptions?.from})`
+    return [good('proxy', `none: ${url.host} ${reason}`)]
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    return [bad('proxy', `${error.message} ${error.hint}`)]
+  }
+}
+
 /** Checks whether other users of this machine can read the key in `.env`. */
 function diagnoseEnvFile(): Diagnosis[] {
   const file = statSync('.env', { throwIfNoEntry: false })
@@ -76,6 +95,7 @@ const diagnoseSettings = (settings: Settings): Diagnosis[] => {
       ? good('base URL', `${baseUrl.value} (${baseUrl.from})`)
       : bad('base URL', `not set: INDICATOR_SYNC_BASE_URL, --base-url or --service ${LIVE}`),
     ...diagnoseEncryption(settings),
+    ...diagnoseProxy(settings),
     ...diagnoseEnvFile(),
     diagnoseKey(settings),
     good('database', `${database.value} (${database.from})`),

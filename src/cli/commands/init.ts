@@ -23,6 +23,8 @@ INDICATOR_SYNC_API_KEY=
 #INDICATOR_SYNC_DATABASE=${DEFAULT_DATABASE}
 # 1: send the key unencrypted (http) to another machine.
 #INDICATOR_SYNC_ALLOW_HTTP=1
+# HTTP proxy. Default: HTTPS_PROXY or HTTP_PROXY. NO_PROXY applies.
+#INDICATOR_SYNC_PROXY=http://proxy.example:3128
 # Token of the page for other computers: 16 letters or digits and more. Otherwise serve makes a new one at each start.
 #INDICATOR_SYNC_PAGE_TOKEN=
 # Webhook URL that is notified of each run; healthchecks.io URLs get pings.

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { findProxy } from '../../fetch/proxies.ts'
 import type { Finding } from '../../findings/finding.ts'
 import type { Job } from '../../job/job.ts'
 import {
@@ -18,7 +19,7 @@ import { redact } from '../../util/redact.ts'
 import { asSyncError } from '../../util/systemErrors.ts'
 import { quantity } from '../../util/text.ts'
 import { formatMillis } from '../../util/time/instant.ts'
-import { environment } from '../settings/config.ts'
+import { environment, readProxies } from '../settings/config.ts'
 import { rememberSecret, secrets } from '../terminal/secrets.ts'
 import { summaryJson, summaryText } from '../text/summary.ts'
 
@@ -106,8 +107,11 @@ export function createNotifier(
   flags: readonly Notify[],
   { command, log }: { readonly command: string; readonly log: Logger },
 ): Notifier {
+  const proxies = readProxies()
   const always = flags.map(resolveTarget)
   const targets = new Map(jobs.map((job) => [job, [...always, ...job.notify.map(resolveTarget)]]))
+  // Throws if the address of a proxy is not valid.
+  for (const { url } of [...targets.values()].flat()) findProxy(url, proxies)
   /** Messages to one target are sent in order. */
   const queues = new Map<string, Promise<void>>()
   const controller = new AbortController()
@@ -137,7 +141,7 @@ export function createNotifier(
       .then(async () => {
         // Loaded with the first message.
         const { deliver, LAST_DELIVERY } = await import('../../fetch/deliver.ts')
-        const named = { ...message, version: version() }
+        const named = { ...message, version: version(), proxies }
         return controller.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, controller.signal)
       })
       .then((reason) => {

@@ -28,7 +28,7 @@ import { createNotifier, type Notifier } from './notify.ts'
 /** How jobs are run. */
 export interface RunOptions
   extends RangeArgs,
-    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'onReject'>,
+    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'proxies' | 'onReject'>,
     Partial<Pick<SyncContext, 'nowMs'>> {
   /** The database: a path or an address. */
   readonly file: string
@@ -75,13 +75,14 @@ export async function runCommand(
     closers.add(() => signal.removeEventListener('abort', notifier.abort))
     const sharedRun = await shareRun(store, options)
     if (sharedRun) closers.add(sharedRun.close)
-    const { service, baseUrl, key, allowHttp, onReject, nowMs = Date.now } = options
+    const { service, baseUrl, key, allowHttp, proxies, onReject, nowMs = Date.now } = options
     const context: SyncContext = {
       store,
       service,
       baseUrl,
       key,
       allowHttp,
+      proxies,
       version: version(),
       nowMs,
       signal,

@@ -1,7 +1,8 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { isAddress, passwordIn, shownAddress } from '../../db/address.ts'
-import { checkKey } from '../../service/key.ts'
+import { findProxy, type ProxySettings, proxySecrets, readProxySettings } from '../../fetch/proxies.ts'
+import { checkKey, KEY_VARIABLE } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type ServiceName } from '../../service/services.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
@@ -10,6 +11,7 @@ import { describeSystemError } from '../../util/systemErrors.ts'
 import type { Args } from '../command.ts'
 import { type DATABASE_FLAG, DEFAULT_DATABASE, type SERVICE_FLAGS } from '../flags.ts'
 import { rememberSecret } from '../terminal/secrets.ts'
+import { extractKey } from './extractKey.ts'
 
 /** Files that people write by hand are smaller. */
 const MAX_BYTES = 1024 * 1024
@@ -49,6 +51,8 @@ export interface Settings {
   readonly key: Setting<string> | null
   /** Whether the key may be sent unencrypted to another machine. */
   readonly allowHttp: Setting<boolean>
+  /** Not checked, like the key. */
+  readonly proxies: ProxySettings
   readonly database: Setting<string>
 }
 
@@ -131,6 +135,13 @@ export function readPublicSettings(
   }
 }
 
+/** Reads the settings of proxies, and remembers their passwords as secrets. */
+export function readProxies(env = environment()): ProxySettings {
+  const proxies = readProxySettings((name) => env.get(name))
+  for (const secret of proxySecrets(proxies)) rememberSecret(secret)
+  return proxies
+}
+
 /** Reads all settings: flags override variables, variables override `.env`. */
 export function readSettings(flags: SettingFlags): Settings {
   const env = environment()
@@ -139,17 +150,19 @@ export function readSettings(flags: SettingFlags): Settings {
   const url = pick(env, 'base-url', flags.baseUrl)
   const keyHint = 'Pass a readable file that contains the API key as --api-key-file.'
   const file = flags.apiKeyFile
-  const key =
+  const keyText =
     file === undefined
-      ? env.get('INDICATOR_SYNC_API_KEY')
+      ? env.get(KEY_VARIABLE)
       : { value: readTextFile(file, 'key file', keyHint), from: `file ${file}` }
-  if (key) rememberSecret(key.value)
+  const key = keyText ? { ...keyText, value: extractKey(keyText.value) } : null
+  for (const secret of [keyText?.value, key?.value]) if (secret) rememberSecret(secret)
   const allowHttp = env.get('INDICATOR_SYNC_ALLOW_HTTP') ?? { value: '', from: 'default' }
   return {
     service,
     baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
-    key: key ? { ...key, value: key.value.trim() } : null,
+    key,
     allowHttp: { ...allowHttp, value: /^(1|true|yes|on)$/i.test(allowHttp.value) },
+    proxies: readProxies(env),
     database,
   }
 }
@@ -190,8 +203,11 @@ function checkDatabase(database: Setting<string>): Setting<string> {
   })
 }
 
-/** Returns the base URL and the key, for a command that calls the service. Throws if one is not set; `reason` begins the message. */
-export function requireService({ service: { value: service }, baseUrl, key, allowHttp }: Settings, reason = '') {
+/** Returns the base URL, the key and the proxies, for a command that calls the service. Throws if one is not set; `reason` begins the message. */
+export function requireService(
+  { service: { value: service }, baseUrl, key, allowHttp, proxies }: Settings,
+  reason = '',
+) {
   if (!baseUrl)
     throw new InputError(`${reason}No base URL is set, and service ${service.name} has no default.`, {
       hint: `Pass --service ${LIVE} for the live service, or set INDICATOR_SYNC_BASE_URL. \`indicator-sync demo\` works without a service.`,
@@ -202,10 +218,13 @@ export function requireService({ service: { value: service }, baseUrl, key, allo
       hint: 'Set INDICATOR_SYNC_API_KEY in the environment or in .env, or pass --api-key-file.',
       code: 'no-key',
     })
+  // Throws if the address of the proxy is not valid.
+  findProxy(baseUrl.value, proxies)
   return {
     service,
     baseUrl: baseUrl.value,
     key: checkKey(key.value, key.from, service.apiKey),
     allowHttp: allowHttp.value,
+    proxies,
   }
 }
