@@ -18,7 +18,7 @@ export interface AgentOptions {
   readonly signal: AbortSignal
   /** Default: no proxy. */
   readonly proxies?: ProxySettings | undefined
-  /** Whether hosts in a private network are refused. Default: no. */
+  /** Refuses hosts in private networks. Default: allows them. */
   readonly isPublicOnly?: boolean
 }
 

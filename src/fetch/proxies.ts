@@ -63,7 +63,8 @@ function decode(part: string): string | null {
 /** Returns the proxy of a setting. Throws InputError, without the text, which may contain a password. */
 function parseProxy({ value, from }: SourcedText): HttpProxy {
   const url = parseAddress(value.trim())
-  const [user, password] = [decode(url?.username ?? ''), decode(url?.password ?? '')]
+  const user = decode(url?.username ?? '')
+  const password = decode(url?.password ?? '')
   if (url === null || user === null || password === null)
     throw new InputError(`The proxy address (from ${from}) is not valid.`, {
       hint: 'Use http://HOST:PORT or https://HOST:PORT, with USER:PASSWORD@ before the host if needed. Percent-encode special characters of the password, such as %40 for @. SOCKS proxies and PAC files are not supported.',
@@ -97,7 +98,7 @@ function plainHost(host: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** Whether an IP address is in a network such as `10.0.0.0/8`. */
+/** Whether a network such as `10.0.0.0/8` contains an IP address. */
 function isInNetwork(ip: string, network: string): boolean {
   const [, base = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(network) ?? []
   const family = isIP(base)
@@ -107,7 +108,7 @@ function isInNetwork(ip: string, network: string): boolean {
   return list.check(ip, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Whether an entry of NO_PROXY is about a target: `*`, a domain, an address or a network, a domain or address also with a port. */
+/** Whether an entry of NO_PROXY matches a target. An entry is `*`, a network, or a domain or address with or without a port. */
 function matchesException(entry: string, { hostname, protocol, port }: URL): boolean {
   const host = plainHost(hostname)
   if (isInNetwork(host, entry)) return true
@@ -117,7 +118,7 @@ function matchesException(entry: string, { hostname, protocol, port }: URL): boo
   return name === '*' || host === domain || (domain !== '' && host.endsWith(`.${domain}`))
 }
 
-/** Whether NO_PROXY names a target. */
+/** Whether an entry of NO_PROXY matches a target. */
 const isExcepted = (url: URL, { exceptions }: ProxySettings): boolean =>
   (exceptions?.value ?? '').split(/[\s,]+/).some((entry) => entry !== '' && matchesException(entry, url))
 

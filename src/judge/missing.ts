@@ -60,7 +60,7 @@ function fills(present: readonly Instant[], begin: number, { step }: Grid, first
 }
 
 /** The index of the first instant at or after another. */
-function lowerBound(instants: readonly Instant[], at: Instant): number {
+export function lowerBound(instants: readonly Instant[], at: Instant): number {
   let low = 0
   let high = instants.length
   while (low < high) {

@@ -197,13 +197,7 @@ async function applyValues(
   )
   const state = { hasUnreadValues: hasOpenRejects, dismissed, newGeos, doubted }
   const seriesReply = toSeriesReply(planned, observations, fetchedAt, state)
-  const unknown = { extent: null, step: null, kind: null }
-  const timelines = geoIds.map((geoId) => ({
-    ...(before.timelines.find((timeline) => timeline.geoId === geoId) ?? { ...unknown, geoId }),
-    extent: extents.get(geoId) ?? null,
-  }))
-  const series = { ...before, geoIds, timelines }
-  const { unverified } = await recordCoverage(tx, series, planned, seriesReply)
+  const { unverified } = await recordCoverage(tx, withExtents(before, geoIds, extents), planned, seriesReply)
   const decided = listDecidedGeos({ knownGeos: geoIds }, seriesReply)
   const reach = await recordMissing(tx, {
     seriesId,
@@ -222,6 +216,20 @@ async function applyValues(
     isComplete: window !== null && doubted.size === 0,
   })
   return { written, withdrawn: withdrawnCount, reach: reach ?? planned.window ?? NO_TIME }
+}
+
+/** A series with the geos and the ends of its timelines after a reply. */
+function withExtents(
+  series: StoredSeries,
+  geoIds: readonly number[],
+  extents: ReadonlyMap<number, Extent | null>,
+): StoredSeries {
+  const stored = new Map(series.timelines.map((timeline) => [timeline.geoId, timeline]))
+  const timelines = geoIds.map((geoId) => {
+    const { step = null, kind = null } = stored.get(geoId) ?? {}
+    return { geoId, step, kind, extent: extents.get(geoId) ?? null }
+  })
+  return { ...series, geoIds, timelines }
 }
 
 /** Writes the ends and cadences of the timelines of a series. */

@@ -14,7 +14,7 @@ import { NOTHING_SELECTED } from './summary.ts'
 export interface PlannedJob {
   readonly job: Job
   readonly requests: Iterable<PlannedRequest>
-  /** Whether a request is for data that left its window before it was final. */
+  /** Whether the requested data left the window of its job before it was final. */
   readonly isEarlier: (request: PlannedRequest) => boolean
   readonly notes: readonly string[]
 }

@@ -26,7 +26,7 @@ export const isFailure = (outcome: FetchOutcome): outcome is FailureOutcome =>
   !(NOT_FAILED_OUTCOMES as readonly FetchOutcome[]).includes(outcome)
 /** The statuses of responses for unknown items. */
 export const UNKNOWN_STATUSES: readonly number[] = [404, 410]
-/** Whether a `backfill` or `restate` sent a request: its range may lie outside of all jobs. */
+/** Whether the request came from `backfill` or `restate`, whose ranges may lie outside of all jobs. */
 export const isUserRange = ({ command, reason }: { readonly command: string | null; readonly reason: Reason | null }) =>
   command === 'backfill' || reason === 'restate'
 /** The reason of requests for absent periods. */

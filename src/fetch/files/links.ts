@@ -63,7 +63,7 @@ export function resolveRedirect(location: string, from: URL, policy: LinkPolicy)
   return next
 }
 
-/** Whether a name must resolve to a public address. The service and hosts that the user allows may be in a private network. */
+/** Whether the host of a link must be public. The service, and hosts that the user allows, may be in a private network. */
 export function isPublicOnly(address: URL, policy: LinkPolicy): boolean {
   const service = new URL(policy.baseUrl)
   return address.origin !== service.origin && !isInside(service) && !isAllowed(address, policy)

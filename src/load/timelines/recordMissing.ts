@@ -1,12 +1,13 @@
 import type { Transaction } from 'kysely'
 import { prepareQuery } from '../../db/prepared.ts'
-import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
+import { COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
 import { type GeoRange, geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import type { Coverage } from '../../job/plannerState.ts'
 import { isOnGrid, periodEnd } from '../../judge/grid.ts'
-import { type Extent, findMissing, type TimelineValues } from '../../judge/missing.ts'
+import { type Extent, findMissing, lowerBound, type TimelineValues } from '../../judge/missing.ts'
 import { findValidRows } from '../../judge/validRows.ts'
+import { selectAbsences } from '../../state/judgeInput.ts'
 import { findRowChanges } from '../../util/rowChanges.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import { hull, type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
@@ -54,7 +55,7 @@ export async function recordMissing(tx: Transaction<Database>, changed: ChangedS
   const reach = hull(concerned)
   const range = { seriesId: changed.seriesId, ...reach }
   const coverage = await selectCoverage.all(tx, range)
-  const stored = Map.groupBy(await selectMissing.all(tx, range), ({ geo }) => geo)
+  const stored = Map.groupBy(await selectAbsences.all(tx, range), ({ geo }) => geo)
   const isBeside = !changed.window || reach.from < changed.window.from || reach.to > changed.window.to
   const dismissed = isBeside ? await selectDismissedWindows.all(tx, range) : []
   for (const geoId of new Set([...scopes.keys(), ...ranges.keys()])) {
@@ -124,8 +125,10 @@ async function findRows(
   // An unverified reply says nothing: what was missing before stays.
   const unverified = valid.filter(({ state }) => state === 'unverified')
   const hidden = window ? subtract(dismissedWindows, [window]) : dismissedWindows
-  const filled = findFilled(zone, before, changed.observations, sent)
-  const decided = merge([...subtract(scope, [...unverified, ...hidden]), ...filled])
+  const undecided = [...unverified, ...hidden]
+  const isDecided = undecided.length === 0 && changed.decidedGeos.has(geoId)
+  const filled = isDecided ? [] : findFilled(zone, before, changed.observations, sent)
+  const decided = merge([...subtract(scope, undecided), ...filled])
   const checks: Check[] = valid.flatMap((row) =>
     intersect([row], decided).map((part) => ({ ...part, checkedAt: row.fetchedAt })),
   )
@@ -166,10 +169,10 @@ function findFilled(
   { at, values }: Observations,
   sent: GeoRange | undefined,
 ): readonly Interval[] {
-  if (!sent) return []
+  if (!sent || rows.length === 0) return []
   const instants = at.slice(sent.first, sent.end).filter((_, i) => values[sent.first + i] !== null)
   return rows.flatMap((row) => {
-    const inside = instants.filter((instant) => instant >= row.from && instant < row.to)
+    const inside = instants.slice(lowerBound(instants, row.from), lowerBound(instants, row.to))
     if (row.step === null)
       return inside.map((instant) => ({ from: floorTo(zone, instant, 'day'), to: ceilTo(zone, instant + 1, 'day') }))
     const grid = { step: row.step, anchor: row.from }
@@ -234,18 +237,6 @@ const selectDismissedWindows = prepareQuery((db, { seriesId, from, to }: SeriesR
     .where('f.from_at', '<', to)
     .where('f.to_at', '>', from)
     .$narrowType<Interval>(),
-)
-
-/** The missing periods of a series in an interval or adjacent to it. */
-const selectMissing = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
-  db
-    .selectFrom('_absent')
-    .select(ABSENT_COLUMNS)
-    .where('series_id', '=', seriesId)
-    .where('from_at', '<=', to)
-    .where('to_at', '>=', from)
-    .orderBy('geo_id')
-    .orderBy('from_at'),
 )
 
 /** Writes the rows that differ. */

@@ -95,7 +95,8 @@ function nameLabels(top: SheetRow, bottom: SheetRow, periods: ReadonlySet<number
   for (let column = 0; column < Math.max(top.length, bottom.length); column++) {
     if (top[column] !== undefined) group = String(top[column])
     if (periods.has(column)) continue
-    const [upper, lower] = [top[column], bottom[column]]
+    const upper = top[column]
+    const lower = bottom[column]
     // Totals have a measure each, as the periods do.
     const isTotal = lower !== undefined && /^total/i.test(group)
     const name = isTotal ? `${group} ${lower}` : (lower ?? upper)
