@@ -1,6 +1,6 @@
 /** The public interface of the library. */
 
-export { openSharedRun, type SharedRun } from './cluster/sharedRun.ts'
+export { openSharedRun } from './cluster/sharedRun.ts'
 export { openReader } from './db/open.ts'
 export type { Durability, Reader, Store, StoreOptions } from './db/store.ts'
 export { type Database, TABLES, VIEWS } from './db/tables/schema.ts'
@@ -21,7 +21,7 @@ export { buildRequest } from './service/request.ts'
 export { type Params, ROUTES, type RouteName } from './service/routes.ts'
 export type { Service } from './service/service.ts'
 export { SERVICES } from './service/services.ts'
-export type { Progress, RequestFailure } from './sync/context.ts'
+export type { Progress, RequestFailure, SharedRun } from './sync/context.ts'
 export type { Summary } from './sync/sync.ts'
 export {
   BudgetError,

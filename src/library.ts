@@ -1,4 +1,3 @@
-import type { SharedRun } from './cluster/sharedRun.ts'
 import { openWriter } from './db/lock.ts'
 import type { Reader, Store, StoreOptions } from './db/store.ts'
 import { findProxy } from './fetch/proxies.ts'
@@ -10,7 +9,7 @@ import { createRegister } from './plan/requestRegister.ts'
 import { checkKey } from './service/key.ts'
 import type { Service } from './service/service.ts'
 import { LIVE, SERVICES } from './service/services.ts'
-import type { Progress, SyncContext } from './sync/context.ts'
+import type { Progress, SharedRun, SyncContext } from './sync/context.ts'
 import { findStoredJob } from './sync/jobIdentity.ts'
 import { readStateAndCatalogue } from './sync/readPlannerState.ts'
 import { runJobs } from './sync/runJobs.ts'
@@ -18,7 +17,6 @@ import { previewDuties } from './sync/storedDuties.ts'
 import type { Summary } from './sync/sync.ts'
 import { InputError } from './util/errors.ts'
 import type { OnEvent } from './util/events.ts'
-import { version } from './util/package.ts'
 import type { Instant } from './util/time/instant.ts'
 import type { Interval } from './util/time/interval.ts'
 
@@ -89,7 +87,7 @@ const planOptions = ({ range, restate = false }: Part): UserOptions => ({
  * an early end is in the summary.
  */
 export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
-  const { service = SERVICES[LIVE], sharedRun, now, range, restate, proxy, ...rest } = options
+  const { service = SERVICES[LIVE], now, range, restate, proxy, ...rest } = options
   const baseUrl = rest.baseUrl ?? service.baseUrl
   if (baseUrl === null)
     throw new InputError(`The service ${service.name} has no address of its own.`, { hint: 'Give its baseUrl.' })
@@ -105,12 +103,10 @@ export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
     proxies,
     service,
     baseUrl,
-    shared: sharedRun?.shared,
-    version: version(),
     nowMs: now ? () => now() * 1000 : Date.now,
     signal: rest.signal ?? new AbortController().signal,
   }
-  const [summary] = await runJobs(context, [{ job, options: planOptions(options) }], { command: 'sync' })
+  const [summary] = await runJobs(context, [{ job, command: 'sync', options: planOptions(options) }])
   return summary!
 }
 

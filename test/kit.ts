@@ -9,7 +9,7 @@ import type { Store } from '../src/db/store.ts'
 import { type EmulatorOptions, startEmulator } from '../src/emulator/startEmulator.ts'
 import type { BreakerOptions } from '../src/fetch/breaker.ts'
 import { findGaps } from '../src/findings/findGaps.ts'
-import type { Job } from '../src/job/job.ts'
+import type { Job, OnReject } from '../src/job/job.ts'
 import { readJob } from '../src/job/read.ts'
 import { narrowToIndicators } from '../src/job/select.ts'
 import { judgeAll } from '../src/load/spans/recordSpans.ts'
@@ -17,7 +17,7 @@ import type { UserOptions } from '../src/plan/planning.ts'
 import type { RequestRegister } from '../src/plan/requestRegister.ts'
 import type { Service } from '../src/service/service.ts'
 import { SERVICES } from '../src/service/services.ts'
-import type { OnReject, SyncContext } from '../src/sync/context.ts'
+import type { RunSpec, SyncContext } from '../src/sync/context.ts'
 import { replay } from '../src/sync/replay.ts'
 import type { Summary } from '../src/sync/sync.ts'
 import { sync } from '../src/sync/sync.ts'
@@ -138,7 +138,7 @@ interface RunWith {
   readonly service?: Service
   readonly limits?: NonNullable<SyncContext['limits']>
   /** The host and file of the job; default: none, like a caller of the library. */
-  readonly jobSource?: NonNullable<SyncContext['jobSource']>
+  readonly jobSource?: NonNullable<RunSpec['source']>
 }
 
 /** The highest pace that a job may set. In tests it means: without waiting. */
@@ -162,6 +162,8 @@ export function runJob(
     only,
     signal = new AbortController().signal,
     service = SERVICES.generic,
+    jobSource,
+    requested,
     ...more
   }: RunWith = {},
 ): Promise<Summary> {
@@ -174,15 +176,18 @@ export function runJob(
       service,
       baseUrl: server.url,
       key: server.key ?? 'k'.repeat(64),
-      version: 'test',
       nowMs: () => now,
       signal,
       retryMs: 5,
       ...more,
     },
-    only ? narrowToIndicators([job], only)[0]! : job,
-    command,
-    options,
+    {
+      job: only ? narrowToIndicators([job], only)[0]! : job,
+      command,
+      source: jobSource,
+      options,
+      ...(requested && { requested }),
+    },
   )
 }
 

@@ -21,11 +21,10 @@ export async function fillMarket(file: string): Promise<Store> {
           service: SERVICES.generic,
           baseUrl: emulator.url,
           key: emulator.key,
-          version: 'test',
           nowMs: () => now,
           signal: new AbortController().signal,
         },
-        readJob(readFileSync('jobs/demo.yaml', 'utf8'), 'jobs/demo.yaml'),
+        { job: readJob(readFileSync('jobs/demo.yaml', 'utf8'), 'jobs/demo.yaml'), command: 'sync' },
       )
       if (summary.outcome !== 'done') throw new Error(`${summary.outcome}: ${summary.failures[0]?.error.message}`)
     } finally {

@@ -49,7 +49,7 @@ series:
     const requests = [...planJob({ job, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })]
     // Faster than a job may be, so that only the workers are measured.
     const fast = { ...job, pace: { ...job.pace, perSecond: 1_000 } }
-    const { runId: run } = await openRun({ store, version: 'bench', nowMs: Date.now }, 'sync', job)
+    const { id: run } = await openRun({ store, nowMs: Date.now }, { command: 'sync', job })
     await sendAll(queue, fast, run, requests.slice(0, workers * RESPONSES), NOW)
     while (arrivals.length < workers * RESPONSES) await sleep(100)
     const from = Math.floor(arrivals.length * 0.1)

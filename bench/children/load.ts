@@ -13,25 +13,21 @@ const bodies = readResponses(file)
 await ensureZone(store, SERVICES.generic.timeZone)
 const began = performance.now()
 const worked = process.cpuUsage()
-const { runId } = await openRun({ store, version: '0', nowMs: Date.now }, 'bench', { name: 'bench' })
-const loading = { store, runId, keep: 'all', nowMs: Date.now } as const
+const run = await openRun({ store, nowMs: Date.now }, { command: 'bench', job: { name: 'bench', keep: 'all' } })
 // As in a sync: some responses are read while the rows of another are written.
 const AHEAD = 4
-const begin = (n: number) => readReply(bodies[n]!, planRequest(n, SHAPES[shapeName]))
+const begin = (n: number) => {
+  const body = bodies[n]!
+  const reply = { status: 200, headers: {}, body, bytes: body.length, attempts: 1, sentAt: Date.now(), ms: 1 }
+  return readReply(reply, planRequest(n, SHAPES[shapeName]))
+}
 const reads = bodies.slice(0, AHEAD).map((_, n) => begin(n))
 let rows = 0
 for (let n = 0; n < bodies.length; n++) {
-  const body = bodies[n]!
   if (n + AHEAD < bodies.length) reads.push(begin(n + AHEAD))
-  const made = await reads.shift()!
-  const planned = planRequest(n, SHAPES[shapeName])
-  await load(
-    loading,
-    planned,
-    { status: 200, headers: {}, body, bytes: body.length, attempts: 1, sentAt: Date.now(), ms: 1 },
-    made,
-  )
-  rows += made.rows.observations!.at.length
+  const reply = await reads.shift()!
+  await load(run, planRequest(n, SHAPES[shapeName]), reply)
+  rows += reply.rows.observations!.at.length
 }
 const { user, system } = process.cpuUsage(worked)
 process.stdout.write(

@@ -14,11 +14,10 @@ const summary = await sync(
     service: SERVICES.generic,
     baseUrl,
     key,
-    version: '0',
     nowMs: Date.now,
     signal: new AbortController().signal,
   },
-  { ...job, pace: { ...job.pace, perSecond: 1e6 } },
+  { job: { ...job, pace: { ...job.pace, perSecond: 1e6 } }, command: 'sync' },
 )
 if (summary.outcome !== 'done')
   throw new Error(`${summary.outcome}: ${summary.earlyEnd?.message ?? summary.failures[0]?.error.message}`)

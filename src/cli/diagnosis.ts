@@ -1,11 +1,10 @@
-import { type Client, openClient } from '../fetch/client.ts'
+import { type Client, createClient } from '../fetch/client.ts'
 import { describeSkew, findSkew } from '../fetch/clockSkew.ts'
 import { createPacer } from '../fetch/pacer.ts'
 import { refuseExposed } from '../service/key.ts'
-import { type ApiRequest, buildRequest, type LastResponse } from '../service/request.ts'
+import { type ApiRequest, buildRequest, type HttpResponse } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
 import { KeyError, SyncError } from '../util/errors.ts'
-import { version } from '../util/package.ts'
 import { requireService, type Settings } from './settings/config.ts'
 
 /** A finding of `doctor`. */
@@ -25,7 +24,7 @@ export const bad = (what: string, says: string): Diagnosis => ({ what, good: fal
 const TIMEOUT_MS = 20_000
 
 /** Compares the clock of a response with that of this machine; empty if the response has no date. */
-function diagnoseClock({ headers }: LastResponse): Diagnosis[] {
+function diagnoseClock({ headers }: HttpResponse): Diagnosis[] {
   const skewS = findSkew(headers)
   if (skewS === null) return []
   const difference = describeSkew(skewS)
@@ -62,12 +61,11 @@ export async function diagnoseService(settings: Settings): Promise<Diagnosis[]> 
     const { service } = access
     const request = buildProbe(service)
     if (request === null) return [good('online', `not called: ${service.name} declares no route for a test call`)]
-    const client = openClient({
+    const client = createClient({
       ...access,
       limits: { timeoutMs: TIMEOUT_MS, totalMs: TIMEOUT_MS },
       pacer: createPacer({ perSecond: 1 }),
       concurrency: 1,
-      version: version(),
       signal: new AbortController().signal,
     })
     const reply = await client.get(request, { mayRetry: () => false }).finally(client.close)

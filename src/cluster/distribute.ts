@@ -10,11 +10,12 @@ import { parseHost } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
 import { fromIdentityRow, type PlannedRequest, toRouteCall } from '../job/plannedRequest.ts'
 import { restoreError } from '../load/recordFetch.ts'
+import type { Run } from '../load/run.ts'
 import { planRequest } from '../plan/planning.ts'
 import type { Service } from '../service/service.ts'
 import { findOpenFailures } from '../state/failedRequests.ts'
 import type { Distribute, RequestFailure, SyncContext } from '../sync/context.ts'
-import { type RunRecord, readCounts } from '../sync/record.ts'
+import { readCounts } from '../sync/record.ts'
 import {
   KeyError,
   SignalError,
@@ -45,9 +46,9 @@ export const distributeTo =
   (queue: Queue): Distribute =>
   async (context, job, run, requests, failed) => {
     const { store, nowMs, service } = context
-    const sent = await sendAll(queue, job, run.runId, requests, Math.floor(nowMs() / 1000))
+    const sent = await sendAll(queue, job, run.id, requests, Math.floor(nowMs() / 1000))
     const earlyEnd = await waitUntilDone(context, job, run, sent)
-    failed.push(...(await readFailures(store, service, run.runId, nowMs())))
+    failed.push(...(await readFailures(store, service, run.id, nowMs())))
     return earlyEnd
   }
 
@@ -88,12 +89,7 @@ export async function sendAll(
 }
 
 /** Waits until the queue is empty. Returns the error that ends the run early, or null. */
-async function waitUntilDone(
-  context: SyncContext,
-  job: Job,
-  run: RunRecord,
-  sent: QueuedPlan,
-): Promise<SyncError | null> {
+async function waitUntilDone(context: SyncContext, job: Job, run: Run, sent: QueuedPlan): Promise<SyncError | null> {
   const poll = createPoll(context, job, run, sent)
   let failedPolls = 0
   for (;;) {
@@ -117,7 +113,7 @@ async function waitUntilDone(
 function createPoll(
   { store, nowMs, baseUrl, onProgress }: SyncContext,
   { pace }: Job,
-  { runId, emit }: RunRecord,
+  { id: runId, emit }: Run,
   { total, last }: QueuedPlan,
 ): () => Promise<'waiting' | 'done' | SyncError> {
   const host = parseHost(baseUrl)

@@ -7,14 +7,14 @@ import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Store } from '../db/store.ts'
 import { FETCH_OUTCOMES, type FetchOutcome } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
+import { type Client, openClient } from '../fetch/client.ts'
 import { parseHost } from '../fetch/hosts.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
-import type { LoadContext } from '../load/load.ts'
-import type { OnReject, SyncContext } from '../sync/context.ts'
+import type { Run } from '../load/run.ts'
+import type { SyncContext } from '../sync/context.ts'
 import { processRequest } from '../sync/processRequest.ts'
-import { openRequestContext, type RequestContext } from '../sync/requestContext.ts'
 import {
   BugError,
   KeyError,
@@ -36,10 +36,7 @@ import { OtherServiceError, type QueuedRequest, toPlannedRequest } from './queue
 import { createSharedPacer } from './sharedPacer.ts'
 
 /** The environment of a worker. Its signal ends waits; calls in progress finish. */
-export interface WorkerContext extends Omit<SyncContext, 'onProgress' | 'shared' | 'requested'> {
-  /** How a reply with rejects is handled. */
-  readonly onReject: OnReject
-}
+export type WorkerContext = Omit<SyncContext, 'onProgress' | 'sharedRun'>
 
 export interface WorkOptions {
   /** Maximum number of concurrent requests. */
@@ -81,7 +78,9 @@ interface Worker {
   readonly queue: Queue
   readonly emit: EmitEvent
   /** One for each pace. */
-  readonly contexts: Map<string, Promise<RequestContext>>
+  readonly clients: Map<string, Promise<Client>>
+  /** See `Sizes`. */
+  readonly probed: Set<string>
   done: number
   failed: number
 }
@@ -99,7 +98,15 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
   const outage = createOutage(emit, end)
   const signal = AbortSignal.any([context.signal, ending.signal])
   const queue = await openQueue(store, parseHost(baseUrl), outage.note)
-  const worker: Worker = { context: { ...context, signal }, queue, emit, contexts: new Map(), done: 0, failed: 0 }
+  const worker: Worker = {
+    context: { ...context, signal },
+    queue,
+    emit,
+    clients: new Map(),
+    probed: new Set(),
+    done: 0,
+    failed: 0,
+  }
   const check = async (): Promise<void> => {
     await store.check()
     await queue.check()
@@ -118,7 +125,7 @@ export async function runWorker(context: WorkerContext, options: WorkOptions): P
     await queue.close()
     clearInterval(timer)
     await checking
-    for (const open of worker.contexts.values()) await (await open).client.close()
+    for (const open of worker.clients.values()) await (await open).close()
   }
   return { done: worker.done, failed: worker.failed, earlyEnd }
 }
@@ -161,25 +168,32 @@ async function handleJob(worker: Worker, job: ActiveJob, end: (error: SyncError)
 /** Fetches and loads the request of a job, and completes the job. Returns the recorded error if the request failed. */
 async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | null> {
   const { context, queue, emit } = worker
+  const { store, nowMs, onReject = 'quarantine' } = context
   const { data } = job
   const planned = toPlannedRequest(data, context.service)
-  const series = planned.series && (await findSeries(context.store.kysely, toIdentityRow(planned.series)))
-  if (series && (await isUnknown(context.store, data.run, series.id))) {
-    await context.store.write((tx) => queue.complete(job, tx))
+  const series = planned.series && (await findSeries(store.kysely, toIdentityRow(planned.series)))
+  if (series && (await isUnknown(store, data.run, series.id))) {
+    await store.write((tx) => queue.complete(job, tx))
     return null
   }
-  const claimed = createClaimedStore(context.store, queue, job, planned)
-  const { keep, run } = data
-  const emitOfRun: EmitEvent = (name, fields) => emit(name, { run, job: data.job, ...fields })
+  const claimed = createClaimedStore(store, queue, job, planned)
+  const run: Run = {
+    id: data.run,
+    store: claimed.store,
+    keep: data.keep,
+    onReject,
+    nowMs,
+    emit: (name, fields) => emit(name, { run: data.run, job: data.job, ...fields }),
+    redactor: createRedactor(context.key),
+    sizes: createSizes(claimed.store, nowMs, worker.probed),
+    onRecord: claimed.onRecord,
+  }
   /** The request, or the rest of its parts. */
   const requests = [planned]
   let failure: SyncError | null = null
   while (requests.length > 0)
     try {
-      const shared = await openContextFor(worker, data)
-      const { onRecord, store } = claimed
-      const forJob = { ...shared, store, runId: run, keep, emit: emitOfRun, onRecord }
-      const outcome = await processRequest({ ...forJob, sizes: createSizes(forJob) }, requests[0]!)
+      const outcome = await processRequest(run, await openClientFor(worker, data), requests[0]!)
       if (outcome.kind === 'failed' && outcome.endsRun) throw outcome.endsRun
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
       if (outcome.kind === 'failed') failure ??= outcome.error
@@ -187,7 +201,7 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
       if (!(error instanceof StoppedError) || context.signal.aborted) throw error
       // The host requested a long pause or is unreachable. Meanwhile the job stays active, with heartbeats.
       emit('worker.paused', { job: data.job, wait_ms: PAUSE_MS, ...errorFields(error) })
-      worker.contexts.delete(paceKey(data))
+      worker.clients.delete(paceKey(data))
       await wait(PAUSE_MS, context.signal)
     }
   if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
@@ -208,15 +222,15 @@ const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Prom
 const paceKey = ({ pace }: QueuedRequest): string => canonical([pace])
 
 /** Returns the client for the pace of a request. */
-function openContextFor({ context, contexts, emit }: Worker, data: QueuedRequest): Promise<RequestContext> {
+function openClientFor({ context, clients, emit }: Worker, data: QueuedRequest): Promise<Client> {
   const key = paceKey(data)
-  const open = contexts.get(key)
+  const open = clients.get(key)
   if (open) return open
   const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
   const onGivenUp = (host: string): Promise<void> => requireCoordination(context.store).recordOutage(host)
-  const opened = openRequestContext({ ...context, shared: { openPacer }, onGivenUp }, data, { runId: data.run, emit })
-  contexts.set(key, opened)
-  opened.catch(() => contexts.delete(key))
+  const opened = openClient({ ...context, pace: data.pace, emit, openPacer, onGivenUp })
+  clients.set(key, opened)
+  opened.catch(() => clients.delete(key))
   return opened
 }
 
@@ -237,7 +251,7 @@ function createClaimedStore(store: Store, queue: Queue, job: ActiveJob, whole: P
     complete: () => store.write((tx) => queue.complete(job, tx)),
     onRecord: ((planned, outcome) => {
       isEnding = planned === whole && ENDING_OUTCOMES.includes(outcome)
-    }) satisfies LoadContext['onRecord'],
+    }) satisfies Run['onRecord'],
     store: {
       ...store,
       async write(work) {

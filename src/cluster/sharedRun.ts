@@ -2,16 +2,8 @@ import { requireCoordination } from '../db/coordination.ts'
 import { clearQueue } from '../db/queries/queues.ts'
 import type { Store } from '../db/store.ts'
 import { parseHost } from '../fetch/hosts.ts'
-import type { SharedResources } from '../sync/context.ts'
+import type { SharedRun } from '../sync/context.ts'
 import { createSharedPacer } from './sharedPacer.ts'
-
-/** The connections of a run to the pace and the queue that several processes share. */
-export interface SharedRun {
-  /** @internal */
-  readonly shared: SharedResources
-  /** Closes the connection to the queue. */
-  close(): Promise<void>
-}
 
 /**
  * Lets runs keep the common pace of all processes on their database. `distributed`: workers execute their plans. Each run deletes
@@ -24,14 +16,15 @@ export async function openSharedRun(
 ): Promise<SharedRun> {
   requireCoordination(store)
   const host = parseHost(baseUrl)
-  const shared: SharedResources = {
+  const shared: SharedRun = {
     openPacer: (pace, onPause) => createSharedPacer(store, pace, { onPause }),
     clearQueue: () => clearQueue(store.kysely, host),
+    close: async () => undefined,
   }
-  if (!distributed) return { shared, close: async () => undefined }
+  if (!distributed) return shared
   const { openQueue } = await import('./queue.ts')
   const { distributeTo } = await import('./distribute.ts')
   // Errors in the maintenance of the queue are reported by the workers.
   const queue = await openQueue(store, host, () => undefined)
-  return { shared: { ...shared, distribute: distributeTo(queue) }, close: queue.close }
+  return { ...shared, distribute: distributeTo(queue), close: queue.close }
 }

@@ -1,40 +1,27 @@
 import pRetry from 'p-retry'
+import type { Store } from '../db/store.ts'
 import type { Pace } from '../job/job.ts'
-import type { ApiRequest, HttpResponse, LastResponse, Reply } from '../service/request.ts'
-import type { Service } from '../service/service.ts'
+import type { ApiRequest, HttpResponse, Reply } from '../service/request.ts'
 import { OversizedError, SignalError, SyncError, TooLargeError } from '../util/errors.ts'
 import { createRedactor } from '../util/redact.ts'
 import { createAgent } from './agent.ts'
 import { type AttemptFailure, classifyResponse } from './classify.ts'
-import { createHostRecords, type HostContext } from './hosts.ts'
-import { HTTP_LIMITS, type Limits, type OpenResponse, readResponse, type SendOptions, userAgentHeader } from './http.ts'
+import { createClockCheck } from './clockSkew.ts'
+import { createHostRecords } from './hosts.ts'
+import { HTTP_LIMITS, type OpenResponse, readResponse, type SendOptions, userAgentHeader } from './http.ts'
 import { type OpenPacer, openPacer } from './pacer.ts'
-import type { ProxySettings } from './proxies.ts'
-import { AttemptError, type Call, createThrottle, type ThrottleOptions } from './throttle.ts'
-
-/** The service to call, the limits, and the callbacks. */
-export interface ClientOptions extends ThrottleOptions {
-  readonly key: string
-  /** Declares the header of the key. */
-  readonly service: Pick<Service, 'apiKey'>
-  /** The version of this program, for the header `User-Agent`. */
-  readonly version: string
-  /** Default: no proxy. */
-  readonly proxies?: ProxySettings | undefined
-  /** The clock of the recorded times, in epoch milliseconds. Default: the system clock. */
-  readonly nowMs?: (() => number) | undefined
-  readonly limits?: Partial<Limits> | undefined
-  /** Milliseconds before the first retry. */
-  readonly retryMs?: number | undefined
-}
+import type { ClientOptions } from './settings.ts'
+import { AttemptError, type Call, createThrottle } from './throttle.ts'
+import type { OnPause } from './waits.ts'
 
 /** Called for an attempt that failed and is retried. */
 export type OnRetry = (failure: AttemptFailure, attempt: number) => void
 
-/** A request without a reply: its error and its last response. */
+/** A request that failed. */
 export interface FailedFetch {
   readonly error: SyncError
-  readonly last: LastResponse
+  /** Its last response. */
+  readonly last: Reply
   /** Whether the error ends the run: a refused key, a spent budget, an outage or a signal. */
   readonly endsRun: boolean
   /** The error of its last attempt, if the run ended before the next one. */
@@ -50,6 +37,10 @@ interface RetryOptions {
 /** The only way to the network: pace, budget, retries, circuit breaker and deadlines of all requests and downloads. */
 export interface Client {
   readonly baseUrl: string
+  /** Maximum number of concurrent requests. */
+  readonly concurrency: number
+  /** Ends the run. */
+  readonly signal: AbortSignal
   /** Headers of a request; the key is for the service only. */
   headers(withKey: boolean): Readonly<Record<string, string>>
   /** Fetches a reply: `retry` repeats a `call` of the service. */
@@ -69,22 +60,23 @@ const MAX_ATTEMPTS = 6
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 
-/** Opens the client of a service. Its functions stand in the order in which a request passes them. */
-export function openClient(options: ClientOptions): Client {
-  const { key, concurrency, signal, proxies, nowMs = Date.now, retryMs = FIRST_RETRY_MS } = options
+/** Creates the client of a service. Its functions stand in the order in which a request passes them. */
+export function createClient(options: ClientOptions): Client {
+  const { key, concurrency, signal, proxies, emit, nowMs = Date.now, retryMs = FIRST_RETRY_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
   const redactor = createRedactor(key)
   const agentOptions = { timeoutMs: limits.timeoutMs, connections: concurrency, signal, proxies }
   const dispatcher = createAgent(agentOptions)
   const publicDispatcher = createAgent({ ...agentOptions, isPublicOnly: true })
-  const sending = { dispatcher, publicDispatcher, limits, redactor, signal }
-  const { call, clear } = createThrottle({ ...options, baseUrl }, sending)
+  const { call, clear } = createThrottle({ ...options, baseUrl, dispatcher, publicDispatcher, limits, redactor })
+  const checkClock = createClockCheck(emit)
+  const userAgent = userAgentHeader()
 
   const headers: Client['headers'] = (withKey) => ({
     'Accept-Encoding': 'br, gzip',
     ...(withKey ? { [options.service.apiKey.header]: key } : {}),
-    ...userAgentHeader(options.version),
+    ...userAgent,
   })
 
   const get: Client['get'] = async (request, retryOptions = {}) => {
@@ -107,7 +99,7 @@ export function openClient(options: ClientOptions): Client {
       attempts++
       response = undefined
     }
-    const last = (): LastResponse => ({
+    const lastReply = (): Reply => ({
       status: response?.status ?? 0,
       headers: response?.headers ?? {},
       body: response?.body ?? Buffer.alloc(0),
@@ -119,11 +111,13 @@ export function openClient(options: ClientOptions): Client {
     try {
       const attempt = { route: request.route, url, headers: allHeaders, read, classify: classifyResponse, onSend }
       const result = await retry(() => call(attempt), { ...retryOptions, onRetry })
-      if (!('error' in result)) return { ...last(), status: 200 }
-      return { error: result.error, last: last(), endsRun: false, attempted: null }
+      if (!('error' in result)) return lastReply()
+      return { error: result.error, last: lastReply(), endsRun: false, attempted: null }
     } catch (error) {
-      if (error instanceof SyncError) return { error, last: last(), endsRun: true, attempted }
+      if (error instanceof SyncError) return { error, last: lastReply(), endsRun: true, attempted }
       throw error
+    } finally {
+      if (response) checkClock(response)
     }
   }
 
@@ -163,21 +157,27 @@ export function openClient(options: ClientOptions): Client {
     await Promise.all([dispatcher.destroy(), publicDispatcher.destroy()])
   }
 
-  return { baseUrl, headers, get, retry, call, close }
+  return { baseUrl, concurrency, signal, headers, get, retry, call, close }
 }
 
-/** A service to call at a pace, and the database that records calls and pauses for later runs and other processes. */
-export interface ServiceClientOptions
-  extends HostContext,
-    Omit<ClientOptions, keyof HostContext | 'pacer' | 'hosts' | 'concurrency'> {
+/** What the client of a service needs that is recorded in a database. */
+interface OpenClientOptions extends Omit<ClientOptions, 'pacer' | 'hosts' | 'concurrency'> {
+  /** Records calls and pauses for later runs and other processes. */
+  readonly store: Store
   readonly pace: Pace
+  readonly nowMs: () => number
   /** Opens the pacer of several processes. Default: that of this process. */
   readonly openPacer?: OpenPacer | undefined
 }
 
-/** Opens the client of a service that is recorded in the database. */
-export async function openServiceClient(options: ServiceClientOptions): Promise<Client> {
-  const { pace, onPause } = options
+/** Opens the client of a service that is recorded in a database. */
+export async function openClient(options: OpenClientOptions): Promise<Client> {
+  const { pace, emit } = options
+  const onPause: OnPause = (ms, reason) => {
+    emit?.('calls.paused', { wait_ms: Math.round(ms), reason })
+    options.onPause?.(ms, reason)
+  }
   const pacer = options.openPacer?.(pace, onPause) ?? (await openPacer(options, pace, onPause))
-  return openClient({ ...options, pacer, hosts: createHostRecords(options), concurrency: pace.concurrency })
+  const hosts = createHostRecords({ ...options, onPause })
+  return createClient({ ...options, onPause, pacer, hosts, concurrency: pace.concurrency })
 }

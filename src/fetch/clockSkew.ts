@@ -1,3 +1,4 @@
+import type { EmitEvent } from '../util/events.ts'
 import { quantity } from '../util/text.ts'
 import { DAY, HOUR } from '../util/time/instant.ts'
 
@@ -21,4 +22,24 @@ export function describeSkew(skewS: number): string | null {
   const seconds = Math.abs(skewS)
   if (seconds <= MAX_SKEW_S) return null
   return `${roughLength(seconds)} ${skewS > 0 ? 'ahead of' : 'behind'} the clock of the service`
+}
+
+/**
+ * Compares the clock of each response with that of this machine. Warns once if it is wrong, because the times of versions and of missing
+ * data come from it.
+ */
+export function createClockCheck(
+  emit: EmitEvent | undefined,
+): (response: { readonly headers: Readonly<Record<string, string>> }) => void {
+  let isWarned = false
+  return ({ headers }) => {
+    const skewS = isWarned ? null : findSkew(headers)
+    const difference = skewS === null ? null : describeSkew(skewS)
+    if (difference === null) return
+    isWarned = true
+    emit?.('clock.differs', {
+      reason: `The clock of this machine is ${difference}.`,
+      hint: 'Correct it: times of versions and of missing data come from it.',
+    })
+  }
 }

@@ -10,8 +10,6 @@ export interface Message {
   readonly url: string
   readonly type: 'application/json' | 'text/plain; charset=utf-8'
   readonly body: string
-  /** The version of this program, for the header `User-Agent`. */
-  readonly version: string
   /** Default: no proxy. */
   readonly proxies?: ProxySettings | undefined
 }
@@ -47,10 +45,10 @@ export async function deliver(
 }
 
 async function post(message: Message, timeoutMs: number, endSignal: AbortSignal): Promise<void> {
-  const { url, type, body, version, proxies } = message
+  const { url, type, body, proxies } = message
   const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), endSignal])
   const dispatcher = createAgent({ timeoutMs, connections: 1, signal, proxies })
-  const headers = { 'Content-Type': type, ...userAgentHeader(version) }
+  const headers = { 'Content-Type': type, ...userAgentHeader() }
   const status = await request(url, { method: 'POST', dispatcher, headers, body, signal })
     .then((response) => {
       response.body.on('error', () => undefined).destroy()

@@ -4,19 +4,19 @@ import { StoppedError, UnavailableError } from '../util/errors.ts'
 import { CLOCK_ERROR_MS, formatMillis } from '../util/time/instant.ts'
 import { MAX_ACCEPTED_WAIT_MS, wait } from '../util/time/wait.ts'
 import { formatLocal } from '../util/time/zone.ts'
-import { MAX_WAIT_MS } from './waits.ts'
+import { MAX_WAIT_MS, type OnPause } from './waits.ts'
 
 /** The host of an address, under which calls are counted, with its port if it has one. */
 export const parseHost = (baseUrl: string): string => new URL(baseUrl).host
 
 /** A service to call, and the database that records its hosts. */
-export interface HostContext {
+interface HostContext {
   readonly store: Store
   readonly service: Service
   readonly baseUrl: string
   readonly nowMs: () => number
   readonly signal: AbortSignal
-  readonly onPause?: ((ms: number, reason: string) => void) | undefined
+  readonly onPause?: OnPause | undefined
 }
 
 /** What the database knows of hosts. */

@@ -1,5 +1,6 @@
 import { type Dispatcher, request } from 'undici'
 import type { HttpResponse } from '../service/request.ts'
+import { version } from '../util/package.ts'
 import type { Redactor } from '../util/redact.ts'
 import { type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { createTooLargeError, decode, type SizeLimits } from './decode.ts'
@@ -121,6 +122,4 @@ export async function readResponse(
 }
 
 /** The header by which this program identifies itself. */
-export const userAgentHeader = (version: string): Readonly<Record<string, string>> => ({
-  'User-Agent': `indicator-sync/${version}`,
-})
+export const userAgentHeader = (): Readonly<Record<string, string>> => ({ 'User-Agent': `indicator-sync/${version()}` })

@@ -1,10 +1,11 @@
 import PQueue from 'p-queue'
+import type { Store } from '../db/store.ts'
 import type { Pace } from '../job/job.ts'
 import { SignalError, SyncError } from '../util/errors.ts'
 import { wait } from '../util/time/wait.ts'
 import { createBudgetError, MINUTE_MS, recentCalls, spendCall } from './budget.ts'
-import { type HostContext, parseHost } from './hosts.ts'
-import { MAX_WAIT_MS } from './waits.ts'
+import { parseHost } from './hosts.ts'
+import { MAX_WAIT_MS, type OnPause } from './waits.ts'
 
 /** Decides when the next call to a host may be sent. One process uses `createPacer`, a cluster `createSharedPacer`. */
 export interface Pacer {
@@ -15,8 +16,8 @@ export interface Pacer {
   close?(): void
 }
 
-/** Opens the pacer of a run. `onPause` is called when calls wait for `ms` milliseconds. */
-export type OpenPacer = (pace: Pace, onPause?: (ms: number, reason: string) => void) => Pacer
+/** Opens the pacer of a run. */
+export type OpenPacer = (pace: Pace, onPause?: OnPause) => Pacer
 
 /** Whole calls within an interval in milliseconds: at 1.9 calls a second, one call in 526 ms. */
 function paceWindow({ perSecond }: Pick<Pace, 'perSecond'>): { readonly calls: number; readonly ms: number } {
@@ -80,9 +81,9 @@ export function createPacer(
  * soon; longer limits than a minute may delay a run by a quarter of an hour in all.
  */
 export async function openPacer(
-  { store, baseUrl, nowMs }: Pick<HostContext, 'store' | 'baseUrl' | 'nowMs'>,
+  { store, baseUrl, nowMs }: { readonly store: Store; readonly baseUrl: string; readonly nowMs: () => number },
   pace: Pace,
-  onPause?: (ms: number, reason: string) => void,
+  onPause?: OnPause,
 ): Promise<Pacer> {
   let waitedMs = 0
   async function account(host: string, signal: AbortSignal): Promise<void> {

@@ -1,13 +1,13 @@
 import type { ProbeResponse, Responses } from '../service/assumptions/assumption.ts'
 import { buildProbeRequest, firstFile, probeRequest, type RequestName } from '../service/assumptions/probeRequests.ts'
-import type { ApiRequest, HttpResponse, LastResponse } from '../service/request.ts'
+import type { ApiRequest, HttpResponse } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
 import { KeyError, StoppedError, SyncError, TransientError, UnavailableError } from '../util/errors.ts'
 import type { Recorded } from '../util/files/recording.ts'
 import { parseJson } from '../util/json.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import { classifyResponse } from './classify.ts'
-import type { Client, FailedFetch } from './client.ts'
+import type { Client } from './client.ts'
 import { refuseForeign, resolveLink, resolveRedirect } from './files/links.ts'
 import type { OpenResponse, SendOptions } from './http.ts'
 
@@ -87,8 +87,8 @@ const isTransient = ({ redirected, ...response }: Recorded): boolean =>
 /** Sends one request of the interface, without retries. */
 async function fetchReply(client: Client, name: RequestName, request: ApiRequest): Promise<Outcome> {
   const reply = await client.get(request, NO_RETRY)
-  const failed: FailedFetch | null = 'error' in reply ? reply : null
-  const { status, headers, body, ms, sentAt }: LastResponse = failed ? failed.last : (reply as LastResponse)
+  const failed = 'error' in reply ? reply : null
+  const { status, headers, body, ms, sentAt } = 'error' in reply ? reply.last : reply
   const recorded: Recorded = {
     name,
     url: `${client.baseUrl}${request.target}`,

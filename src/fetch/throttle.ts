@@ -11,30 +11,13 @@ import {
   TransientError,
   UnavailableError,
 } from '../util/errors.ts'
-import { BREAKER, type BreakerOptions, createBreaker } from './breaker.ts'
+import { BREAKER, createBreaker } from './breaker.ts'
 import { type AttemptFailure, classifyError } from './classify.ts'
 import { DeadlineError } from './deadlines.ts'
-import { type HostRecords, parseHost } from './hosts.ts'
+import { parseHost } from './hosts.ts'
 import { type Limits, type OpenResponse, type SendOptions, send } from './http.ts'
-import type { Pacer } from './pacer.ts'
+import type { ClientOptions } from './settings.ts'
 import { createLongPauseError, MAX_WAIT_MS, quotaWaitMs } from './waits.ts'
-
-/** How calls are limited, and who is informed of pauses. */
-export interface ThrottleOptions {
-  readonly baseUrl: string
-  /** Decides when each call may be sent. */
-  readonly pacer: Pacer
-  /** Records hosts, and the pauses that they request, for later runs. Default: nothing is recorded. */
-  readonly hosts?: HostRecords | undefined
-  /** Maximum number of concurrent calls. */
-  readonly concurrency: number
-  readonly signal: AbortSignal
-  readonly breaker?: BreakerOptions | undefined
-  /** Called when the breaker gives a host up. With it, a failing host does not end the run: it is tried again after a long pause. */
-  readonly onGivenUp?: ((host: string) => Promise<void>) | undefined
-  /** Called when all calls are paused for `ms` milliseconds. */
-  readonly onPause?: ((ms: number, reason: string) => void) | undefined
-}
 
 /** A failed attempt, as p-retry expects it. */
 export class AttemptError extends Error {
@@ -63,14 +46,16 @@ interface CallRequest<T extends HttpResponse> extends RequestSummary {
 /** Sends one HTTP request as soon as it may start. Throws its failure, or the error that ends the run. */
 export type Call = <T extends HttpResponse>(request: CallRequest<T>) => Promise<T>
 
-/** What all calls share. */
-interface SharedOptions extends Omit<SendOptions, 'url' | 'headers'> {
+/** How calls are limited, and the connections over which they are sent. */
+interface ThrottleOptions
+  extends Pick<ClientOptions, 'baseUrl' | 'pacer' | 'hosts' | 'concurrency' | 'breaker' | 'onGivenUp' | 'onPause'>,
+    Omit<SendOptions, 'url' | 'headers'> {
   /** The connections of calls with `isPublicOnly`. */
   readonly publicDispatcher: SendOptions['dispatcher']
 }
 
 /** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. */
-export function createThrottle(options: ThrottleOptions, sending: SharedOptions) {
+export function createThrottle(options: ThrottleOptions) {
   const { baseUrl, pacer, hosts, concurrency, signal, onGivenUp, onPause } = options
   const { breaker: breakerOptions = BREAKER } = options
   // Starts at one, so that a wrong key costs one call. A success adds one, a failure halves it.
@@ -88,8 +73,8 @@ export function createThrottle(options: ThrottleOptions, sending: SharedOptions)
   const call: Call = ({ route, url, headers, read, classify, onSend, isPublicOnly = false, ...over }) => {
     const { host, protocol } = new URL(url)
     const summary = { route, url }
-    const dispatcher = isPublicOnly ? sending.publicDispatcher : sending.dispatcher
-    const limits = { ...sending.limits, ...over.limits }
+    const dispatcher = isPublicOnly ? options.publicDispatcher : options.dispatcher
+    const limits = { ...options.limits, ...over.limits }
     return queue.add(async () => {
       try {
         if (signal.aborted) throw new SignalError()
@@ -97,7 +82,7 @@ export function createThrottle(options: ThrottleOptions, sending: SharedOptions)
         if (!ended) await pacer.take(host, signal)
         if (ended) throw ended
         onSend?.()
-        const response = await send({ ...sending, dispatcher, url, headers, limits }, read).catch((error) =>
+        const response = await send({ ...options, dispatcher, url, headers, limits }, read).catch((error) =>
           handleFailure(summary, toFailure(error, summary)),
         )
         // The dates of a service are compared with the system clock.
@@ -114,7 +99,7 @@ export function createThrottle(options: ThrottleOptions, sending: SharedOptions)
   function toFailure(error: unknown, summary: RequestSummary): AttemptFailure {
     if (error instanceof SyncError) throw error
     if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
-    return classifyError(error, summary, sending.redactor)
+    return classifyError(error, summary, options.redactor)
   }
 
   /** Pauses calls if the quota is used up, before the next call begins. Throws if the response is a failure. */

@@ -48,3 +48,6 @@ export function quotaWaitMs(headers: Readonly<Record<string, string>>, now: numb
   if (reset === undefined) return 0
   return limitWait(reset > 1_000_000_000 ? reset * 1000 - now : reset * 1000)
 }
+
+/** Called when calls pause for `ms` milliseconds. */
+export type OnPause = (ms: number, reason: string) => void

@@ -131,6 +131,9 @@ export interface Pace {
   readonly callsPerDay: number | null
 }
 
+/** What to do with a reply that has invalid rows: quarantine those, or store it without loading it and end the run. */
+export type OnReject = 'quarantine' | 'fail'
+
 /** The range of the user: `narrow` cuts the windows of a job down to it, `replace` replaces them by it. */
 export interface UserRange {
   readonly interval: Interval

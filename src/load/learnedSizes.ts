@@ -1,7 +1,7 @@
 import { findSeries } from '../db/queries/seriesLookup.ts'
+import type { Store } from '../db/store.ts'
 import { type PlannedRequest, seriesKey, toIdentityRow } from '../job/plannedRequest.ts'
 import { DAY } from '../util/time/instant.ts'
-import type { LoadContext } from './load.ts'
 import { findOrInsertSeries } from './storedSeries.ts'
 
 /** The largest window that the service accepts, learned for each series. */
@@ -14,6 +14,8 @@ export interface Sizes {
   grow(planned: PlannedRequest): Promise<void>
   /** Sets the size to one day, because longer windows of this series are summed. */
   learnDay(planned: PlannedRequest): Promise<void>
+  /** Series and resolution ids of which the run requested a day, to learn what the id means. */
+  readonly probed: Set<string>
 }
 
 /** By bucket, in seconds. `slack`: how much shorter a full window may be. `enough`: the size from which there is no limit. */
@@ -25,7 +27,7 @@ const BY_BUCKET: Readonly<Record<string, { readonly slack: number; readonly enou
 const NO_BUCKET = { slack: DAY, enough: 366 * DAY }
 
 /** Keeps sizes in memory during a run, and in `series.window_s` for later runs. */
-export function createSizes({ store, nowMs }: LoadContext): Sizes {
+export function createSizes(store: Store, nowMs: () => number, probed = new Set<string>()): Sizes {
   const sizes = new Map<string, number | undefined>()
   const tooLarge = new Map<string, number>()
   const get = async (planned: PlannedRequest): Promise<number | undefined> => {
@@ -73,5 +75,6 @@ export function createSizes({ store, nowMs }: LoadContext): Sizes {
       if (next > size * 1.25) await set(planned, next > enough ? undefined : next)
     },
     learnDay: (planned) => set(planned, DAY),
+    probed,
   }
 }

@@ -1,12 +1,10 @@
 import type { Transaction } from 'kysely'
-import type { Store } from '../db/store.ts'
-import type { AbandonedOutcome, FetchOutcome } from '../db/tables/codes.ts'
+import type { AbandonedOutcome } from '../db/tables/codes.ts'
 import type { Rows, RowValues } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { LastResponse, Reply } from '../service/request.ts'
+import type { Reply } from '../service/request.ts'
 import { SchemaError, type SyncError } from '../util/errors.ts'
-import type { Redactor } from '../util/redact.ts'
 import { compressBody, type StoredBody } from '../util/storedBody.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { applyRows, NO_TIME, replyOutcome } from './apply.ts'
@@ -17,6 +15,7 @@ import { quarantine } from './quarantine/quarantine.ts'
 import { type EndedRequest, type FetchRecord, failureOutcome, recordFetch } from './recordFetch.ts'
 import { recordChanges } from './recordResolutionChanges.ts'
 import { dropEarlier, keepReply } from './replies/keep.ts'
+import type { Run } from './run.ts'
 import { recordSpans } from './spans/recordSpans.ts'
 import { findOrInsertSeries, readStoredSeries } from './storedSeries.ts'
 
@@ -27,8 +26,7 @@ const isDerived = (column: string): boolean => column.endsWith('_text')
  * Removes the key from derived plain text: markup may split it in the body, where nothing finds it. `hasKey`: it was there, so
  * the body must not be stored.
  */
-function removeKey({ redactor }: LoadContext, rows: Rows): { readonly rows: Rows; readonly hasKey: boolean } {
-  if (!redactor) return { rows, hasKey: false }
+function removeKey({ redactor }: Run, rows: Rows): { readonly rows: Rows; readonly hasKey: boolean } {
   let hasKey = false
   const clean = (row: RowValues): RowValues => {
     const changed: Record<string, string> = {}
@@ -45,33 +43,18 @@ function removeKey({ redactor }: LoadContext, rows: Rows): { readonly rows: Rows
   return { rows: hasKey ? { ...rows, ...cleaned } : rows, hasKey }
 }
 
-/** What loading needs: the database, the run, the clock. */
-export interface LoadContext {
-  readonly store: Store
-  readonly runId: number
-  /** Which bodies of replies stay in the database. */
-  readonly keep: 'all' | 'latest' | 'none'
-  /** Epoch milliseconds. */
-  readonly nowMs: () => number
-  /** Removes the key from derived texts; bodies are redacted as they arrive. */
-  readonly redactor?: Redactor
-  /** Called at the end of every transaction that records a request. */
-  readonly onRecord?: ((planned: PlannedRequest, outcome: FetchOutcome) => void) | undefined
-}
-
-/** The rows of a reply, and its compressed body if the reply store needs it. */
-export interface ParsedReply {
+/** A reply with its rows, and its compressed body if the reply store needs it. */
+export interface ParsedReply extends Reply {
   readonly rows: Rows
   readonly storedBody?: StoredBody | undefined
 }
 
 /** The compressed body of a reply; null if it is not stored, because of the job's `keep` or because it contains the key. */
 async function prepareStoredBody(
-  { keep }: LoadContext,
+  { keep }: Run,
   hasKey: boolean,
   isParsed: boolean,
-  { body }: Reply,
-  storedBody: StoredBody | undefined,
+  { body, storedBody }: ParsedReply,
 ): Promise<StoredBody | null> {
   return hasKey || (keep === 'none' && isParsed) ? null : (storedBody ?? (await compressBody(body)))
 }
@@ -87,7 +70,7 @@ interface Written {
  * `write` returns the counters that differ from those of a request without rows. Then the series is judged again.
  */
 function recordRequest(
-  { store, runId, nowMs, onRecord }: LoadContext,
+  { store, id: runId, nowMs, onRecord }: Run,
   planned: PlannedRequest,
   { storedBody = null, ...ended }: EndedRequest & { readonly storedBody?: StoredBody | null },
   write: (tx: Transaction<Database>, record: FetchRecord, fetchId: number) => Promise<Written> = async () => ({
@@ -95,16 +78,16 @@ function recordRequest(
     reach: NO_TIME,
   }),
 ): Promise<Counts> {
-  const { last, outcome } = ended
+  const { reply, outcome } = ended
   return store.write(async (tx) => {
     const recordedMs = nowMs()
     const seriesId = await findOrInsertSeries(tx, planned, recordedMs)
-    if (storedBody) await keepReply(tx, store.engine, storedBody, last.bytes, recordedMs)
+    if (storedBody) await keepReply(tx, store.engine, storedBody, reply.bytes, recordedMs)
     const hash = storedBody?.hash ?? null
     const record: FetchRecord = { runId, planned, seriesId, hash, recordedMs, ...ended }
     const written = await write(tx, record, await recordFetch(tx, record))
     if (seriesId !== null) await recordSpans(tx, seriesId, Math.floor(recordedMs / 1000), written.reach)
-    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: last.bytes, ...written.counts }
+    const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes, ...written.counts }
     await addToRun.run(tx, { runId, ...counts })
     onRecord?.(planned, outcome)
     return counts
@@ -112,17 +95,12 @@ function recordRequest(
 }
 
 /** Writes a reply in one transaction: its record, its rows, the versions they supersede, and coverage. */
-export async function load(
-  context: LoadContext,
-  planned: PlannedRequest,
-  reply: Reply,
-  parsed: ParsedReply,
-): Promise<Counts> {
-  const { store, runId, keep } = context
-  const { rows, hasKey } = removeKey(context, parsed.rows)
-  const storedBody = await prepareStoredBody(context, hasKey, rows.rejects.length === 0, reply, parsed.storedBody)
+export async function load(run: Run, planned: PlannedRequest, reply: ParsedReply): Promise<Counts> {
+  const { store, id: runId, keep } = run
+  const { rows, hasKey } = removeKey(run, reply.rows)
+  const storedBody = await prepareStoredBody(run, hasKey, rows.rejects.length === 0, reply)
   const outcome = replyOutcome(rows)
-  return recordRequest(context, planned, { outcome, last: reply, storedBody }, async (tx, record, fetchId) => {
+  return recordRequest(run, planned, { outcome, reply, storedBody }, async (tx, record, fetchId) => {
     const { seriesId, recordedMs, hash } = record
     if (keep === 'latest' && hash !== null) await dropEarlier(tx, store.engine, planned.http.target, fetchId, hash)
     const { counts, rejects, reach } = await applyRows(tx, store.engine, { ...record, fetchId, rows })
@@ -149,16 +127,11 @@ export async function leaveUnverified(
  * Records a reply whose values may be sums over several resolutions, without its rows. Smaller windows are requested instead; for
  * absences only by a later run, so the window becomes unverified.
  */
-export async function recordCoarse(
-  context: LoadContext,
-  planned: PlannedRequest,
-  reply: Reply,
-  parsed: ParsedReply,
-): Promise<Counts> {
-  const { hasKey } = removeKey(context, parsed.rows)
-  const storedBody = await prepareStoredBody(context, hasKey, true, reply, parsed.storedBody)
-  const ended = { outcome: 'coarse', last: reply, storedBody } as const
-  return recordRequest(context, planned, ended, async (tx, { seriesId, recordedMs }) => {
+export async function recordCoarse(run: Run, planned: PlannedRequest, reply: ParsedReply): Promise<Counts> {
+  const { hasKey } = removeKey(run, reply.rows)
+  const storedBody = await prepareStoredBody(run, hasKey, true, reply)
+  const ended = { outcome: 'coarse', reply, storedBody } as const
+  return recordRequest(run, planned, ended, async (tx, { seriesId, recordedMs }) => {
     if (planned.reason === 'absent' && seriesId !== null) await leaveUnverified(tx, seriesId, planned, recordedMs)
     return { counts: {}, reach: planned.window ?? NO_TIME }
   })
@@ -166,27 +139,27 @@ export async function recordCoarse(
 
 /** Records a request that got no reply and did not fail: its window was `too-large`, or the run was `stopped` before the reply. */
 export const recordAbandoned = (
-  context: LoadContext,
+  run: Run,
   planned: PlannedRequest,
   outcome: AbandonedOutcome,
   error: SyncError,
-  last: LastResponse,
-): Promise<Counts> => recordRequest(context, planned, { outcome, last, error })
+  reply: Reply,
+): Promise<Counts> => recordRequest(run, planned, { outcome, reply, error })
 
 /** Records a request that failed for good, with its last response. A body that cannot be parsed is quarantined. */
 export async function recordFailure(
-  context: LoadContext,
+  run: Run,
   planned: PlannedRequest,
   error: SyncError,
-  last: LastResponse,
+  reply: Reply,
   { rejects, rejected }: Pick<Rows, 'rejects' | 'rejected'> = { rejects: [], rejected: 0 },
 ): Promise<Counts> {
-  const { runId } = context
+  const { id: runId } = run
   const isUnparsable = error instanceof SchemaError
-  const storedBody = isUnparsable ? await compressBody(last.body) : null
-  const evidence = last.body.subarray(0, 2_048).toString('utf8')
-  const ended = { outcome: failureOutcome(error), last, storedBody, error, evidence }
-  return recordRequest(context, planned, ended, async (tx, { seriesId, recordedMs }, fetchId) => {
+  const storedBody = isUnparsable ? await compressBody(reply.body) : null
+  const evidence = reply.body.subarray(0, 2_048).toString('utf8')
+  const ended = { outcome: failureOutcome(error), reply, storedBody, error, evidence }
+  return recordRequest(run, planned, ended, async (tx, { seriesId, recordedMs }, fetchId) => {
     const whole = isUnparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const rejectedRows = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
     const open = await readOpenRejects(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)

@@ -3,7 +3,7 @@ import { prepareQuery } from '../db/prepared.ts'
 import type { FailureOutcome, FetchOutcome } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { filteredGeos, type PlannedRequest } from '../job/plannedRequest.ts'
-import { type LastResponse, sentParams } from '../service/request.ts'
+import { type Reply, sentParams } from '../service/request.ts'
 import { KeyError, PermanentError, SchemaError, SyncError, TransientError } from '../util/errors.ts'
 import { canonical } from '../util/json.ts'
 import { formatMillis } from '../util/time/instant.ts'
@@ -34,7 +34,7 @@ export function restoreError({ outcome, message, hint, code }: RecordedFailure):
 /** How a request ended. */
 export interface EndedRequest {
   readonly outcome: FetchOutcome
-  readonly last: LastResponse
+  readonly reply: Reply
   readonly error?: SyncError
   /** The beginning of the body of a failed request. */
   readonly evidence?: string
@@ -57,7 +57,7 @@ const insertFetch = prepareQuery((db, row: Insertable<Database['_fetch']>) =>
 
 /** Inserts the record of a request inside the transaction of its reply and returns its id; `applyRows` sets the counters. */
 export async function recordFetch(tx: Transaction<Database>, record: FetchRecord): Promise<number> {
-  const { planned, last, error, recordedMs } = record
+  const { planned, reply, error, recordedMs } = record
   const made = await insertFetch.first(tx, {
     run_id: record.runId,
     entry: planned.entryPath,
@@ -72,14 +72,14 @@ export async function recordFetch(tx: Transaction<Database>, record: FetchRecord
     lookback_s: planned.lookbackS,
     time_zone: planned.timeZone,
     complete: planned.isUnfiltered ? 1 : 0,
-    started_at: formatMillis(last.sentAt),
+    started_at: formatMillis(reply.sentAt),
     finished_at: formatMillis(recordedMs),
     outcome: record.outcome,
     // A missing response has no status.
-    status: last.status || null,
-    attempts: last.attempts,
-    ms: Math.round(last.ms),
-    bytes: last.bytes,
+    status: reply.status || null,
+    attempts: reply.attempts,
+    ms: Math.round(reply.ms),
+    bytes: reply.bytes,
     reply_hash: record.hash,
     message: error?.message ?? null,
     hint: error?.hint ?? null,

@@ -136,7 +136,7 @@ export interface HttpResponse {
 }
 
 /** The last response to a request, after all retries. Without a response, its status is 0 and its body is empty. */
-export interface LastResponse extends HttpResponse {
+export interface Reply extends HttpResponse {
   /** The size of the body, also after its memory is freed. */
   readonly bytes: number
   /** How often the request was sent. */
@@ -145,9 +145,4 @@ export interface LastResponse extends HttpResponse {
   readonly sentAt: number
   /** Milliseconds from the first attempt to the last byte. */
   readonly ms: number
-}
-
-/** A last response with status 200. */
-export interface Reply extends LastResponse {
-  readonly status: 200
 }

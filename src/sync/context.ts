@@ -1,56 +1,62 @@
 import type { Store } from '../db/store.ts'
-import type { ClientOptions } from '../fetch/client.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
+import type { Settings } from '../fetch/settings.ts'
+import type { OnPause } from '../fetch/waits.ts'
 import type { Job } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
+import type { Run } from '../load/run.ts'
+import type { UserOptions } from '../plan/planning.ts'
 import type { RequestRegister } from '../plan/requestRegister.ts'
-import type { Service } from '../service/service.ts'
 import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
 import type { JobSource } from './jobIdentity.ts'
-import type { RunRecord } from './record.ts'
 
-/** What to do with a reply that has invalid rows: quarantine those, or store it without loading it and end the run. */
-export type OnReject = 'quarantine' | 'fail'
-
-/** The environment of a run: database, service, clock, signal, and who is informed of its progress. */
-export interface SyncContext
-  extends Pick<
-    ClientOptions,
-    'baseUrl' | 'key' | 'version' | 'signal' | 'proxies' | 'onPause' | 'onGivenUp' | 'limits' | 'retryMs' | 'breaker'
-  > {
+/** What runs work with: the settings, the database, the clock, the signal, and who is informed of their progress. */
+export interface SyncContext extends Settings {
   /** The database, opened as its only writer. */
   readonly store: Store
-  readonly service: Service
-  /** Whether the key may be sent unencrypted to another machine. */
-  readonly allowHttp?: boolean | undefined
   /** The clock, in epoch milliseconds. */
   readonly nowMs: () => number
-  readonly onReject?: OnReject
+  /** Ends a run early; requests in progress are finished. */
+  readonly signal: AbortSignal
   /** Called synchronously for every event of `EVENTS`. It must return soon and never throw. */
   readonly onEvent?: OnEvent | undefined
   /** Called after every request. */
   readonly onProgress?: (progress: Progress) => void | Promise<void>
+  /** Called when all calls pause. */
+  readonly onPause?: OnPause | undefined
   /** Pace and queue shared with other processes. Default: a pace of this process, and no queue. */
-  readonly shared?: SharedResources | undefined
+  readonly sharedRun?: SharedRun | undefined
+}
+
+/** What to run: a job or a part of it. */
+export interface RunSpec {
+  readonly job: Job
+  /** The command that runs it, such as `sync`. */
+  readonly command: string
+  /** The host and file of the job. Default: none, so that its name alone identifies it. */
+  readonly source?: JobSource | undefined
+  /** The requested part of the job, and how it is requested. Default: what is missing. */
+  readonly options?: UserOptions
+  /** The command and flags that select a part of the job. Default: described by `sync` if it requests only a part. */
+  readonly part?: string | undefined
   /** Requests of earlier jobs of the same command, which are not sent again. */
   readonly requested?: RequestRegister
-  /** The host and file of the job. Default: none, so that its name alone identifies it. */
-  readonly jobSource?: JobSource | undefined
-  /** The command and flags that select a part of the job. Default: described by `sync` if it requests only a part. */
-  readonly partCommand?: string | undefined
   /** Publishes the loaded data, such as to a lake, before the run is closed. Returns the error if that fails. */
   readonly publish?: (() => Promise<SyncError | null>) | undefined
 }
 
-/** Pace and queue that a run shares with other processes. */
-export interface SharedResources {
+/** The connections of a run to the pace and the queue that several processes share. */
+export interface SharedRun {
+  /** @internal Opens the shared pace. */
   readonly openPacer: OpenPacer
-  /** Deletes requests that an earlier plan left in the queue. */
-  readonly clearQueue?: () => Promise<void>
-  /** Lets workers execute the plan. Default: this process executes it. */
+  /** @internal Deletes requests that an earlier plan left in the queue. */
+  clearQueue(): Promise<void>
+  /** @internal Lets workers execute the plan. Without it, this process executes it. */
   readonly distribute?: Distribute
+  /** Closes the connection to the queue. */
+  close(): Promise<void>
 }
 
 /**
@@ -60,7 +66,7 @@ export interface SharedResources {
 export type Distribute = (
   context: SyncContext,
   job: Job,
-  run: RunRecord,
+  run: Run,
   requests: Iterable<PlannedRequest>,
   failures: RequestFailure[],
 ) => Promise<SyncError | null>

@@ -1,8 +1,9 @@
+import type { Client } from '../fetch/client.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
+import type { Run } from '../load/run.ts'
 import { calculateAbsentShare } from '../plan/planAbsences.ts'
 import { BrokenItemError, NotFoundError, type SyncError } from '../util/errors.ts'
 import { processRequest, type RequestOutcome } from './processRequest.ts'
-import type { RequestContext } from './requestContext.ts'
 
 /** The most requests that wait for the first one of their series. A series may have more, which are not planned before. */
 const MAX_WAITING = 1_000
@@ -23,13 +24,13 @@ interface Task {
  * Executes requests, several at once, and yields their outcomes. Starts no more requests after an abort or an error that ends the run.
  * Throws that error when all requests in progress have ended.
  */
-export async function* execute(context: RequestContext, source: RequestSource): AsyncGenerator<RequestOutcome, void> {
+export async function* execute(run: Run, client: Client, source: RequestSource): AsyncGenerator<RequestOutcome, void> {
   const queue = createQueue(source)
   const inProgress = new Map<Task, Promise<{ task: Task; outcome?: RequestOutcome; error?: unknown }>>()
   let firstError: { readonly error: unknown } | null = null
-  const isEnding = (): boolean => firstError !== null || context.signal.aborted
+  const isEnding = (): boolean => firstError !== null || client.signal.aborted
   const start = (task: Task): void => {
-    const result = processRequest(context, task.pending.shift()!).then(
+    const result = processRequest(run, client, task.pending.shift()!).then(
       (outcome) => ({ task, outcome, error: outcome.kind === 'failed' ? outcome.endsRun : undefined }),
       (error: unknown) => ({ task, error }),
     )
@@ -37,7 +38,7 @@ export async function* execute(context: RequestContext, source: RequestSource): 
   }
   try {
     for (;;) {
-      while (!isEnding() && inProgress.size < context.concurrency) {
+      while (!isEnding() && inProgress.size < client.concurrency) {
         const task = await queue.take()
         if (!task) break
         if (task.isDropped) yield { kind: 'postponed', planned: task.pending[0]! }

@@ -4,6 +4,7 @@ import { NO_COUNTS } from '../load/counts.ts'
 import { recordSpans } from '../load/spans/recordSpans.ts'
 import { readStoredJobs, type StoredJob, sourceName } from '../state/storedJobs.ts'
 import { InputError } from '../util/errors.ts'
+import { version } from '../util/package.ts'
 import { shellWord } from '../util/text.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
@@ -53,7 +54,7 @@ export async function findForgettable(db: Reader, name: string, file: string | u
  */
 export function forgetJob(
   store: Store,
-  { job, version, nowMs }: { readonly job: ForgettableJob; readonly version: string; readonly nowMs: number },
+  { job, nowMs }: { readonly job: ForgettableJob; readonly nowMs: number },
 ): Promise<void> {
   return store.write(async (tx) => {
     const at = formatMillis(nowMs)
@@ -63,7 +64,7 @@ export function forgetJob(
         await recordSpans(tx, id, Math.floor(nowMs / 1000))
       await tx.updateTable('_job').set({ forgotten_at: at }).where('id', '=', job.id).execute()
     }
-    const run = { command: FORGET, job: job.name, job_id: job.id, version, started_at: at, finished_at: at }
+    const run = { command: FORGET, job: job.name, job_id: job.id, version: version(), started_at: at, finished_at: at }
     await tx
       .insertInto('_run')
       .values({ ...run, outcome: 'done', ...NO_COUNTS })

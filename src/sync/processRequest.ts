@@ -1,19 +1,19 @@
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Rows } from '../db/tables/rows.ts'
-import { type FailedFetch, isTooLarge } from '../fetch/client.ts'
+import { type Client, type FailedFetch, isTooLarge } from '../fetch/client.ts'
 import { type PlannedRequest, seriesKey, toIdentityRow } from '../job/plannedRequest.ts'
 import { load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
 import { findSplit, hasSumId, needsDayIds } from '../load/nativeValues.ts'
 import { readAbsences, readDayIds, readNeighbours } from '../load/neighbours.ts'
 import { readOpenRejects } from '../load/quarantine/dismissed.ts'
+import type { Run } from '../load/run.ts'
 import { findAbsentPart, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
-import type { LastResponse, Reply } from '../service/request.ts'
+import type { Reply } from '../service/request.ts'
 import { release } from '../util/bytes.ts'
 import { KeyError, SchemaError, type SyncError, UnavailableError } from '../util/errors.ts'
 import { errorFields } from '../util/eventFields.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { readReply } from './readReply.ts'
-import type { RequestContext } from './requestContext.ts'
 import { emitDone, eventRequest, eventResponse, eventRows } from './requestEvents.ts'
 
 /** The outcome of a request. The parts of a `split` replace it: the caller processes them next, in order. */
@@ -34,41 +34,39 @@ export type RequestOutcome =
  * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
  * may be sums over several resolutions. Throws errors that end the run, unless a recorded failure comes with them.
  */
-export async function processRequest(context: RequestContext, selected: PlannedRequest): Promise<RequestOutcome> {
-  const planned = await fitWindow(context, selected)
-  if ('kind' in planned) return planned
-  const { client, emit, keep } = context
+export async function processRequest(run: Run, client: Client, planned: PlannedRequest): Promise<RequestOutcome> {
+  const size = await run.sizes.get(planned)
+  const windows = splitWindow(planned, size)
+  if (windows.length < 2) return fetchAndLoad(run, client, planned)
+  if (planned.reason !== 'absent') return splitOrPostpone(planned, windows)
+  const part = findAbsentPart(planned, size, await readAbsences(run.store, planned))
+  // A later run requests the other parts, if any period is still absent.
+  return part ? fetchAndLoad(run, client, withWindow(planned, part)) : { kind: 'postponed', planned }
+}
+
+/** Processes a request whose window is not larger than the service accepts, as far as that is known. */
+async function fetchAndLoad(run: Run, client: Client, planned: PlannedRequest): Promise<RequestOutcome> {
   const halves = halveWindow(planned)
   const reply = await client.get(planned.http, {
     // A window that is too large is split instead.
     mayRetry: ({ error }) => halves.length < 2 || !isTooLarge(error),
     onRetry({ error: { code, message: reason }, response }, attempt) {
-      emit('request.retried', { ...eventRequest(planned), attempt, status: response?.status ?? null, code, reason })
+      run.emit('request.retried', { ...eventRequest(planned), attempt, status: response?.status ?? null, code, reason })
     },
   })
-  context.checkClock('error' in reply ? reply.last : reply)
   if ('error' in reply) {
-    if (reply.endsRun) return recordEnd(context, planned, reply)
-    return failOrHalve(context, planned, halves, reply.error, reply.last)
+    if (reply.endsRun) return recordLast(run, planned, reply)
+    return failOrHalve(run, planned, halves, reply.error, reply.last)
   }
   try {
-    const parsed = await readReply(reply.body, planned, keep !== 'none').catch(catchSchemaError)
-    if (parsed instanceof SchemaError) return await failOrHalve(context, planned, halves, parsed, reply)
-    const refusal = await findRefusal(context, planned, parsed.rows)
-    if (refusal) return await fail(context, planned, refusal, reply, parsed.rows)
-    return await loadOrSplit(context, planned, reply, parsed)
+    const parsed = await readReply(reply, planned, run.keep !== 'none').catch(catchSchemaError)
+    if (parsed instanceof SchemaError) return await failOrHalve(run, planned, halves, parsed, reply)
+    const refusal = await findRefusal(run, planned, parsed.rows)
+    if (refusal) return await fail(run, planned, refusal, reply, parsed.rows)
+    return await loadOrSplit(run, planned, parsed)
   } finally {
     release(reply.body)
   }
-}
-
-/** The request if the service accepts its window; of absent values the first part. Otherwise the outcome: it is split or postponed. */
-async function fitWindow(context: RequestContext, planned: PlannedRequest): Promise<PlannedRequest | RequestOutcome> {
-  const size = await context.sizes.get(planned)
-  const windows = splitWindow(planned, size)
-  if (windows.length < 2) return planned
-  if (planned.reason !== 'absent') return splitOrPostpone(planned, windows)
-  return (await findFirstAbsentPart(context, planned, size)) ?? { kind: 'postponed', planned }
 }
 
 /** Replaces a request with its parts. A run requests each absence at most once, so a later run requests the parts of absences. */
@@ -78,28 +76,23 @@ const splitOrPostpone = (planned: PlannedRequest, windows: readonly Interval[]):
     : { kind: 'split', planned, parts: windows.map((window) => withWindow(planned, window)) }
 
 /** Loads a reply. If its values may be sums over several resolutions, records it and splits the request instead. */
-async function loadOrSplit(
-  context: RequestContext,
-  planned: PlannedRequest,
-  reply: Reply,
-  parsed: ParsedReply,
-): Promise<RequestOutcome> {
-  const { store, emit, sizes, probed } = context
-  const { rows } = parsed
+async function loadOrSplit(run: Run, planned: PlannedRequest, reply: ParsedReply): Promise<RequestOutcome> {
+  const { store, emit, sizes } = run
+  const { rows } = reply
   const around = await readNeighbours(store, planned)
   const dayIds = needsDayIds(planned, rows) ? await readDayIds(store, planned) : []
   const probe = planned.series && `${seriesKey(planned.series)} ${rows.resolutionId}`
-  const found = findSplit(planned, rows, { around, dayIds, isProbed: probe === null || probed.has(probe) })
+  const found = findSplit(planned, rows, { around, dayIds, isProbed: probe === null || sizes.probed.has(probe) })
   if (found) {
-    const counts = await recordCoarse(context, planned, reply, parsed)
+    const counts = await recordCoarse(run, planned, reply)
     emitDone(emit, planned, reply, counts, false)
     if (found.isByDay) await sizes.learnDay(planned)
-    if (found.isProbe && planned.reason !== 'absent') probed.add(probe!)
+    if (found.isProbe && planned.reason !== 'absent') sizes.probed.add(probe!)
     return splitOrPostpone(planned, found.parts)
   }
   // Saves memory while this reply waits for the transactions of earlier ones.
-  if (parsed.storedBody) release(reply.body)
-  const counts = await load(context, planned, reply, parsed)
+  if (reply.storedBody) release(reply.body)
+  const counts = await load(run, planned, reply)
   emitDone(emit, planned, reply, counts, true)
   if (!hasSumId(planned, rows)) await sizes.grow(planned)
   return { kind: 'loaded', planned }
@@ -107,54 +100,54 @@ async function loadOrSplit(
 
 /** Replaces a request whose window is too large with its halves. Records any other request as failed. */
 async function failOrHalve(
-  context: RequestContext,
+  run: Run,
   planned: PlannedRequest,
   halves: readonly Interval[],
   error: SyncError,
-  last: LastResponse,
+  reply: Reply,
 ): Promise<RequestOutcome> {
-  if (!isTooLarge(error) || halves.length < 2) return fail(context, planned, error, last)
-  await recordAbandoned(context, planned, 'too-large', error, last)
-  await context.sizes.shrink(planned)
+  if (!isTooLarge(error) || halves.length < 2) return fail(run, planned, error, reply)
+  await recordAbandoned(run, planned, 'too-large', error, reply)
+  await run.sizes.shrink(planned)
   const outcome = splitOrPostpone(planned, halves)
   const parts = outcome.kind === 'split' ? halves.length : 0
   const { code, message: reason } = error
-  context.emit('request.split', { ...eventRequest(planned), ...eventResponse(last), parts, code, reason })
+  run.emit('request.split', { ...eventRequest(planned), ...eventResponse(reply), parts, code, reason })
   return outcome
 }
 
 /** Records a request as failed, with its last response and the rejected rows. */
 async function fail(
-  context: RequestContext,
+  run: Run,
   planned: PlannedRequest,
   error: SyncError,
-  last: LastResponse,
+  reply: Reply,
   rejected?: Pick<Rows, 'rejects' | 'rejected'>,
 ): Promise<RequestOutcome> {
-  const counts = await recordFailure(context, planned, error, last, rejected)
+  const counts = await recordFailure(run, planned, error, reply, rejected)
   const rows = eventRows(counts)
-  context.emit('request.failed', { ...eventRequest(planned), ...eventResponse(last), rows, ...errorFields(error) })
+  run.emit('request.failed', { ...eventRequest(planned), ...eventResponse(reply), rows, ...errorFields(error) })
   return { kind: 'failed', planned, error }
 }
 
 /** Records a request that was in progress when the run ended. Throws the error that ends the run, unless the request failed. */
-async function recordEnd(
-  context: RequestContext,
+async function recordLast(
+  run: Run,
   planned: PlannedRequest,
   { error, last, attempted }: FailedFetch,
 ): Promise<RequestOutcome> {
   const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : attempted
   // If recording fails too, the first error is the one to report.
   if (last.attempts > 0 && failure) {
-    const failed = await fail(context, planned, failure, last).catch(() => null)
+    const failed = await fail(run, planned, failure, last).catch(() => null)
     if (failed?.kind === 'failed') return { ...failed, endsRun: error }
-  } else if (last.attempts > 0) await recordAbandoned(context, planned, 'stopped', error, last).catch(() => undefined)
+  } else if (last.attempts > 0) await recordAbandoned(run, planned, 'stopped', error, last).catch(() => undefined)
   throw error
 }
 
 /** The first invalid row that was not dismissed, if such a row ends the run; otherwise null. */
 async function findRefusal(
-  { store: { kysely }, onReject }: RequestContext,
+  { store: { kysely }, onReject }: Run,
   { series, http }: PlannedRequest,
   rows: Rows,
 ): Promise<SchemaError | null> {
@@ -163,16 +156,6 @@ async function findRefusal(
   const { rejects } = await readOpenRejects(kysely, { seriesId, target: http.target }, rows)
   const [reject] = rejects
   return reject ? new SchemaError(reject.reason, { path: reject.path }) : null
-}
-
-/** The first part of a request for absent values; null if none is absent any more. A later run requests the other parts. */
-async function findFirstAbsentPart(
-  { store }: RequestContext,
-  planned: PlannedRequest,
-  size: number | undefined,
-): Promise<PlannedRequest | null> {
-  const part = findAbsentPart(planned, size, await readAbsences(store, planned))
-  return part && withWindow(planned, part)
 }
 
 /** Turns the error of an unreadable body, which a parser throws, into a value. */

@@ -1,18 +1,19 @@
 import type { Rows } from '../db/tables/rows.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { ParsedReply } from '../load/load.ts'
+import type { Reply } from '../service/request.ts'
 import type { StoredReply } from '../state/replies.ts'
 import { transform } from '../transform/transform.ts'
 import { release } from '../util/bytes.ts'
 import { SchemaError } from '../util/errors.ts'
 import { compressBody, decompressBody } from '../util/storedBody.ts'
 
-/** Parses a body. If `isStored`, another thread compresses it for the reply store at the same time. Throws SchemaError. */
-export async function readReply(body: Buffer, planned: PlannedRequest, isStored = true): Promise<ParsedReply> {
-  const compressing = isStored ? compressBody(body) : undefined
+/** Parses a reply. If `isStored`, another thread compresses its body for the reply store at the same time. Throws SchemaError. */
+export async function readReply(reply: Reply, planned: PlannedRequest, isStored = true): Promise<ParsedReply> {
+  const compressing = isStored ? compressBody(reply.body) : undefined
   try {
-    const rows = transform(body, planned)
-    return { rows, storedBody: await compressing }
+    const rows = transform(reply.body, planned)
+    return { ...reply, rows, storedBody: await compressing }
   } finally {
     // The caller may release the body as soon as this function ends.
     await compressing

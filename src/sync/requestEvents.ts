@@ -1,6 +1,6 @@
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
-import type { LastResponse, Reply } from '../service/request.ts'
+import type { Reply } from '../service/request.ts'
 import type { EventFields, EventRows } from '../util/eventFields.ts'
 import type { EmitEvent } from '../util/events.ts'
 import { formatUtc } from '../util/time/instant.ts'
@@ -34,10 +34,10 @@ export const eventRequest = ({
 })
 
 /** The fields that describe the last response; the status is null if there was none. */
-export const eventResponse = (last: LastResponse): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
-  attempt: last.attempts,
-  status: last.status || null,
-  ms: Math.round(last.ms),
+export const eventResponse = (reply: Reply): Pick<EventFields, 'attempt' | 'status' | 'ms'> => ({
+  attempt: reply.attempts,
+  status: reply.status || null,
+  ms: Math.round(reply.ms),
 })
 
 /** Emits that a reply is stored; `loaded`: whether its rows are, too. */

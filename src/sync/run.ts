@@ -1,17 +1,17 @@
 import { callsLeft } from '../fetch/budget.ts'
+import type { Client } from '../fetch/client.ts'
 import { parseHost } from '../fetch/hosts.ts'
 import { countJobGaps, type JobGaps } from '../findings/findGaps.ts'
-import type { Job } from '../job/job.ts'
+import type { Pace } from '../job/job.ts'
 import type { Counts } from '../load/counts.ts'
 import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
 import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError } from '../util/errors.ts'
 import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
-import type { RequestFailure, SyncContext } from './context.ts'
+import type { RequestFailure, RunSpec, SyncContext } from './context.ts'
 import type { Batch, RunPlan } from './planRun.ts'
 import type { RequestOutcome } from './processRequest.ts'
-import { findOutage, openRun, type RunRecord, readCounts, runOutcome } from './record.ts'
-import type { RequestContext } from './requestContext.ts'
+import { endRun, failRun, findOutage, type OpenRun, openRun, readCounts, recordPlanned, runOutcome } from './record.ts'
 
 /** The result of a run. */
 export interface RunResult {
@@ -41,26 +41,26 @@ export interface RunResult {
  * Executes the plan of a run and records it. The run ends early if the key is refused, the budget is spent, too many rows are rejected
  * or a signal comes.
  */
-export async function executeRun(context: SyncContext, job: Job, command: string, plan: RunPlan): Promise<RunResult> {
+export async function executeRun(context: SyncContext, spec: RunSpec, plan: RunPlan): Promise<RunResult> {
   const { store, nowMs, signal } = context
-  const began = nowMs()
-  await context.shared?.clearQueue?.()
+  const { job, command, part } = spec
+  const beganMs = nowMs()
+  await context.sharedRun?.clearQueue()
   const batches = plan.batches[Symbol.asyncIterator]()
   // Planning the first batch reports mistakes in the job, before a run is recorded.
   const first = await batches.next()
-  const runContext = { ...context, interval: plan.range?.interval }
-  const record = await openRun(runContext, command, job, { began, jobId: plan.jobId })
+  const run = await openRun(context, spec, { beganMs, jobId: plan.jobId, interval: plan.range?.interval })
   try {
-    const { failures, isIdle, ...executed } = await executeBatches(context, job, record, first, batches)
+    const { failures, isIdle, ...executed } = await executeBatches(context, spec, run, first, batches)
     await closeQuarantine(store, nowMs())
-    const counts = await readCounts(store, record.runId)
+    const counts = await readCounts(store, run.id)
     let earlyEnd = executed.earlyEnd ?? (await findOutage(store, failures, counts))
     // A restate that loses values is no success: the reply may have had only a part of them.
     const lost = command === 'restate' ? counts.rows_withdrawn : 0
     let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.notes.skipped.size + lost)
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()
-    const publishError = signal.aborted ? null : await context.publish?.()
+    const publishError = signal.aborted ? null : await spec.publish?.()
     if (publishError && outcome !== 'failed') {
       earlyEnd = publishError
       outcome = 'failed'
@@ -72,12 +72,12 @@ export async function executeRun(context: SyncContext, job: Job, command: string
       Math.floor(nowMs() / 1000),
       plan.range,
     )
-    await record.end(outcome, earlyEnd)
-    const seconds = (nowMs() - began) / 1000
-    const isPart = context.partCommand !== undefined
-    return { runId: record.runId, job: job.name, command, isPart, outcome, counts, gaps, failures, seconds, earlyEnd }
+    await endRun(run, outcome, earlyEnd)
+    const seconds = (nowMs() - beganMs) / 1000
+    const isPart = part !== undefined
+    return { runId: run.id, job: job.name, command, isPart, outcome, counts, gaps, failures, seconds, earlyEnd }
   } catch (error) {
-    await record.fail(error)
+    await failRun(run, error)
     throw error
   }
 }
@@ -92,14 +92,14 @@ interface BatchesResult {
 /** Executes all batches of an open run, or until one of them ends it early. */
 async function executeBatches(
   context: SyncContext,
-  job: Job,
-  record: RunRecord,
+  { job }: RunSpec,
+  run: OpenRun,
   first: IteratorResult<Batch>,
   later: AsyncIterator<Batch>,
 ): Promise<BatchesResult> {
-  const distribute = context.shared?.distribute
-  const progress = trackProgress(context, job, record)
-  let requestContext: RequestContext | null = null
+  const distribute = context.sharedRun?.distribute
+  const progress = trackProgress(context, job.pace, run)
+  let client: Client | null = null
   let earlyEnd: SyncError | null = null
   let isIdle = true
   try {
@@ -107,15 +107,20 @@ async function executeBatches(
       const { requests, total, isLocal = false } = batch.value
       await progress.begin(total)
       isIdle &&= total === 0
-      if (distribute && !isLocal) earlyEnd = await distribute(context, job, record, requests, progress.failures)
+      if (distribute && !isLocal) earlyEnd = await distribute(context, job, run, requests, progress.failures)
       else if (total !== 0) {
         // Loaded only if there is something to fetch: most scheduled runs have nothing.
-        const { openRequestContext } = await import('./requestContext.ts')
+        const { openClient } = await import('../fetch/client.ts')
         const { execute } = await import('./execute.ts')
-        requestContext ??= await openRequestContext(context, job, record)
-        for await (const outcome of execute(requestContext, requests)) {
+        client ??= await openClient({
+          ...context,
+          pace: job.pace,
+          emit: run.emit,
+          openPacer: context.sharedRun?.openPacer,
+        })
+        for await (const outcome of execute(run, client, requests)) {
           const { rows_rejected: rejected } = await progress.note(outcome)
-          if (context.onReject === 'fail' && rejected > 0) throw createRejectLimitError(rejected)
+          if (run.onReject === 'fail' && rejected > 0) throw createRejectLimitError(rejected)
         }
         if (context.signal.aborted) earlyEnd = new SignalError()
       }
@@ -124,7 +129,7 @@ async function executeBatches(
     if (!isOrderlyStop(error)) throw error
     earlyEnd = error
   } finally {
-    await requestContext?.client.close()
+    await client?.close()
     await later.return?.()
   }
   return { failures: progress.failures, earlyEnd, isIdle }
@@ -135,7 +140,8 @@ const isOrderlyStop = (error: unknown): error is SyncError =>
   error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
 
 /** Counts the completed requests of a run, and lists the failed ones. */
-function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: Job, { runId, plan }: RunRecord) {
+function trackProgress({ baseUrl, onProgress }: SyncContext, pace: Pace, run: OpenRun) {
+  const { id, store, nowMs } = run
   const failures: RequestFailure[] = []
   let done = 0
   let total: number | null = 0
@@ -143,7 +149,7 @@ function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: 
     failures,
     async begin(more: number | null): Promise<void> {
       total = total === null || more === null ? null : total + more
-      if (more !== 0) await plan(total)
+      if (more !== 0) await recordPlanned(run, total)
     },
     /** Notes the outcome of a request, and returns the counters of the run. */
     async note(outcome: RequestOutcome): Promise<Counts> {
@@ -152,12 +158,12 @@ function trackProgress({ store, baseUrl, nowMs, onProgress }: SyncContext, job: 
       if (partCount === 0) done++
       else if (total !== null) {
         total += partCount - 1
-        await plan(total)
+        await recordPlanned(run, total)
       }
       if (kind === 'failed') failures.push({ planned, error: outcome.error })
-      const counts = await readCounts(store, runId)
+      const counts = await readCounts(store, id)
       if (onProgress) {
-        const left = await callsLeft(store, parseHost(baseUrl), job.pace, nowMs())
+        const left = await callsLeft(store, parseHost(baseUrl), pace, nowMs())
         await onProgress({ planned, counts, done, total, callsLeft: left })
       }
       return counts

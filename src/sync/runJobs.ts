@@ -3,24 +3,20 @@ import type { Job } from '../job/job.ts'
 import { NO_COUNTS } from '../load/counts.ts'
 import { createRegister } from '../plan/requestRegister.ts'
 import { NoReplyError, StoppedError, type SyncError } from '../util/errors.ts'
-import type { SyncContext } from './context.ts'
-import { openRun } from './record.ts'
-import { type JobRun, sortJobs } from './sortJobs.ts'
+import type { RunSpec, SyncContext } from './context.ts'
+import { endRun, openRun } from './record.ts'
+import { sortJobs } from './sortJobs.ts'
 import { NO_JOB_NOTES, type Summary, storeDefinition, sync } from './sync.ts'
 
 /** How jobs are run. */
 interface RunJobsOptions {
-  readonly command: string
   /** Runs one job. Default: `sync`. */
-  readonly runOne?: (context: SyncContext, run: JobRun, command: string) => Promise<Summary>
+  readonly runOne?: (context: SyncContext, spec: RunSpec) => Promise<Summary>
   /** Updates the lake of a job. Returns the error if that fails. */
   readonly publish?: (job: Job) => Promise<SyncError | null>
   /** Called after each job, also after one that was not reached. */
   readonly onEnded?: (job: Job, summary: Summary) => Promise<void>
 }
-
-const syncOne = (context: SyncContext, { job, options }: JobRun, command: string): Promise<Summary> =>
-  sync(context, job, command, options)
 
 /**
  * Runs jobs one after the other. A job that ends early ends the others, unless it got no reply at all. With a budget, a job that it did
@@ -28,21 +24,20 @@ const syncOne = (context: SyncContext, { job, options }: JobRun, command: string
  */
 export async function runJobs(
   context: SyncContext,
-  runs: readonly JobRun[],
-  { command, runOne = syncOne, publish, onEnded }: RunJobsOptions,
+  specs: readonly RunSpec[],
+  { runOne = sync, publish, onEnded }: RunJobsOptions = {},
 ): Promise<Summary[]> {
-  const common = { ...context, requested: createRegister() }
+  const requested = createRegister()
   const summaries: Summary[] = []
   let stoppedBy: Job | null = null
-  const inTurn = await sortJobs(common, runs)
-  for (const [i, run] of inTurn.entries()) {
-    const { job, source } = run
+  const inTurn = await sortJobs(context, specs)
+  for (const [i, spec] of inTurn.entries()) {
+    const { job } = spec
     // Jobs with the same lake publish to it once, after the last of them.
     const isLast = inTurn.slice(i + 1).every((later) => later.job.lake !== job.lake)
-    const jobContext = { ...common, jobSource: source, publish: publish && isLast ? () => publish(job) : undefined }
     const summary: Summary = stoppedBy
-      ? await recordUnreached(jobContext, job, command, stoppedBy)
-      : await runOne(jobContext, run, command)
+      ? await recordUnreached(context, spec, stoppedBy)
+      : await runOne(context, { ...spec, requested, publish: publish && isLast ? () => publish(job) : undefined })
     if (summary.earlyEnd && !(summary.earlyEnd instanceof NoReplyError)) stoppedBy ??= job
     summaries.push(summary)
     await onEnded?.(job, summary)
@@ -51,19 +46,20 @@ export async function runJobs(
 }
 
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
-async function recordUnreached(context: SyncContext, job: Job, command: string, stoppedBy: Job): Promise<Summary> {
+async function recordUnreached(context: SyncContext, spec: RunSpec, stoppedBy: Job): Promise<Summary> {
+  const { job, command } = spec
   const earlyEnd = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
     hint: 'Run the same command again, or this job alone.',
     code: 'not-reached',
   })
-  const jobId = await storeDefinition(context, job)
-  const run = await openRun(context, command, job, { jobId })
-  await run.end('stopped', earlyEnd)
+  const jobId = await storeDefinition(context, spec)
+  const run = await openRun(context, spec, { jobId })
+  await endRun(run, 'stopped', earlyEnd)
   return {
-    runId: run.runId,
+    runId: run.id,
     job: job.name,
     command,
-    isPart: context.partCommand !== undefined,
+    isPart: spec.part !== undefined,
     outcome: 'stopped',
     counts: NO_COUNTS,
     gaps: await countJobGaps(context.store, jobId, job, Math.floor(context.nowMs() / 1000)),

@@ -1,21 +1,10 @@
-import type { Job } from '../job/job.ts'
 import { hasBudget } from '../job/pace.ts'
 import { findOldestAttempt } from '../plan/planJob.ts'
-import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
-import type { SyncContext } from './context.ts'
-import { findStoredJob, type JobSource } from './jobIdentity.ts'
+import type { RunSpec, SyncContext } from './context.ts'
+import { findStoredJob } from './jobIdentity.ts'
 import { readStateAndCatalogue } from './readPlannerState.ts'
 import { previewDuties } from './storedDuties.ts'
-
-/** A job to run. */
-export interface JobRun {
-  readonly job: Job
-  /** The host and file of the job; undefined if its name alone identifies it. */
-  readonly source?: JobSource | undefined
-  /** The selected part of the job, and how it is requested. */
-  readonly options: UserOptions
-}
 
 /** Reads the last run of each stored job that sent a request. */
 async function readLastRuns({ kysely }: SyncContext['store']): Promise<ReadonlyMap<number, number>> {
@@ -35,26 +24,26 @@ async function readLastRuns({ kysely }: SyncContext['store']): Promise<ReadonlyM
  */
 export async function sortJobs(
   { store, service, nowMs }: Pick<SyncContext, 'store' | 'service' | 'nowMs'>,
-  runs: readonly JobRun[],
-): Promise<readonly JobRun[]> {
-  const jobs = runs.map(({ job }) => job)
-  if (jobs.length < 2 || !jobs.some(({ pace }) => hasBudget(pace))) return runs
+  specs: readonly RunSpec[],
+): Promise<readonly RunSpec[]> {
+  const jobs = specs.map(({ job }) => job)
+  if (jobs.length < 2 || !jobs.some(({ pace }) => hasBudget(pace))) return specs
   const now = Math.floor(nowMs() / 1000)
   const { plannerState, catalogue } = await readStateAndCatalogue(store, jobs)
   const lastRuns = await readLastRuns(store)
   const common = { service, now, plannerState, requested: createRegister() }
-  const waiting: { readonly run: JobRun; readonly oldest: number; readonly lastRun: number }[] = []
-  for (const run of runs) {
-    const { job, source, options } = run
+  const waiting: { readonly spec: RunSpec; readonly oldest: number; readonly lastRun: number }[] = []
+  for (const spec of specs) {
+    const { job, source, options = {} } = spec
     const stored = await findStoredJob(store, job.name, source)
     const planning = { ...common, job, jobId: stored?.id ?? null, options }
     const duties = await previewDuties(store, stored?.id, planning, catalogue)
     const oldest = findOldestAttempt({ ...planning, duties }, catalogue)
     const lastRun = (stored && lastRuns.get(stored.id)) ?? 0
-    waiting.push({ run, oldest: oldest ?? Number.POSITIVE_INFINITY, lastRun })
+    waiting.push({ spec, oldest: oldest ?? Number.POSITIVE_INFINITY, lastRun })
   }
   // Infinities have no difference.
   const compare = (a: number, b: number): number => (a === b ? 0 : a - b)
   waiting.sort((a, b) => compare(a.oldest, b.oldest) || a.lastRun - b.lastRun)
-  return waiting.map(({ run }) => run)
+  return waiting.map(({ spec }) => spec)
 }

@@ -12,7 +12,7 @@ import { createRegister } from '../plan/requestRegister.ts'
 import { refuseExposed } from '../service/key.ts'
 import { readCatalogue } from '../state/catalogue.ts'
 import { formatUtc, type Instant } from '../util/time/instant.ts'
-import type { SyncContext } from './context.ts'
+import type { RunSpec, SyncContext } from './context.ts'
 import { registerJob } from './jobIdentity.ts'
 import { planRun } from './planRun.ts'
 import { executeRun, type RunResult } from './run.ts'
@@ -51,27 +51,18 @@ export const NO_JOB_NOTES: Omit<Summary, keyof RunResult> = {
  * Plans a job into requests, fetches them into replies, transforms replies into rows, and loads the rows. Throws InputError if the
  * key would go unencrypted to another machine, or if the job is not valid for this database.
  */
-export async function sync(
-  context: SyncContext,
-  job: Job,
-  command = 'sync',
-  options: UserOptions = {},
-): Promise<Summary> {
+export async function sync(context: SyncContext, spec: RunSpec): Promise<Summary> {
   refuseExposed(context)
-  const {
-    store,
-    service,
-    requested = createRegister(),
-    partCommand = describeSelection(job, command, options),
-  } = context
+  const { store, service } = context
+  const { job, options = {}, requested = createRegister(), part = describeSelection(spec) } = spec
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
   // Those that an earlier version loaded.
   await judgeStored(store, service, { signal: context.signal, nowMs: context.nowMs })
   await ensureJudged(store, context.nowMs())
-  const registered = await registerJob(store, job, context.jobSource, context.nowMs())
+  const registered = await registerJob(store, job, spec.source, context.nowMs())
   const plan = planRun(context, { job, jobId: registered?.id ?? null, options, requested })
-  const executed = await executeRun({ ...context, partCommand }, job, command, plan)
+  const executed = await executeRun(context, { ...spec, part }, plan)
   const { skipped, resolvedJob, unselected } = plan.notes
   const now = Math.floor(context.nowMs() / 1000)
   return {
@@ -91,11 +82,11 @@ export async function sync(
  * program itself.
  */
 export async function storeDefinition(
-  { store, service, nowMs, jobSource }: Pick<SyncContext, 'store' | 'service' | 'nowMs' | 'jobSource'>,
-  job: Job,
+  { store, service, nowMs }: Pick<SyncContext, 'store' | 'service' | 'nowMs'>,
+  { job, source }: Pick<RunSpec, 'job' | 'source'>,
 ): Promise<number | null> {
   await ensureZone(store, service.timeZone)
-  const registered = await registerJob(store, job, jobSource, nowMs())
+  const registered = await registerJob(store, job, source, nowMs())
   if (!registered) return null
   const planning = { job, service, options: {}, now: Math.floor(nowMs() / 1000) }
   await storeDuties(store, registered.id, planning, await readCatalogue(store), nowMs())
@@ -108,7 +99,8 @@ function findWindowHints(job: Job, { range }: UserOptions, now: Instant): string
 }
 
 /** The selected part of a job; undefined if it is the whole job. */
-function describeSelection(job: Job, command: string, { range }: UserOptions): string | undefined {
+function describeSelection({ job, command, options }: RunSpec): string | undefined {
+  const range = options?.range
   if (range) return `${command} ${formatUtc(range.interval.from)} to ${formatUtc(range.interval.to)}`
   return job.fullJob && `${command} of ${job.series.flatMap(({ indicators }) => indicators).join(', ')}`
 }

@@ -27,7 +27,7 @@ test('a busy worker opens at most the documented number of connections', async (
   const emulator = await emulate({ now: NOW })
   const file = await migratedDatabase()
   const planner = await openStore(file)
-  const { runId } = await openRun({ store: planner, version: 'test', nowMs: Date.now }, 'sync', JOB)
+  const { id: runId } = await openRun({ store: planner, nowMs: Date.now }, { command: 'sync', job: JOB })
   const queue = await openQueue(planner, parseHost(emulator.url), () => undefined)
   const planned = planJob({ job: JOB, service: SERVICES.generic, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.send(

@@ -34,7 +34,6 @@ export async function joined(file: string, baseUrl: string, key: string): Promis
     service: SERVICES.generic,
     baseUrl,
     key,
-    version: 'test',
     retryMs: 5,
     nowMs: () => NOW * 1000,
     signal: new AbortController().signal,
@@ -60,12 +59,12 @@ export async function distribute(
   jobs: readonly Job[] = [JOB],
   onEvent?: OnEvent,
 ): Promise<Summary[]> {
-  const { shared, close } = await openSharedRun(context.store, context, true)
+  const sharedRun = await openSharedRun(context.store, context, true)
   const summaries: Summary[] = []
   try {
-    for (const job of jobs) summaries.push(await sync({ ...context, shared, onEvent }, job))
+    for (const job of jobs) summaries.push(await sync({ ...context, sharedRun, onEvent }, { job, command: 'sync' }))
   } finally {
-    await close()
+    await sharedRun.close()
   }
   return summaries
 }

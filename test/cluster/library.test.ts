@@ -21,7 +21,7 @@ const JOB = readJob(
   'program.yaml',
 )
 /** Context that only callers within this project set. */
-const INTERNAL = { version: 'test', nowMs: Date.now, signal: new AbortController().signal }
+const INTERNAL = { nowMs: Date.now, signal: new AbortController().signal }
 const context = { service: SERVICES.generic }
 
 test('a library caller shares the pace of a database, and workers execute its plan', async () => {
@@ -91,9 +91,9 @@ test.each([
   onTestFinished(() => store.close())
   const breaker = { failures: 3, pauseMs: 5, openings: 2, ...more }
   const mine = { ...context, ...INTERNAL, store, baseUrl: server.url, key: 'k'.repeat(64), breaker, retryMs: 5 }
-  const { shared, close } = await openSharedRun(store, mine)
-  onTestFinished(close)
-  expect(await syncJob({ ...mine, shared }, JOB)).toMatchObject({
+  const sharedRun = await openSharedRun(store, mine)
+  onTestFinished(sharedRun.close)
+  expect(await syncJob({ ...mine, sharedRun }, { job: JOB, command: 'sync' })).toMatchObject({
     outcome: 'failed',
     earlyEnd: { code: 'unavailable' },
   })

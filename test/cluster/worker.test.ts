@@ -48,7 +48,7 @@ async function machines(options: Omit<Parameters<typeof emulate>[0], 'now'> = {}
 
 /** Queues the requests of a job without a waiting plan. */
 async function send(context: WorkerContext, job = JOB, service = SERVICES.generic): Promise<void> {
-  const { runId: run } = await openRun({ ...context, version: 'test' }, 'sync', job)
+  const { id: run } = await openRun(context, { command: 'sync', job })
   const queue = await openQueue(context.store, new URL(context.baseUrl).host, () => undefined)
   const planned = planJob({ job, service, plannerState: EMPTY_STATE, now: NOW, options: {} })
   await queue.send([...planned].map((request, position) => toQueuedRequest(job, run, request, { now: NOW, position })))

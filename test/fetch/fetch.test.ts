@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type FailedFetch, isTooLarge } from '../../src/fetch/client.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/service/request.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { StoppedError } from '../../src/util/errors.ts'
 import { json, type Script, serve } from '../kit.ts'
 import { type TestOptions, testClient } from './testClient.ts'
@@ -116,7 +117,7 @@ describe('responses and their retries', () => {
   })
 
   test('the key is sent only in the header that the service declares', async () => {
-    const service = { apiKey: { header: 'X-Other-Token', issued: null } }
+    const service = { ...SERVICES.generic, apiKey: { header: 'X-Other-Token', issued: null } }
     const { calls } = await request((_q, s) => json(s, GOOD), { service })
     expect(calls[0]!.headers).toMatchObject({ 'x-other-token': 'secret-key' })
     expect(calls[0]!.headers).not.toHaveProperty('x-api-key')

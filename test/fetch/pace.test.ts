@@ -69,7 +69,6 @@ const settings = (store: Awaited<ReturnType<typeof openWriter>>, { url, key }: {
   service: SERVICES.generic,
   baseUrl: url,
   key,
-  version: 'test',
   nowMs: Date.now,
   signal: new AbortController().signal,
 })
@@ -106,7 +105,7 @@ test('a run waits for calls of the day before that are about to be free', async 
       ...settings(store, emulator),
       onPause: (_ms, reason) => void pauses.push(reason),
     },
-    readJob(`name: paced\npace: { perSecond: 50, callsPerDay: 3 }\n${MONTH}`, 'paced.yaml'),
+    { job: readJob(`name: paced\npace: { perSecond: 50, callsPerDay: 3 }\n${MONTH}`, 'paced.yaml'), command: 'sync' },
   )
   expect(earlyEnd).toMatchObject({ code: 'budget' })
   expect(answers).toHaveLength(2)
@@ -125,7 +124,7 @@ test.each([
       `name: paced\npace: { perSecond: ${perSecond} }\nseries:\n  - { indicators: [600], geoIds: [3], chunk: ${days}d, window: { from: 2025-10-0${from}, to: 2025-10-0${from + 2} } }`,
       'paced.yaml',
     )
-    const { outcome } = await sync(settings(store, emulator), job)
+    const { outcome } = await sync(settings(store, emulator), { job, command: 'sync' })
     expect(outcome).toBe('done')
     await store.close()
   }

@@ -269,7 +269,6 @@ describe('a notification through a proxy', () => {
     url: 'http://hooks.example/x',
     type: 'application/json',
     body: '{"ok":true}',
-    version: 't',
   } as const
 
   test('a notification reaches its target through the proxy', async () => {

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { type Client, type ClientOptions, openClient } from '../../src/fetch/client.ts'
+import { type Client, createClient } from '../../src/fetch/client.ts'
 import { createPacer } from '../../src/fetch/pacer.ts'
+import type { ClientOptions } from '../../src/fetch/settings.ts'
 import { SERVICES } from '../../src/service/services.ts'
 
 /** Options of a test client; `perSecond` is its pace. */
@@ -11,10 +12,9 @@ export interface TestOptions extends Partial<ClientOptions> {
 /** Creates a client that is closed after the test. */
 export function testClient(baseUrl: string, { perSecond = 50, ...over }: TestOptions = {}): Client {
   const pacer = createPacer({ perSecond })
-  const client = openClient({
+  const client = createClient({
     baseUrl,
     key: 'k'.repeat(64),
-    version: 'test',
     service: SERVICES.generic,
     pacer,
     concurrency: 1,

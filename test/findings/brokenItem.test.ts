@@ -19,12 +19,15 @@ type Market = Awaited<ReturnType<typeof source>>
 /** Retries all failed requests. */
 async function retry(store: Store, market: Market, now: number) {
   const service = SERVICES.generic
-  const context = { store, service, baseUrl: market.url, key: 'k'.repeat(64), version: 'test', nowMs: () => now }
+  const context = { store, service, baseUrl: market.url, key: 'k'.repeat(64), nowMs: () => now }
   const requests = planRetry({ service, now: now / 1000 }, await readRetryRequests(store))
   return executeRun(
-    { ...context, signal: new AbortController().signal, retryMs: 1, breaker: BREAKER, partCommand: 'retry' },
-    normalizeJob({ name: 'retry', pace: { perSecond: 50 }, series: [] }, service),
-    'retry',
+    { ...context, signal: new AbortController().signal, retryMs: 1, breaker: BREAKER },
+    {
+      job: normalizeJob({ name: 'retry', pace: { perSecond: 50 }, series: [] }, service),
+      command: 'retry',
+      part: 'retry',
+    },
     createFixedPlan(requests),
   )
 }

@@ -84,12 +84,9 @@ const accept = (world: World): void => {
 async function store({ write, withStore, jobSource }: World, yaml: string): Promise<void> {
   const text = named('test', yaml)
   write('test.yaml', text)
-  const context = {
-    service: SERVICES.generic,
-    nowMs: () => Date.now() - 3 * DAY,
-    jobSource: jobSource('test.yaml'),
-  }
-  await withStore((db) => storeDefinition({ ...context, store: db }, readJob(text, 'test.yaml', SERVICES.generic)))
+  const context = { service: SERVICES.generic, nowMs: () => Date.now() - 3 * DAY }
+  const spec = { job: readJob(text, 'test.yaml', SERVICES.generic), source: jobSource('test.yaml') }
+  await withStore((db) => storeDefinition({ ...context, store: db }, spec))
 }
 const BREAKER = { failures: 1, pauseMs: 1, openings: 1, giveUpMs: 1 }
 const hole = (at: number): boolean => at >= seconds('2025-10-12T04:00:00Z') && at < seconds('2025-10-12T07:00:00Z')

@@ -60,7 +60,7 @@ describe('stored spans', () => {
     const request = { indicatorId: 5, geoId: 3, from: () => from, to: () => to, note: 'known' }
     await acceptGaps(store, request, NIGHT)
     await expectJudged(store)
-    await forgetJob(store, { job: await findForgettable(store, 'test', undefined), version: '0', nowMs: NIGHT })
+    await forgetJob(store, { job: await findForgettable(store, 'test', undefined), nowMs: NIGHT })
     await expectJudged(store)
     expect(store.all('select distinct job from _span')).toEqual([{ job: null }])
   })

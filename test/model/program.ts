@@ -98,7 +98,6 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
     service: SERVICES.generic,
     baseUrl: emulator.url,
     key: emulator.key,
-    version: 'model',
     nowMs: () => now * 1000,
     signal: new AbortController().signal,
     retryMs: 1,
@@ -121,11 +120,11 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       dead = false
     },
     died: () => dead,
-    sync: (yaml, now, command, options = {}) => sync(createContext(now), jobOf(yaml), command, options),
+    sync: (yaml, now, command, options = {}) => sync(createContext(now), { job: jobOf(yaml), command, options }),
     async retry(now) {
       const context = createContext(now)
       const again = planRetry({ service: context.service, now }, await readRetryRequests(store))
-      const run = await executeRun(context, jobOf(RETRY), 'retry', createFixedPlan(again))
+      const run = await executeRun(context, { job: jobOf(RETRY), command: 'retry' }, createFixedPlan(again))
       return { ...run, ...NO_JOB_NOTES }
     },
     async replay(now) {

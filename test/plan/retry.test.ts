@@ -17,12 +17,11 @@ test('a listing fetched by a retry withdraws missing items, like one fetched by 
   const at = (): number => ms('2025-11-04T12:00:00Z') + night * 86_400_000
   for (; night < 2; night++) await runJob(store, server, yaml, { now: at() })
   const service = SERVICES.generic
-  const context = { store, service, baseUrl: server.url, key: 'k'.repeat(64), version: 'test', nowMs: at }
+  const context = { store, service, baseUrl: server.url, key: 'k'.repeat(64), nowMs: at }
   const again = [...planRetry({ service, now: at() / 1000 }, await readRetryRequests(store))]
   await executeRun(
     { ...context, signal: new AbortController().signal },
-    readJob(`name: again\n${yaml}`, 'again.yaml'),
-    'retry',
+    { job: readJob(`name: again\n${yaml}`, 'again.yaml'), command: 'retry' },
     createFixedPlan(again),
   )
   // A filtered listing does not withdraw missing items.

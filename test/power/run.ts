@@ -98,10 +98,10 @@ async function resume(file: string, emulator: Emulator): Promise<void> {
       service: SERVICES.generic,
       baseUrl: emulator.url,
       key: emulator.key,
-      version: 'test',
       signal,
     }
-    const { outcome } = await sync({ ...context, nowMs: () => NIGHT, retryMs: 5 }, readJob(JOB, 'power.yaml'))
+    const spec = { job: readJob(JOB, 'power.yaml'), command: 'sync' }
+    const { outcome } = await sync({ ...context, nowMs: () => NIGHT, retryMs: 5 }, spec)
     if (outcome !== 'done') throw new Error(`the next run was ${outcome}`)
   } finally {
     await store.close()

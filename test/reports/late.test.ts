@@ -83,7 +83,7 @@ describe('late values', () => {
     await run(9, 54)
     expect(await found(store, 'late', seconds(night(9)))).toHaveLength(1)
     const job = await findForgettable(store, 'test', undefined)
-    await forgetJob(store, { job, version: '0', nowMs: night(9) })
+    await forgetJob(store, { job, nowMs: night(9) })
     expect(await found(store, 'late', seconds(night(9)))).toEqual([])
   })
 

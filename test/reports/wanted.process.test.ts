@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { openWriter } from '../../src/db/lock.ts'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
-import { openRun } from '../../src/sync/record.ts'
+import { endRun, openRun } from '../../src/sync/record.ts'
 import { gapsAtLastRun, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { source } from '../source.ts'
@@ -62,11 +62,11 @@ describe('a selected range that was never requested', () => {
     const checks = async () => (await findFindings(store, NOW / 1000)).map(({ kind }) => kind)
     expect(await checks()).toEqual(['unfinished'])
     const writer = await openWriter(store.file, 'sync')
-    const context = { store: writer, version: 'test', nowMs: () => NOW }
-    const run = await openRun(context, 'sync', { name: 'test' }, { jobId: 1 })
+    const context = { store: writer, nowMs: () => NOW }
+    const run = await openRun(context, { command: 'sync', job: { name: 'test' } }, { jobId: 1 })
     expect(await checks()).toEqual([])
     expect((await askPage(store, '/')).title).toBe('Sync in progress')
-    await run.end('done', null)
+    await endRun(run, 'done', null)
     await writer.close()
     expect(await checks(), 'one command fetches both series').toEqual(['gap'])
   })

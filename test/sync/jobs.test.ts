@@ -154,8 +154,8 @@ describe('two jobs with one name', () => {
     const context = { store, service: SERVICES.generic, nowMs: () => night(3) }
     const runs = [budgeted('weekly', 4), budgeted('nightly', 5)].map((job) => ({
       job,
+      command: 'sync',
       source: sources[job.name as keyof typeof sources],
-      options: {},
     }))
     const inTurn = await sortJobs(context, runs)
     expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
@@ -174,8 +174,8 @@ describe('two jobs with one name', () => {
     const runs = [jobOf(yaml('weekly', 5), SERVICES.generic), jobOf(yaml('nightly', 4), SERVICES.generic)].map(
       (job) => ({
         job,
+        command: 'sync',
         source: sources[job.name as keyof typeof sources],
-        options: {},
       }),
     )
     const inTurn = await sortJobs(context, runs)
@@ -193,8 +193,8 @@ describe('two jobs with one name', () => {
     const runs = [jobOf(yaml('weekly', 5), SERVICES.generic), jobOf(yaml('nightly', 4), SERVICES.generic)].map(
       (job) => ({
         job,
+        command: 'sync',
         source: sources[job.name as keyof typeof sources],
-        options: {},
       }),
     )
     const inTurn = await sortJobs({ store, service: SERVICES.generic, nowMs: () => night(3) }, runs)
@@ -236,7 +236,7 @@ describe('a job whose file is gone', () => {
     await runJob(store, broken, job(1), { now: night(0), jobSource })
     rmSync(jobSource.file)
     const forgotten = await findForgettable(store, 'nightly', undefined)
-    await forgetJob(store, { job: forgotten, version: 'test', nowMs: night(1) })
+    await forgetJob(store, { job: forgotten, nowMs: night(1) })
     expect(await findFindings(store, night(2) / 1000)).toEqual([])
     await expect(findForgettable(store, 'nightly', undefined)).rejects.toThrow('Unknown job "nightly"')
     writeFileSync(jobSource.file, '')
@@ -326,7 +326,7 @@ describe('the stored definition', () => {
     const dueAt = () => Number(store.get('select max(due_at) from _span'))
     const define = (schedule: string) => {
       const context = { store, service: SERVICES.generic, nowMs: () => night(0) + 3_600_000 }
-      return storeDefinition(context, jobOf(`${LAST}schedule: "${schedule}"\n`, SERVICES.generic))
+      return storeDefinition(context, { job: jobOf(`${LAST}schedule: "${schedule}"\n`, SERVICES.generic) })
     }
     await runJob(store, market, `${LAST}schedule: "15 21 * * *"\n`, { now: night(0) })
     const daily = dueAt()

@@ -5,7 +5,7 @@ import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { SyncContext } from '../../src/sync/context.ts'
 import { createFixedPlan } from '../../src/sync/planRun.ts'
-import { openRun } from '../../src/sync/record.ts'
+import { failRun, openRun } from '../../src/sync/record.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import { RejectLimitError, SchemaError, StoreError } from '../../src/util/errors.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
@@ -15,11 +15,11 @@ import { openStore } from '../store.ts'
 test('a run whose database is gone emits its end with the reason', async () => {
   const store = await tempStore()
   const events: SyncEvent[] = []
-  const context = { store, version: 'test', nowMs: () => 0, onEvent: (event: SyncEvent) => void events.push(event) }
-  const run = await openRun(context, 'sync', { name: 'nightly' })
+  const context = { store, nowMs: () => 0, onEvent: (event: SyncEvent) => void events.push(event) }
+  const run = await openRun(context, { command: 'sync', job: { name: 'nightly' } })
   await store.close()
-  await run.fail(new StoreError('The server is gone.', { code: 'no-server' }))
-  const of = { run: run.runId, job: 'nightly', command: 'sync' }
+  await failRun(run, new StoreError('The server is gone.', { code: 'no-server' }))
+  const of = { run: run.id, job: 'nightly', command: 'sync' }
   expect(events).toMatchObject([
     { ...of, event: 'run.started' },
     { ...of, event: 'run.ended', outcome: 'failed', code: 'no-server', reason: 'The server is gone.', requests: 0 },
@@ -59,7 +59,6 @@ test('a run whose end cannot be recorded reports its failure once', async () => 
     service: SERVICES.generic,
     baseUrl: 'http://127.0.0.1:9',
     key: 'k'.repeat(64),
-    version: 'test',
     nowMs: () => 0,
     signal: new AbortController().signal,
     onEvent: (event) => void events.push(event),
@@ -70,7 +69,7 @@ test('a run whose end cannot be recorded reports its failure once', async () => 
     other.exec('begin immediate')
     yield* []
   }
-  await expect(executeRun(context, job, 'sync', createFixedPlan(nothing()))).rejects.toMatchObject({
+  await expect(executeRun(context, { job, command: 'sync' }, createFixedPlan(nothing()))).rejects.toMatchObject({
     name: 'BusyError',
   })
   expect(events).toMatchObject([

@@ -5,7 +5,7 @@ import { databaseFolder } from '../../db/address.ts'
 import { openReader } from '../../db/open.ts'
 import { readKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader, Store } from '../../db/store.ts'
-import { openServiceClient } from '../../fetch/client.ts'
+import { openClient } from '../../fetch/client.ts'
 import { type DownloadOptions, download, prepareFolder } from '../../fetch/files/download.ts'
 import { FORBIDDEN } from '../../fetch/files/links.ts'
 import { normalizeJob } from '../../job/normalize.ts'
@@ -19,7 +19,6 @@ import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { createEmitter, type EmitEvent } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
-import { version } from '../../util/package.ts'
 import { grouped, oneLine, quantity } from '../../util/text.ts'
 import { localDate } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
@@ -166,15 +165,7 @@ async function downloadEditions(
         ...options,
         onRetry: ({ error: { code, message: reason }, response }, attempt) => {
           const status = response?.status ?? null
-          emit('request.retried', {
-            command: 'archives download',
-            route: 'download',
-            url,
-            attempt,
-            status,
-            code,
-            reason,
-          })
+          emit('request.retried', { route: 'download', url, attempt, status, code, reason })
         },
       })
       if (file instanceof SyncError) {
@@ -209,21 +200,18 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
   const [job] = args.job === undefined ? [] : readJobs([args.job], service)
   const { pace } = job ?? normalizeJob({ name: 'archives', series: [] }, service)
   refuseExposed(access)
-  const emit = createEmitter(eventsTo(logFor(args, [access.key])))
+  const emit = createEmitter(eventsTo(logFor(args, [access.key])), { command: 'archives download' })
   const folder = archiveFolder(database, args)
   return withWriter(database, 'archives download', async (store) => {
     const signals = watchSignals((fields) => emit('signal.received', fields))
     const { signal } = signals
-    const onPause = (ms: number, reason: string): void =>
-      emit('calls.paused', { command: 'archives download', wait_ms: Math.round(ms), reason })
-    const client = await openServiceClient({
+    const client = await openClient({
       ...access,
       store,
-      version: version(),
       pace: { ...pace, concurrency: 1 },
       nowMs: Date.now,
       signal,
-      onPause,
+      emit,
     })
     try {
       const options = { client, folder, maxBytes: MAX_BYTES, allowHosts: args.allowHost ?? [] }

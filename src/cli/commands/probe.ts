@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { databaseFolder } from '../../db/address.ts'
 import type { Store } from '../../db/store.ts'
-import { openClient, openServiceClient } from '../../fetch/client.ts'
+import { createClient, openClient } from '../../fetch/client.ts'
 import { createPacer } from '../../fetch/pacer.ts'
 import { fetchProbe, type ProbeResult } from '../../fetch/probe.ts'
 import { normalizeJob } from '../../job/normalize.ts'
@@ -15,7 +15,6 @@ import { createEmitter } from '../../util/events.ts'
 import { readRecording, writeRecorded } from '../../util/files/recording.ts'
 import { openTargetFolder } from '../../util/files/targetFolder.ts'
 import { eventsTo } from '../../util/log.ts'
-import { version } from '../../util/package.ts'
 import { quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
@@ -112,17 +111,15 @@ export async function handler(args: ProbeArgs): Promise<number> {
   const wanted = new Set<RequestName>(assumptions.flatMap(({ requests }) => requests))
   const asWritten = args.record ?? join(databaseFolder(settings.database.value) ?? 'data', 'probe')
   const log = logFor(args, [access.key])
-  const emit = createEmitter(eventsTo(log))
+  const emit = createEmitter(eventsTo(log), { command: 'probe' })
   const report = createReporter(log)
   return withBudget(settings, async (store) => {
     const folder = openTargetFolder(asWritten, 'a recording')
     const signals = watchSignals((fields) => emit('signal.received', fields))
-    const onPause = (ms: number, reason: string): void =>
-      emit('calls.paused', { command: 'probe', wait_ms: Math.round(ms), reason })
-    const options = { ...access, version: version(), signal: signals.signal, onPause }
+    const options = { ...access, signal: signals.signal, emit }
     const client = store
-      ? await openServiceClient({ ...options, store, pace, nowMs: Date.now })
-      : openClient({ ...options, pacer: createPacer(pace), concurrency: 1 })
+      ? await openClient({ ...options, store, pace, nowMs: Date.now })
+      : createClient({ ...options, pacer: createPacer(pace), concurrency: 1 })
     try {
       const names = REQUEST_NAMES.filter((name) => wanted.has(name))
       let received = 0

@@ -3,7 +3,6 @@ import { parseSpan, spanSeconds } from '../../job/moment.ts'
 import { countPrunable, type PruneResult, pruneReplies } from '../../load/replies/prune.ts'
 import { findForgettable, forgetJob } from '../../sync/forgetJob.ts'
 import { InputError } from '../../util/errors.ts'
-import { version } from '../../util/package.ts'
 import { quantity } from '../../util/text.ts'
 import { formatMillis } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
@@ -76,7 +75,7 @@ async function forget(args: PruneArgs, name: string): Promise<number> {
   if (!(await isConfirmed(args, `Forget job ${name}? Its values are kept.`))) return EXIT.done
   return withWriter(file, 'prune', async (store) => {
     const job = await findForgettable(store, name, args.file)
-    await forgetJob(store, { job, version: version(), nowMs: Date.now() })
+    await forgetJob(store, { job, nowMs: Date.now() })
     printResult(args, { job: name }, `Forgot job ${name}. Its values are kept.`)
     return EXIT.done
   })

@@ -6,12 +6,11 @@ import { openStore, removeDatabase } from '../../db/open.ts'
 import { REBUILT_TABLES } from '../../load/replies/rebuild.ts'
 import type { Service } from '../../service/service.ts'
 import { measureReplyStore } from '../../state/replies.ts'
-import { openRun } from '../../sync/record.ts'
+import { endRun, openRun } from '../../sync/record.ts'
 import { type ReplayResult, replay } from '../../sync/replay.ts'
 import { InputError, StoreError } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { prepareTarget, type Target, writeInPlace } from '../../util/files/target.ts'
-import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
@@ -93,8 +92,8 @@ export async function rebuild(file: string, service: Service, onProgress: OnProg
       } finally {
         await rebuilt.close()
       }
-      const run = await openRun({ store, version: version(), nowMs: Date.now }, 'replay', { name: 'replay' })
-      await run.end('done', null)
+      const run = await openRun({ store, nowMs: Date.now }, { command: 'replay', job: { name: 'replay' } })
+      await endRun(run, 'done', null)
       await store.tidy()
       return replayed
     })

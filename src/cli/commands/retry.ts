@@ -6,7 +6,7 @@ import { planRetry } from '../../plan/planRetry.ts'
 import type { Service } from '../../service/service.ts'
 import { readRetryRequests } from '../../state/failedRequests.ts'
 import { readStoredJobs, type StoredJob } from '../../state/storedJobs.ts'
-import type { SyncContext } from '../../sync/context.ts'
+import type { RunSpec, SyncContext } from '../../sync/context.ts'
 import { readRequestingJobs, sortByLastAttempt } from '../../sync/earlierRequests.ts'
 import { createFixedPlan } from '../../sync/planRun.ts'
 import { executeRun } from '../../sync/run.ts'
@@ -70,11 +70,11 @@ function readPace({ name, file, path, definition }: StoredJob, service: Service)
  * Fetches failed requests unchanged, including those for unknown ids (404), which `sync` skips for a while. Those that were not
  * attempted for the longest time come first, so that a retry that a budget ends continues with the others.
  */
-async function retryFailed(context: SyncContext, job: Job): Promise<Summary> {
+async function retryFailed(context: SyncContext, spec: RunSpec): Promise<Summary> {
   const { store, service, nowMs } = context
   const planned = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readRetryRequests(store))
   const requests = await sortByLastAttempt(store, planned)
-  const run = await executeRun({ ...context, partCommand: 'retry' }, job, 'retry', createFixedPlan(requests))
+  const run = await executeRun(context, { ...spec, part: 'retry' }, createFixedPlan(requests))
   return { ...run, ...NO_JOB_NOTES }
 }
 

@@ -6,7 +6,6 @@ import { refuseExposed } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
-import { version } from '../../util/package.ts'
 import { quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, ON_REJECT_FLAG, SERVICE_FLAGS } from '../flags.ts'
@@ -61,7 +60,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     heardAt = performance.now()
   }
   try {
-    const context = { ...service, store, version: version(), nowMs: Date.now, signal, onEvent, onReject: args.onReject }
+    const context = { ...service, store, nowMs: Date.now, signal, onEvent, onReject: args.onReject }
     const { done, failed, earlyEnd } = await runWorker(context, { ...args, onHeard })
     if (!args.quiet) print(`${quantity(done, 'request')} done, ${failed} of them failed.`)
     if (earlyEnd) {

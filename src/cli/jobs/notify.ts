@@ -141,7 +141,7 @@ export function createNotifier(
       .then(async () => {
         // Loaded with the first message.
         const { deliver, LAST_DELIVERY } = await import('../../fetch/deliver.ts')
-        const named = { ...message, version: version(), proxies }
+        const named = { ...message, proxies }
         return controller.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, controller.signal)
       })
       .then((reason) => {

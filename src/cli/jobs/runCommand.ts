@@ -1,21 +1,19 @@
-import type { SharedRun } from '../../cluster/sharedRun.ts'
 import { isAddress } from '../../db/address.ts'
 import { openWriter } from '../../db/lock.ts'
 import type { Durability, Store } from '../../db/store.ts'
+import type { Settings } from '../../fetch/settings.ts'
 import type { Finding } from '../../findings/finding.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notification.ts'
 import type { UserOptions } from '../../plan/planning.ts'
 import { refuseExposed } from '../../service/key.ts'
 import { readIndicatorName } from '../../state/catalogue.ts'
-import type { SyncContext } from '../../sync/context.ts'
+import type { RunSpec, SharedRun, SyncContext } from '../../sync/context.ts'
 import { runJobs } from '../../sync/runJobs.ts'
-import type { JobRun } from '../../sync/sortJobs.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
 import { createEmitter } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
-import { version } from '../../util/package.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
@@ -26,10 +24,9 @@ import { syncJobLake } from './lakes.ts'
 import { createNotifier, type Notifier } from './notify.ts'
 
 /** How jobs are run. */
-export interface RunOptions
-  extends RangeArgs,
-    Pick<SyncContext, 'service' | 'baseUrl' | 'key' | 'allowHttp' | 'proxies' | 'onReject'>,
-    Partial<Pick<SyncContext, 'nowMs'>> {
+export interface RunOptions extends RangeArgs, Settings {
+  /** The clock, in epoch milliseconds. Default: the system clock. */
+  readonly nowMs?: () => number
   /** The database: a path or an address. */
   readonly file: string
   readonly command: string
@@ -45,7 +42,7 @@ export interface RunOptions
   /** Lets workers execute the plans. */
   readonly distributed?: boolean | undefined
   /** Runs one job. Default: `sync`. */
-  readonly runOne?: (context: SyncContext, job: Job) => Promise<Summary>
+  readonly runOne?: (context: SyncContext, spec: RunSpec) => Promise<Summary>
 }
 
 /** Runs jobs as the only writer of the database, with progress, signals, notifications and an exit code. */
@@ -60,9 +57,15 @@ export async function runCommand(
   const closers = createClosers()
   try {
     // Reports bad ranges and an exposed key before a database is created.
-    const runs = jobs.map((job): JobRun => {
+    const specs = jobs.map((job): RunSpec => {
       const range = rangeOfJob(job, options)
-      return { job, source: findJobSource(job), options: options.optionsFor?.(range) ?? {} }
+      return {
+        job,
+        command: options.command,
+        source: findJobSource(job),
+        options: options.optionsFor?.(range) ?? {},
+        part: describePart(options),
+      }
     })
     refuseExposed(options)
     const store = await openDatabase(jobs, options, signal)
@@ -75,25 +78,10 @@ export async function runCommand(
     closers.add(() => signal.removeEventListener('abort', notifier.abort))
     const sharedRun = await shareRun(store, options)
     if (sharedRun) closers.add(sharedRun.close)
-    const { service, baseUrl, key, allowHttp, proxies, onReject, nowMs = Date.now } = options
-    const context: SyncContext = {
-      store,
-      service,
-      baseUrl,
-      key,
-      allowHttp,
-      proxies,
-      version: version(),
-      nowMs,
-      signal,
-      ...(onReject && { onReject }),
-      shared: sharedRun?.shared,
-      partCommand: describePart(options),
-      onEvent: emitLog,
-    }
-    const summaries = await runJobs(context, runs, {
-      command: options.command,
-      runOne: (jobContext, run) => runJob(jobContext, run, options, notifier.started),
+    const { nowMs = Date.now } = options
+    const context: SyncContext = { ...options, store, nowMs, signal, sharedRun, onEvent: emitLog }
+    const summaries = await runJobs(context, specs, {
+      runOne: (jobContext, spec) => runJob(jobContext, spec, options, notifier.started),
       publish: (job) => syncJobLake(job, options),
       async onEnded(job, summary) {
         unfinished.delete(job)
@@ -139,10 +127,11 @@ async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | 
 /** Runs one job and shows its progress. */
 async function runJob(
   context: SyncContext,
-  { job, options }: JobRun,
-  { command, quiet, runOne }: RunOptions,
+  spec: RunSpec,
+  { quiet, runOne = sync }: RunOptions,
   onStarted: Notifier['started'],
 ): Promise<Summary> {
+  const { job, command } = spec
   const { store, onEvent: emitLog } = context
   const progress = createProgress(
     quiet,
@@ -157,8 +146,7 @@ async function runJob(
     },
     onProgress: progress.show,
   }
-  const summary = runOne ? runOne(jobContext, job) : sync(jobContext, job, command, options)
-  return summary.finally(progress.end)
+  return runOne(jobContext, spec).finally(progress.end)
 }
 
 /** The command with the flags that select a part of its jobs; undefined if it runs them whole. */

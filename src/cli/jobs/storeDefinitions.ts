@@ -8,5 +8,5 @@ import { findJobSource } from './jobSource.ts'
 export const storeDefinitions = (jobs: readonly Job[], file: string, service: Service): Promise<void> =>
   withWriter(file, 'schedule', async (store) => {
     for (const job of jobs)
-      await storeDefinition({ store, service, nowMs: Date.now, jobSource: findJobSource(job) }, job)
+      await storeDefinition({ store, service, nowMs: Date.now }, { job, source: findJobSource(job) })
   })

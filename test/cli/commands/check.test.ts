@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openWriter } from '../../../src/db/lock.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
-import { openRun } from '../../../src/sync/record.ts'
+import { endRun, openRun } from '../../../src/sync/record.ts'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { flawedStore } from '../flawed.ts'
 
@@ -35,9 +35,9 @@ test('check names the run that is in progress, whose data is still missing', asy
   const file = join(tempFolder(), 'market.db')
   const store = await openWriter(file, 'sync prices')
   onTestFinished(() => store.close())
-  const run = await openRun({ store, version: 'test', nowMs: Date.now }, 'sync', { name: 'prices' })
+  const run = await openRun({ store, nowMs: Date.now }, { command: 'sync', job: { name: 'prices' } })
   const { out } = await runCommand(tempFolder(), ['check', '--database', file])
   expect(out).toMatch(/Run 1 of prices is in progress since 20/)
-  await run.end('done', null)
+  await endRun(run, 'done', null)
   expect((await runCommand(tempFolder(), ['check', '--database', file])).out).not.toMatch(/in progress/)
 })

@@ -182,7 +182,7 @@ describe('notifications of a run', () => {
 })
 
 describe('a notification message', () => {
-  const message = { type: 'application/json', body: '{}', version: 'test' } as const
+  const message = { type: 'application/json', body: '{}' } as const
 
   test('a message is sent again only if a retry can help', async () => {
     const flaky = await listener(503, 429)
