@@ -9,7 +9,7 @@ import { callsLeft } from '../fetch/budget.ts'
 import { parseHost } from '../fetch/hosts.ts'
 import type { Job } from '../job/job.ts'
 import { fromIdentityRow, type PlannedRequest, toRouteCall } from '../job/plannedRequest.ts'
-import { restoreError } from '../load/recordFetch.ts'
+import { recordedError } from '../load/recordFetch.ts'
 import type { Run } from '../load/run.ts'
 import { planRequest } from '../plan/planning.ts'
 import type { Service } from '../service/service.ts'
@@ -177,7 +177,7 @@ async function readKeyRefusal({ kysely }: Store, runId: number): Promise<KeyErro
     .select(['outcome', 'message', 'hint', 'code'])
     .limit(1)
     .executeTakeFirst()
-  const error = last && isFailure(last.outcome) ? restoreError({ ...last, outcome: last.outcome }) : null
+  const error = last && isFailure(last.outcome) ? recordedError({ ...last, outcome: last.outcome }) : null
   return error instanceof KeyError ? error : null
 }
 
@@ -193,6 +193,6 @@ async function readFailures(store: Store, service: Service, runId: number, nowMs
         series: failure.id === null ? null : fromIdentityRow(failure as IdentityRow),
       }
       const planned = planRequest({ service, now: Math.floor(nowMs / 1000) }, failure.entry, route, params, details)
-      return { planned, error: restoreError(failure) }
+      return { planned, error: recordedError(failure) }
     })
 }

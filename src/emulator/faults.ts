@@ -73,7 +73,7 @@ export function createFaults(faults: readonly Fault[], seed: number): Faults {
   }
 }
 
-interface SeriesBody {
+interface IndicatorBody {
   indicator?: { values?: Record<string, unknown>[]; geos?: { geo_id: number }[]; values_updated_at?: string | null }
 }
 
@@ -103,7 +103,7 @@ const SPOIL_ROWS: Readonly<
 }
 
 function spoilRows(text: string, rows: Fault['rows']): string {
-  const body = JSON.parse(text) as SeriesBody
+  const body = JSON.parse(text) as IndicatorBody
   if (!rows || !body.indicator?.values) return text
   const values = SPOIL_ROWS[rows](body.indicator.values)
   // The lists of geos and the time of the last update must fit the values.

@@ -7,18 +7,18 @@ import type { Notify } from './notification.ts'
 
 /** The units of time in a job. */
 const SPAN_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const
-export interface Span {
+export interface Duration {
   readonly count: number
   readonly unit: (typeof SPAN_UNITS)[number]
 }
 
-/** A bound of a window: now, a local day, a local time, an instant, or a span from the start of today. */
+/** A bound of a window: now, a local day, a local time, an instant, or a duration from the start of today. */
 export type Moment =
   | { readonly kind: 'now' }
   | { readonly kind: 'date'; readonly date: LocalDate }
   | { readonly kind: 'local'; readonly date: LocalDate; readonly second: number }
   | { readonly kind: 'instant'; readonly at: Instant }
-  | { readonly kind: 'relative'; readonly span: Span }
+  | { readonly kind: 'relative'; readonly duration: Duration }
 
 /** A selected range; `to` is exclusive. */
 export interface Window {
@@ -30,7 +30,7 @@ interface Entry {
   /** The path of the entry in the job file: `series[0]`. */
   readonly path: string
   /** Values that may still be revised are fetched again if their last fetch is older than this. */
-  readonly refresh: Span
+  readonly refresh: Duration
 }
 
 /** Selects indicators by their catalogue entries. */
@@ -69,9 +69,9 @@ export interface SeriesEntry extends Entry {
   /** What the job expects of the periods of its series; null: their stored values decide. */
   readonly expect: Expectation | null
   /** The age up to which values may be revised, so that they are fetched again. */
-  readonly lookback: Span
+  readonly lookback: Duration
   /** The largest window of one request; null: chosen by the number of geos and earlier responses. */
-  readonly chunk: Span | null
+  readonly chunk: Duration | null
 }
 
 /** The catalogue of indicators. */
@@ -103,8 +103,8 @@ export interface ArchivesEntry extends Entry, Terms {
   readonly date: Moment | null
   /** The date to which the window refers, if the route supports it. */
   readonly dateType: string | null
-  readonly lookback: Span
-  readonly chunk: Span | null
+  readonly lookback: Duration
+  readonly chunk: Duration | null
 }
 
 /** The list of widgets, single widgets, or both. */

@@ -1,38 +1,43 @@
 import { formatUtc, type Instant, isDate, parseInstant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { addLocal, atLocal, floorTo, startOfDate } from '../util/time/zone.ts'
-import type { Moment, Span, Window } from './job.ts'
+import type { Duration, Moment, Window } from './job.ts'
 
 const SUFFIXES = { m: 'minute', h: 'hour', d: 'day', w: 'week', mo: 'month', y: 'year' } as const satisfies Record<
   string,
-  Span['unit']
+  Duration['unit']
 >
-/** Examples of legal spans, for messages. */
-export const SPAN_FORM = '30m, 6h, 3d, 2w, 8mo or 1y'
+/** Examples of legal durations, for messages. */
+export const DURATION_FORM = '30m, 6h, 3d, 2w, 8mo or 1y'
 /** Examples of legal moments, for messages. */
 export const MOMENT_FORM = '2025-10-01, 2025-10-01T12:00, 2025-10-01T12:00:00Z, today, now, +2d or -30d'
 
 /** The default end of windows. */
-export const END_OF_TODAY: Moment = { kind: 'relative', span: { count: 1, unit: 'day' } }
+export const END_OF_TODAY: Moment = { kind: 'relative', duration: { count: 1, unit: 'day' } }
 
 /** Parses `30m`, `6h`, `3d`, `2w`, `8mo` or `1y`; undefined for anything else. */
-export function parseSpan(text: string): Span | undefined {
+export function parseDuration(text: string): Duration | undefined {
   const match = /^(\d{1,5})(mo|[mhdwy])$/.exec(text.trim())
   return match ? { count: Number(match[1]), unit: SUFFIXES[match[2] as keyof typeof SUFFIXES] } : undefined
 }
 
-/** Formats a span: `30m`, `1y`. */
-export const spanText = ({ count, unit }: Span): string =>
+/** Formats a duration: `30m`, `1y`. */
+export const durationText = ({ count, unit }: Duration): string =>
   `${count}${Object.entries(SUFFIXES).find(([, name]) => name === unit)![0]}`
 
-/** Parses a day, a local time, an instant, `today`, `now` or a signed span; undefined for anything else. */
+/** Parses a day, a local time, an instant, `today`, `now` or a signed duration; undefined for anything else. */
 export function parseMoment(text: string): Moment | undefined {
   const word = text.trim()
   if (word === 'now') return { kind: 'now' }
-  if (word === 'today') return { kind: 'relative', span: { count: 0, unit: 'day' } }
+  if (word === 'today') return { kind: 'relative', duration: { count: 0, unit: 'day' } }
   if (/^[+-]/.test(word)) {
-    const span = parseSpan(word.slice(1))
-    return span && { kind: 'relative', span: { ...span, count: word.startsWith('-') ? -span.count : span.count } }
+    const duration = parseDuration(word.slice(1))
+    return (
+      duration && {
+        kind: 'relative',
+        duration: { ...duration, count: word.startsWith('-') ? -duration.count : duration.count },
+      }
+    )
   }
   const local = /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?)?$/.exec(word)
   if (local) {
@@ -53,7 +58,7 @@ export function parseMoment(text: string): Moment | undefined {
   return Number.isNaN(at) ? undefined : { kind: 'instant', at }
 }
 
-const SPAN_SECONDS: Readonly<Record<Span['unit'], number>> = {
+const UNIT_SECONDS: Readonly<Record<Duration['unit'], number>> = {
   minute: 60,
   hour: 3_600,
   day: 86_400,
@@ -62,17 +67,17 @@ const SPAN_SECONDS: Readonly<Record<Span['unit'], number>> = {
   year: 366 * 86_400,
 }
 
-/** A span as a number of seconds, for thresholds: a month counts as 31 days, a year as 366. */
-export const spanSeconds = ({ count, unit }: Span): number => count * SPAN_SECONDS[unit]
+/** A duration as a number of seconds, for thresholds: a month counts as 31 days, a year as 366. */
+export const durationSeconds = ({ count, unit }: Duration): number => count * UNIT_SECONDS[unit]
 
-/** Moves an instant by a span. Days and longer units keep the local time. */
-export function addSpan(zone: string, at: Instant, { count, unit }: Span, times = 1): Instant {
+/** Moves an instant by a duration. Days and longer units keep the local time. */
+export function addDuration(zone: string, at: Instant, { count, unit }: Duration, times = 1): Instant {
   const n = count * times
-  if (unit === 'minute' || unit === 'hour') return at + n * SPAN_SECONDS[unit]
+  if (unit === 'minute' || unit === 'hour') return at + n * UNIT_SECONDS[unit]
   return unit === 'week' ? addLocal(zone, at, 'day', 7 * n) : addLocal(zone, at, unit, n)
 }
 
-/** The instant of a moment in a zone. Spans of days and longer count from the start of today, hours and minutes from now. */
+/** The instant of a moment in a zone. Durations of days and longer count from the start of today, hours and minutes from now. */
 export function resolveMoment(moment: Moment, zone: string, now: Instant): Instant {
   switch (moment.kind) {
     case 'now':
@@ -84,8 +89,8 @@ export function resolveMoment(moment: Moment, zone: string, now: Instant): Insta
     case 'local':
       return atLocal(zone, moment.date, moment.second)!
     case 'relative': {
-      const hasClockUnit = moment.span.unit === 'minute' || moment.span.unit === 'hour'
-      return addSpan(zone, hasClockUnit ? now - (now % 60) : floorTo(zone, now, 'day'), moment.span)
+      const hasClockUnit = moment.duration.unit === 'minute' || moment.duration.unit === 'hour'
+      return addDuration(zone, hasClockUnit ? now - (now % 60) : floorTo(zone, now, 'day'), moment.duration)
     }
   }
 }
@@ -116,8 +121,8 @@ function momentText(moment: Moment): string {
     case 'local':
       return `${moment.date}T${new Date(moment.second * 1000).toISOString().slice(11, 19)}`
     case 'relative': {
-      const { count, unit } = moment.span
-      return `${count < 0 ? '-' : '+'}${spanText({ count: Math.abs(count), unit })}`
+      const { count, unit } = moment.duration
+      return `${count < 0 ? '-' : '+'}${durationText({ count: Math.abs(count), unit })}`
     }
   }
 }

@@ -2,14 +2,14 @@ import type { Locale } from '../service/routes.ts'
 import type { Service } from '../service/service.ts'
 import { ENTRY_ROUTES } from './entryRoutes.ts'
 import type { JobFile } from './file/jobFile.ts'
-import type { ArchivesEntry, Job, Selector, SeriesEntry, Span, Window } from './job.ts'
-import { END_OF_TODAY, spanSeconds } from './moment.ts'
+import type { ArchivesEntry, Duration, Job, Selector, SeriesEntry, Window } from './job.ts'
+import { durationSeconds, END_OF_TODAY } from './moment.ts'
 import { toWords } from './select.ts'
 
 const PACE = { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null }
-const LOOKBACK: Span = { count: 2, unit: 'day' }
-const SERIES_REFRESH: Span = { count: 1, unit: 'hour' }
-const LISTING_REFRESH: Span = { count: 12, unit: 'hour' }
+const LOOKBACK: Duration = { count: 2, unit: 'day' }
+const SERIES_REFRESH: Duration = { count: 1, unit: 'hour' }
+const LISTING_REFRESH: Duration = { count: 12, unit: 'hour' }
 
 /** The defaults of the entries of each part of a job. */
 const SERIES = {
@@ -31,7 +31,7 @@ const WIDGETS = { list: false, names: [], widgetType: null, datetime: null, refr
 const CATALOGUE = { taxonomyTerms: [], refresh: LISTING_REFRESH }
 
 /** Seconds: the lookback of a series that was never requested with one. */
-export const DEFAULT_LOOKBACK = spanSeconds(LOOKBACK)
+export const DEFAULT_LOOKBACK = durationSeconds(LOOKBACK)
 
 /** The keys that an entry sets, and the defaults of the others. */
 const withDefaults = <E extends object, D extends object>(entry: E, defaults: D) =>
@@ -46,7 +46,7 @@ function toWindow(window: SeriesFile['window']): Window | null {
   if (!window) return null
   const { from, to, last } = window
   if (last === undefined) return { from: from!, to: to ?? END_OF_TODAY }
-  return { from: { kind: 'relative', span: { ...last, count: -last.count } }, to: END_OF_TODAY }
+  return { from: { kind: 'relative', duration: { ...last, count: -last.count } }, to: END_OF_TODAY }
 }
 
 /** The selector of `all` and `{ match, terms, exclude }`; null for numbers. */

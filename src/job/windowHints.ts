@@ -3,11 +3,11 @@ import type { Instant } from '../util/time/instant.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
 import { formatLocal } from '../util/time/zone.ts'
 import type { Job, Moment } from './job.ts'
-import { resolveMoment, resolveWindow, spanText } from './moment.ts'
+import { durationText, resolveMoment, resolveWindow } from './moment.ts'
 
 /** Whether a window ends now, or at the start or end of today. */
 const endsToday = (to: Moment): boolean =>
-  to.kind === 'now' || (to.kind === 'relative' && to.span.unit === 'day' && [0, 1].includes(to.span.count))
+  to.kind === 'now' || (to.kind === 'relative' && to.duration.unit === 'day' && [0, 1].includes(to.duration.count))
 
 /** Warnings of entries whose window ends today, although values for tomorrow are published. */
 export const publishedAheadHints = (job: Job, { publishedAhead = [] }: Service): string[] =>
@@ -17,14 +17,14 @@ export const publishedAheadHints = (job: Job, { publishedAhead = [] }: Service):
     const { from } = window
     const better =
       from.kind === 'relative'
-        ? `{ from: -${spanText({ ...from.span, count: -from.span.count })}, to: +2d }`
+        ? `{ from: -${durationText({ ...from.duration, count: -from.duration.count })}, to: +2d }`
         : 'to: +2d'
     return [
       `${path}.window leaves out tomorrow's values, which are published today for ${ahead.join(', ')}; use ${better}`,
     ]
   })
 
-const END_OF_TOMORROW: Moment = { kind: 'relative', span: { count: 2, unit: 'day' } }
+const END_OF_TOMORROW: Moment = { kind: 'relative', duration: { count: 2, unit: 'day' } }
 
 /** Warnings of entries whose window is empty, or begins after the values that are published ahead. */
 export const emptyWindowHints = ({ series, archives, widgets, timeZone }: Job, now: Instant): string[] =>

@@ -1,6 +1,6 @@
-import type { Absence, RefusalTimes } from '../job/plannerState.ts'
 import { DAY, type Instant } from '../util/time/instant.ts'
 import { EARLY_S, LONGEST_PAUSE_S } from './limits.ts'
+import type { Absence, RefusalTimes } from './stored.ts'
 
 /* When what the service did not have is requested again: at growing distances. */
 

@@ -1,9 +1,9 @@
 import type { EarlierLookback } from '../job/duty.ts'
-import type { Coverage } from '../job/plannerState.ts'
 import { type Instant, isFuture } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Periods } from '../util/time/periods.ts'
 import { floorTo, type Unit } from '../util/time/zone.ts'
+import type { Coverage } from './stored.ts'
 
 /* When stored data can no longer change: rules 22–24 (docs/decisions/001-coverage.md). */
 

@@ -2,7 +2,7 @@ import { modulo } from '../util/modulo.ts'
 import { phaseAt } from '../util/time/dayStep.ts'
 import { DAY, HOUR, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
-import { isCalendarStep } from '../util/time/periods.ts'
+import { findCalendarPeriod, isCalendarStep } from '../util/time/periods.ts'
 import { addLocal, indexAt, offsetAt, transitions } from '../util/time/zone.ts'
 
 /** Periods that follow each other: their length in seconds, and the start of one of them. Those of calendar units vary in length. */
@@ -11,24 +11,10 @@ export interface Grid {
   readonly anchor: Instant
 }
 
-/** Units of the local calendar, with the number of days in the shortest and the longest. */
-const CALENDAR_STEPS = [
-  { unit: 'day', count: 1, days: [1, 1] },
-  { unit: 'day', count: 7, days: [7, 7] },
-  { unit: 'month', count: 1, days: [28, 31] },
-  { unit: 'month', count: 3, days: [90, 92] },
-  { unit: 'year', count: 1, days: [365, 366] },
-] as const
-
-/** The calendar unit of a step of a day or longer; days for a length that is no unit. */
-function calendarUnit(step: number): { readonly unit: 'day' | 'month' | 'year'; readonly count: number } {
-  const unit = CALENDAR_STEPS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
-  return unit ?? { unit: 'day', count: Math.max(1, Math.round(step / DAY)) }
-}
-
 /** Returns the start of the period that begins at or before an instant, and the functions to move from it, for calendar periods. */
 function calendarPeriods({ step, anchor }: Grid, zone: string) {
-  const { unit, count } = calendarUnit(step)
+  // A length that is none of the calendar is one of days.
+  const { unit, count } = findCalendarPeriod(step) ?? { unit: 'day', count: Math.max(1, Math.round(step / DAY)) }
   const begin = (n: number): Instant => addLocal(zone, anchor, unit, n * count)
   return {
     begin,

@@ -1,4 +1,4 @@
-import { parseWindow, spanSeconds } from '../job/moment.ts'
+import { durationSeconds, parseWindow } from '../job/moment.ts'
 import { DAY } from '../util/time/instant.ts'
 import { LATE_SHARE, MAX_LATE_S } from './limits.ts'
 
@@ -12,10 +12,10 @@ export function findLag(window: string): number | null {
   const to = parseWindow(window)?.to
   if (to?.kind === 'now') return 0
   if (to?.kind !== 'relative') return null
-  const { count, unit } = to.span
-  const seconds = spanSeconds(to.span)
+  const { count, unit } = to.duration
+  const seconds = durationSeconds(to.duration)
   if (unit === 'minute' || unit === 'hour') return 60 - seconds
-  // Months and years ahead are shorter than `spanSeconds` says.
+  // Months and years ahead are shorter than `durationSeconds` says.
   const shortest = count > 0 && (unit === 'month' || unit === 'year') ? seconds - 3 * count * DAY : seconds
   return DAY - shortest
 }

@@ -1,5 +1,4 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import type { Timeline } from '../job/plannerState.ts'
 import { type Instant, isFuture } from '../util/time/instant.ts'
 import { subtract } from '../util/time/interval.ts'
 import { findPeriods } from '../util/time/periods.ts'
@@ -13,6 +12,7 @@ import type { JudgeInput, Span, Want } from './judgeTypes.ts'
 import { judgeSinceReply, judgeUncovered } from './judgeUncovered.ts'
 import { EARLY_S } from './limits.ts'
 import { type JudgeContext, joinAdjacent, type Requests } from './spans.ts'
+import type { Timeline } from './stored.ts'
 import { findValidRows } from './validRows.ts'
 
 /*

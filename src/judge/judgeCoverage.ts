@@ -1,5 +1,4 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import type { Coverage, Timeline } from '../job/plannerState.ts'
 import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import { type Interval, splitAt } from '../util/time/interval.ts'
 import { ceilTo, floorTo } from '../util/time/zone.ts'
@@ -19,6 +18,7 @@ import {
   splitByWants,
   type WantedPart,
 } from './spans.ts'
+import type { Coverage, Timeline } from './stored.ts'
 
 /* Ranges with a reply: which are final, and when each is requested again (rules 22–24 and 28). */
 
@@ -83,8 +83,8 @@ export function awaitLate(
   covered: readonly Span[],
 ): readonly Span[] {
   const extent = timeline?.extent
-  if (!extent || extent.stepS > DAY || wants.length === 0) return covered
-  const lastEnd = extent.lastAt + extent.stepS
+  if (!extent || extent.step > DAY || wants.length === 0) return covered
+  const lastEnd = extent.last + extent.step
   if (!covered.some(({ to, state }) => to > lastEnd && state === 'complete')) return covered
   // Only rows that are not final yet have the time of the last reply: the others may be merged with older ones.
   const newestAt = Math.max(...covered.flatMap(({ state, reply }) => (state === 'provisional' ? reply!.fetchedAt : [])))
@@ -114,16 +114,16 @@ export function repeatOutside(
   // Values of a timeline whose ends are not known yet may be stored.
   if (timeline?.kind === null || wants.length === 0) return covered
   const extent = timeline?.extent ?? null
-  const lastEnd = extent ? extent.lastAt + extent.stepS : ALWAYS
+  const lastEnd = extent ? extent.last + extent.step : ALWAYS
   const from = covered.some(({ to }) => to > lastEnd) ? floorTo(finality.zone, lastEnd, finality.unit) : ALWAYS
-  const begin = extent ? ceilTo(finality.zone, extent.firstAt, finality.unit) : ALWAYS
+  const begin = extent ? ceilTo(finality.zone, extent.first, finality.unit) : ALWAYS
   return covered.flatMap((span): Span[] => {
     if (span.state !== 'complete' || span.job === null) return [span]
     return splitAt(span, [begin, from]).flatMap((part) => {
       const whole = { ...span, ...part }
       if (part.to <= begin) return repeatInRounds(whole, earlierExpectedAt(wants, part, extent), finality, now)
       // Values are expected once the period after the last one has ended.
-      return part.from < from ? [whole] : repeatInRounds(whole, [lastEnd + extent!.stepS], finality, now)
+      return part.from < from ? [whole] : repeatInRounds(whole, [lastEnd + extent!.step], finality, now)
     })
   })
 }
@@ -135,7 +135,7 @@ export function repeatOutside(
 const earlierExpectedAt = (wants: readonly Want[], part: Interval, extent: Timeline['extent']): Instant[] =>
   wants
     .filter((want) => want.from < part.to && endAhead(want) > part.from)
-    .map(({ sinceAt }) => Math.max(sinceAt, extent ? extent.firstAt + extent.stepS : sinceAt))
+    .map(({ sinceAt }) => Math.max(sinceAt, extent ? extent.first + extent.step : sinceAt))
 
 /** The last instant that a stored range says anything about: windows reach into the future, replies mostly do not. */
 export const repliedTo = ({ to, reply }: Span): Instant => (reply!.settledFor < 0 ? Math.min(to, reply!.fetchedAt) : to)

@@ -1,9 +1,9 @@
-import type { Timeline } from '../job/plannerState.ts'
 import { hull } from '../util/time/interval.ts'
 import { repliedTo } from './judgeCoverage.ts'
 import type { Span, Want } from './judgeTypes.ts'
 import { UNKNOWN_LAG_S } from './limits.ts'
 import { EMPTY_SPAN, earliest, endAhead, firstJob, type JudgeContext } from './spans.ts'
+import type { Timeline } from './stored.ts'
 
 /* What follows the last value of a timeline, and timelines without any (J5, J6). */
 
@@ -15,8 +15,8 @@ export function judgeEnd(
   covered: readonly Span[],
 ): Span[] {
   if (extent === null || kind === null || kind === 'irregular') return []
-  const { lastAt, stepS } = extent
-  const from = lastAt + stepS
+  const { last, step } = extent
+  const from = last + step
   const wanting = wants.filter((want) => endAhead(want) > from)
   const after = covered.filter(({ to, reply }) => to > from && reply!.state !== 'unverified')
   // Up to the first range that was not requested.
@@ -26,7 +26,7 @@ export function judgeEnd(
   const start = Math.max(from, asked[0]!.from)
   const to = Math.max(...asked.map(repliedTo))
   if (start >= to) return []
-  const allowedS = stored.allowedLagS ?? Math.max(UNKNOWN_LAG_S, 3 * stepS)
+  const allowedS = stored.allowedLagS ?? Math.max(UNKNOWN_LAG_S, 3 * step)
   return [
     {
       ...EMPTY_SPAN,
@@ -35,7 +35,7 @@ export function judgeEnd(
       ...firstJob(wanting),
       state: 'missing',
       reason: 'late',
-      stepS: kind === 'regular' ? stepS : null,
+      stepS: kind === 'regular' ? step : null,
       sinceAt: from,
       // That of its first day: later days may be requested sooner.
       nextAt: asked.find(({ nextAt }) => nextAt !== null)?.nextAt ?? null,

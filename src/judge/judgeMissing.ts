@@ -1,5 +1,4 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import type { Absence } from '../job/plannerState.ts'
 import { DAY, type Instant, isFuture } from '../util/time/instant.ts'
 import { overlaps } from '../util/time/interval.ts'
 import { ceilTo, floorTo } from '../util/time/zone.ts'
@@ -8,6 +7,7 @@ import { countPeriods } from './grid.ts'
 import type { Span } from './judgeTypes.ts'
 import { EARLY_S, TOLERANT_BELOW_S, TOLERATED_SHARE } from './limits.ts'
 import { EMPTY_SPAN, earliest, type JudgeContext } from './spans.ts'
+import type { Absence } from './stored.ts'
 
 /* Periods without a value in verified ranges (rule 25, J7). */
 

@@ -1,10 +1,10 @@
 import type { GapReason } from '../db/tables/codes.ts'
 import type { EarlierLookback } from '../job/duty.ts'
-import type { Absence, Coverage, RefusalTimes, Timeline } from '../job/plannerState.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Period } from '../util/time/periods.ts'
 import type { Unit } from '../util/time/zone.ts'
+import type { Absence, Coverage, RefusalTimes, Timeline } from './stored.ts'
 
 /* Input and output of the judgement (docs/decisions/001-coverage.md). */
 

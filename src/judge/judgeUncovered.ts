@@ -1,4 +1,3 @@
-import type { Timeline } from '../job/plannerState.ts'
 import { overlaps, subtract } from '../util/time/interval.ts'
 import { repliedTo } from './judgeCoverage.ts'
 import type { Span } from './judgeTypes.ts'
@@ -12,6 +11,7 @@ import {
   type Requests,
   splitByWants,
 } from './spans.ts'
+import type { Timeline } from './stored.ts'
 
 /* Ranges without a reply: what was never requested or failed (J3). */
 
@@ -56,7 +56,7 @@ export function judgeSinceReply(
   covered: readonly Span[],
 ): Span[] {
   const extent = timeline?.extent
-  const lastEnd = extent ? extent.lastAt + extent.stepS : Number.NEGATIVE_INFINITY
+  const lastEnd = extent ? extent.last + extent.step : Number.NEGATIVE_INFINITY
   return covered.flatMap((span): Span[] => {
     const from = Math.max(span.from, repliedTo(span), lastEnd)
     if (span.state !== 'provisional' || from >= span.to) return []

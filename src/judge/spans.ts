@@ -1,9 +1,9 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import type { Coverage } from '../job/plannerState.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { type Interval, splitAt } from '../util/time/interval.ts'
 import type { Finality } from './finality.ts'
 import type { JudgeInput, Span, Want } from './judgeTypes.ts'
+import type { Coverage } from './stored.ts'
 
 /* What the parts of the judgement share. */
 

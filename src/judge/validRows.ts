@@ -1,6 +1,6 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import type { Coverage } from '../job/plannerState.ts'
 import { subtract } from '../util/time/interval.ts'
+import type { Coverage } from './stored.ts'
 
 /** The coverage that is valid for a geo, in order: its own rows take precedence over those of all geos. */
 export function findValidRows(coverage: readonly Coverage[], geoId: number): readonly Coverage[] {

@@ -17,7 +17,7 @@ export type LakeBlocks = AsyncIterable<readonly LakeRow[]> | Iterable<readonly L
 export type ValueTable = 'observation' | 'observation_revision'
 
 /** A series and geo with the intervals in which it has values and superseded values. */
-export interface Timeline extends Readonly<Record<ValueTable, Interval | null>> {
+export interface LakeTimeline extends Readonly<Record<ValueTable, Interval | null>> {
   readonly seriesId: number
   readonly geoId: number
   /** The time zone of its local days. */
@@ -27,7 +27,7 @@ export interface Timeline extends Readonly<Record<ValueTable, Interval | null>> 
 }
 
 /** Every series and geo in order. */
-export async function readTimelines({ kysely }: Reader): Promise<Timeline[]> {
+export async function readTimelines({ kysely }: Reader): Promise<LakeTimeline[]> {
   const rows = await kysely
     .selectFrom('series_geo as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
@@ -98,7 +98,7 @@ export function createFetchTimes({ kysely }: Reader): LoadTimes {
 export async function* readValueRows(
   { kysely }: Reader,
   table: ValueTable,
-  timelines: readonly Timeline[],
+  timelines: readonly LakeTimeline[],
   month: Month,
   loadTimes: LoadTimes,
 ): AsyncGenerator<LakeRow[]> {
@@ -117,7 +117,7 @@ export async function* readValueRows(
 /** The totals of the days of a year, one block per series and geo. */
 export async function* readDayRows(
   { kysely }: Reader,
-  timelines: readonly Timeline[],
+  timelines: readonly LakeTimeline[],
   year: number,
 ): AsyncGenerator<LakeRow[]> {
   const unitChanges = await readUnitChanges({ kysely })

@@ -1,10 +1,10 @@
 import { geoRanges, type Observations, type Rows } from '../db/tables/rows.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { Neighbours } from '../job/plannerState.ts'
 import { announcedChanges } from '../service/resolutions.ts'
 import { type Interval, intersect, subtract } from '../util/time/interval.ts'
 import { isCalendarStep } from '../util/time/periods.ts'
 import { addUnits, floorTo, startOfDate } from '../util/time/zone.ts'
+import type { Neighbours } from './neighbours.ts'
 
 /**
  * Whether values are finer than sums of a step: in every geo, most are closer together than the step. One close pair is no proof:

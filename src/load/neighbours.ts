@@ -1,12 +1,19 @@
 import { prepareQuery } from '../db/prepared.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
-import { readStepsAround } from '../db/queries/stepsAround.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
-import type { Neighbours } from '../job/plannerState.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { LONGEST_DAY_S } from '../util/time/localDay.ts'
+import { readStepsAround } from './stepsAround.ts'
+
+/** The stored resolution around a window before its reply is loaded. */
+export interface Neighbours {
+  /** Steps in seconds of values stored just before, inside and just after the window. */
+  readonly steps: readonly number[]
+  /** Whether a change of resolution is stored exactly at one of the window's ends. */
+  readonly isBordered: boolean
+}
 
 const changesAt = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db.selectFrom('_resolution').select('from_at').where('series_id', '=', seriesId).where('from_at', 'in', [from, to]),

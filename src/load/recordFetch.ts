@@ -25,7 +25,7 @@ export const failureOutcome = (error: SyncError): FailureOutcome =>
   OUTCOME_OF_ERROR.find(([errorClass]) => error instanceof errorClass)?.[1] ?? 'failed'
 
 /** Turns a recorded failure into an error of its class. Subclasses matter only during a run and are not restored. */
-export function restoreError({ outcome, message, hint, code }: RecordedFailure): SyncError {
+export function recordedError({ outcome, message, hint, code }: RecordedFailure): SyncError {
   const errorClass = OUTCOME_OF_ERROR.find(([, recorded]) => recorded === outcome)?.[0] ?? SyncError
   const details = { path: '$', ...(hint !== null && { hint }), ...(code !== null && { code }) }
   return new errorClass(message ?? 'it failed', details)

@@ -2,10 +2,10 @@ import type { Transaction } from 'kysely'
 import type { UpsertCounts } from '../db/engine.ts'
 import { type Prepared, prepareQuery } from '../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
-import { isListedOnly, type Languages, TEXT_TABLES, upsertRow } from '../db/queries/upsertRow.ts'
 import type { OwnedRows, RowValues, TableRows } from '../db/tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../db/tables/schema.ts'
 import { canonical } from '../util/json.ts'
+import { isListedOnly, type Languages, TEXT_TABLES, upsertRow } from './upsertRow.ts'
 
 /** The key of an item's text in a language. */
 interface TextKey {

@@ -24,7 +24,7 @@ async function readDay(
   seriesId: number,
   geoId: number,
   day: DayNumber,
-): Promise<Timeline> {
+): Promise<DayValues> {
   const { from, to } = localDay(zone, day)
   const inside = await currentValues.all(tx, { seriesId, geoId, from, to })
   const rows = inside.filter(({ at }) => dayIntervalAt(zone, at).day === day)
@@ -194,7 +194,7 @@ export async function writeDays(
 }
 
 /** Values side by side with their instants and the length of their periods. */
-interface Timeline {
+interface DayValues {
   readonly at: readonly number[]
   readonly values: readonly (number | null)[]
   /** Seconds of every period, or of each where they differ. */
@@ -202,7 +202,7 @@ interface Timeline {
 }
 
 /** Value times hours, added up. */
-function sumEnergy({ values }: Timeline, steps: readonly number[], first: number, end: number): number {
+function sumEnergy({ values }: DayValues, steps: readonly number[], first: number, end: number): number {
   let sum = 0
   let compensation = 0
   for (let i = first; i < end; i++) {
@@ -221,7 +221,7 @@ const applyCompensation = (sum: number, compensation: number): number =>
   Number.isFinite(compensation) ? sum + compensation : sum
 
 /** Lengths of periods in seconds: the total of those with a value, whether they are all equal, and the shortest of all. */
-function periodLengths({ values, steps }: Timeline, first: number, end: number, count: number) {
+function periodLengths({ values, steps }: DayValues, first: number, end: number, count: number) {
   if (typeof steps === 'number') return { seconds: count * steps, isEven: true, shortest: steps }
   let seconds = 0
   let shortest = Number.POSITIVE_INFINITY
@@ -237,7 +237,7 @@ function periodLengths({ values, steps }: Timeline, first: number, end: number, 
 }
 
 /** The totals of a local day, whose values are those with index `first` up to (not including) `end`, in order of time. */
-function sumTotals(timeline: Timeline, first: number, end: number, day: LocalDay, zone: string): DayTotals {
+function sumTotals(timeline: DayValues, first: number, end: number, day: LocalDay, zone: string): DayTotals {
   const { at, values, steps } = timeline
   let count = 0
   let min = Number.POSITIVE_INFINITY
@@ -299,7 +299,7 @@ const NO_TOTALS: DayTotals = {
 }
 
 /** The instants of a day with a value. */
-function listInstants({ at, values }: Timeline, first: number, end: number): Instant[] {
+function listInstants({ at, values }: DayValues, first: number, end: number): Instant[] {
   const instants: Instant[] = []
   for (let i = first; i < end; i++) if (values[i] !== null) instants.push(at[i]!)
   return instants

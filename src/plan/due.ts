@@ -1,10 +1,10 @@
 import { ALL_GEOS, isAbsence } from '../db/tables/codes.ts'
-import type { SeriesState } from '../job/plannerState.ts'
 import { borderUnit } from '../judge/finality.ts'
 import { judge } from '../judge/judge.ts'
 import type { Span } from '../judge/judgeTypes.ts'
 import { type Interval, merge } from '../util/time/interval.ts'
 import type { SelectedSeries } from './entries.ts'
+import type { SeriesState } from './plannerState.ts'
 import type { PlanContext } from './planning.ts'
 
 /*
@@ -13,14 +13,17 @@ import type { PlanContext } from './planning.ts'
  */
 
 /** Finds the due spans of what an entry requires of a series. */
-export function findDueSpans({ service, now }: PlanContext, { entry, state, want, lookbackS }: SelectedSeries): Span[] {
+export function findDueSpans(
+  { service, now }: PlanContext,
+  { entry, state, want, longestLookbackS }: SelectedSeries,
+): Span[] {
   if (want.from >= want.to) return []
   const { timelines, coverage, absences, period = null } = state
   const stored = {
     timelines,
     absences,
     period,
-    lookbackS,
+    lookbackS: longestLookbackS,
     zone: service.timeZone,
     unit: borderUnit(entry.timeTrunc),
     failures: [],

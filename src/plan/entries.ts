@@ -2,9 +2,8 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import { type Duty, type EarlierLookback, type SelectedRange, selectorText } from '../job/duty.ts'
 import { seriesParams } from '../job/entryRoutes.ts'
 import type { Job, SeriesEntry } from '../job/job.ts'
-import { resolveMoment, spanSeconds, windowText } from '../job/moment.ts'
+import { durationSeconds, resolveMoment, windowText } from '../job/moment.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
-import type { SeriesState } from '../job/plannerState.ts'
 import type { Recall } from '../job/select.ts'
 import { borderUnit, type Finality } from '../judge/finality.ts'
 import type { Want } from '../judge/judgeTypes.ts'
@@ -14,6 +13,7 @@ import type { Instant } from '../util/time/instant.ts'
 import { findPeriods } from '../util/time/periods.ts'
 import { ceilTo } from '../util/time/zone.ts'
 import { type Duties, includesGeos, scopeKey, sharesGeo } from './duties.ts'
+import type { SeriesState } from './plannerState.ts'
 import { findSelectedRange, type PlanContext } from './planning.ts'
 
 /** The series of an entry for one of its indicators. */
@@ -61,7 +61,7 @@ function findLongestLookbacks(job: Job): ReadonlyMap<string, number> {
   for (const entry of job.series)
     for (const id of entry.window ? entry.indicators : []) {
       const key = seriesKey(toIdentity(entry, id))
-      longest.set(key, Math.max(longest.get(key) ?? 0, spanSeconds(entry.lookback)))
+      longest.set(key, Math.max(longest.get(key) ?? 0, durationSeconds(entry.lookback)))
     }
   lookbacks.set(job, longest)
   return longest
@@ -88,8 +88,8 @@ export function listSelectedRanges(
       geoIds: dutyGeos(entry),
       window: windowText(entry.window!),
       timeZone: job.timeZone,
-      lookbackS: spanSeconds(entry.lookback),
-      refreshS: spanSeconds(entry.refresh),
+      lookbackS: durationSeconds(entry.lookback),
+      refreshS: durationSeconds(entry.refresh),
       expect: entry.expect,
       selector: selectors.get(entry.path) ?? null,
     }))
@@ -125,7 +125,7 @@ export interface SelectedSeries {
   /** The borders at which its data becomes final. */
   readonly finality: Finality
   /** The longest lookback of its requests so far and of the job, in seconds. */
-  readonly lookbackS: number
+  readonly longestLookbackS: number
 }
 
 /** Lists the series of an entry with a window. A series whose geos were edited has a part for each range of some geos. */
@@ -135,8 +135,8 @@ export function* listSelectedSeries(planning: PlanContext, entry: SeriesEntry): 
   if (!window) return
   const unit = borderUnit(entry.timeTrunc)
   const rangeFrom = memoize((earliest: Instant | undefined) => findSelectedRange(planning, window, unit, earliest))
-  const lookbackS = spanSeconds(entry.lookback)
-  const refreshS = spanSeconds(entry.refresh)
+  const lookbackS = durationSeconds(entry.lookback)
+  const refreshS = durationSeconds(entry.refresh)
   for (const id of entry.indicators) {
     const identity = toIdentity(entry, id)
     const key = seriesKey(identity)
@@ -164,7 +164,7 @@ export function* listSelectedSeries(planning: PlanContext, entry: SeriesEntry): 
           graceS: 0,
         },
         finality: { ...finality, earlierLookbacks },
-        lookbackS: Math.max(state.lookbackS ?? 0, findLongestLookbacks(job).get(key)!),
+        longestLookbackS: Math.max(state.lookbackS ?? 0, findLongestLookbacks(job).get(key)!),
       }
   }
 }

@@ -1,5 +1,5 @@
-import type { Span } from '../job/job.ts'
-import { spanSeconds } from '../job/moment.ts'
+import type { Duration } from '../job/job.ts'
+import { durationSeconds } from '../job/moment.ts'
 import { unknownNext } from '../judge/distances.ts'
 import { type Finality, findSettledBorder, isFresh } from '../judge/finality.ts'
 import { EARLY_S } from '../judge/limits.ts'
@@ -18,14 +18,14 @@ export interface Freshness extends Finality {
 /** The times of a list. Those without a lookback are never revised. */
 export const toFreshness = (
   { service, now }: Pick<PlanContext, 'service' | 'now'>,
-  { lookback, refresh }: { readonly lookback?: Span | undefined; readonly refresh: Span },
+  { lookback, refresh }: { readonly lookback?: Duration | undefined; readonly refresh: Duration },
   unit: Unit = 'day',
 ): Freshness => ({
   zone: service.timeZone,
   now,
   unit,
-  lookbackS: lookback ? spanSeconds(lookback) : 0,
-  refreshS: spanSeconds(refresh),
+  lookbackS: lookback ? durationSeconds(lookback) : 0,
+  refreshS: durationSeconds(refresh),
 })
 
 /** Whether a listing is due: it has no reply, or an old one from a time at which its window could still be revised. */

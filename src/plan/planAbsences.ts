@@ -20,7 +20,7 @@ import { widen } from './windows.ts'
 /* Rules 25, 26 and 28 (docs/decisions/001-coverage.md): requests for what the service did not have, as a small share of a run. */
 
 /** A series with the due spans that the service did not have. */
-export interface SeriesRepeats {
+export interface DueAbsences {
   readonly selected: SelectedSeries
   readonly spans: readonly Span[]
 }
@@ -42,7 +42,7 @@ interface Candidate {
  */
 export function* planAbsences(
   planning: PlanContext,
-  repeats: readonly SeriesRepeats[],
+  repeats: readonly DueAbsences[],
   share: () => number,
 ): Generator<PlannedRequest> {
   const zone = planning.service.timeZone
@@ -94,7 +94,7 @@ const firstUnits = (zone: string, window: Interval, unit: Unit, count: number): 
 })
 
 /** Lists windows in which values of a series are requested again, for the geos that lack them. */
-function* listCandidates(planning: PlanContext, { selected, spans }: SeriesRepeats): Generator<Candidate> {
+function* listCandidates(planning: PlanContext, { selected, spans }: DueAbsences): Generator<Candidate> {
   const { service, requested } = planning
   const { entry, series, key, geoIds, finality } = selected
   if (isSkipped(planning, entry.path, entry.route, series.indicatorId)) return

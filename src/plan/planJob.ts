@@ -9,10 +9,10 @@ import { isFuture } from '../util/time/instant.ts'
 import { findDueSpans, isOrdinary, isRepeated } from './due.ts'
 import { coversAllGeos, createRecall, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { type Freshness, isDue, isSkipped, toFreshness } from './freshness.ts'
-import { calculateAbsentShare, isAbsenceDue, planAbsences, type SeriesRepeats } from './planAbsences.ts'
+import { calculateAbsentShare, type DueAbsences, isAbsenceDue, planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings, planSelection } from './planListings.ts'
 import { isInRange, type PlanContext, planRequest } from './planning.ts'
-import { planSeries, type SeriesRequests } from './planSeries.ts'
+import { type DueWindows, planSeries } from './planSeries.ts'
 import { createRegister } from './requestRegister.ts'
 import {
   absenceTurn,
@@ -34,10 +34,10 @@ export interface JobPlan extends Iterable<PlannedRequest> {
 interface JobNeeds {
   /** The catalogue and instants, which come first, and the other lists. */
   readonly first: readonly PlannedRequest[]
-  readonly series: readonly SeriesRequests[]
+  readonly series: readonly DueWindows[]
   readonly listings: readonly PlannedRequest[]
   /** What of the series is requested again as a small share. */
-  readonly repeats: readonly SeriesRepeats[]
+  readonly repeats: readonly DueAbsences[]
 }
 
 /** A job with its selectors replaced by ids. `selecting`: the job with selectors whose catalogue is refreshed in turn. */
@@ -123,8 +123,8 @@ function findNeeds(planning: JobContext): JobNeeds {
     ...planCatalogue(planning),
     ...entries.flatMap((entry) => [...planInstants(planning, entry)]),
   ]
-  const series: SeriesRequests[] = []
-  const repeats: SeriesRepeats[] = []
+  const series: DueWindows[] = []
+  const repeats: DueAbsences[] = []
   for (const entry of entries)
     for (const selected of listSelectedSeries(planning, entry)) {
       const due = options.restate ? [] : findDueSpans(planning, selected)
@@ -216,9 +216,7 @@ function isRejectedDue({ plannerState, now }: PlanContext, target: string, { ref
  * Merges the requests of many series, those with the latest end first. The windows of each series must be in that order. Each round
  * yields all requests with the latest end, so it visits each series once.
  */
-export function* sortLatestFirst(
-  series: Iterable<Pick<SeriesRequests, 'windows' | 'plan'>>,
-): Generator<PlannedRequest> {
+export function* sortLatestFirst(series: Iterable<Pick<DueWindows, 'windows' | 'plan'>>): Generator<PlannedRequest> {
   let queues = Array.from(series, ({ windows, plan }) => ({ windows, plan, next: 0 }))
   for (;;) {
     queues = queues.filter(({ windows, next }) => next < windows.length)

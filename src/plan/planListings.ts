@@ -1,5 +1,5 @@
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
-import type { ArchivesEntry, CatalogueEntry, ContentEntry, Span, WidgetsEntry } from '../job/job.ts'
+import type { ArchivesEntry, CatalogueEntry, ContentEntry, Duration, WidgetsEntry } from '../job/job.ts'
 import { resolveMoment } from '../job/moment.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import { needsCatalogue, selectorTerms } from '../job/select.ts'
@@ -11,7 +11,7 @@ import { findSelectedRange, isInRange, type PlanContext, planRequest } from './p
 import { toSize } from './sizes.ts'
 import { cut } from './windows.ts'
 
-const A_DAY: Span = { count: 1, unit: 'day' }
+const A_DAY: Duration = { count: 1, unit: 'day' }
 
 /** Plans the catalogue of indicators: one request for each language. */
 export function* planCatalogue(
@@ -105,7 +105,7 @@ function* planWidgets(planning: PlanContext, entry: WidgetsEntry): Generator<Pla
 /** Plans a listing if it is due. `isUnfiltered`: whether it has no filters. */
 function* planIfDue(
   planning: PlanContext,
-  entry: { readonly path: string; readonly refresh: Span; readonly lookback?: Span },
+  entry: { readonly path: string; readonly refresh: Duration; readonly lookback?: Duration },
   route: string,
   params: AnyParams,
   { window = null, isUnfiltered = false }: { readonly window?: Interval | null; readonly isUnfiltered?: boolean },

@@ -1,6 +1,5 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
-import type { SeriesState } from '../job/plannerState.ts'
 import { findSettledBorder } from '../judge/finality.ts'
 import type { Span } from '../judge/judgeTypes.ts'
 import { announcedChanges } from '../service/resolutions.ts'
@@ -13,12 +12,13 @@ import { dueIntervals } from './due.ts'
 import { type SelectedSeries, sentGeos, toParams } from './entries.ts'
 import { isSkipped } from './freshness.ts'
 import { type GeoGroup, groupHoles } from './geoGroups.ts'
+import type { SeriesState } from './plannerState.ts'
 import { type PlanContext, planRequest } from './planning.ts'
 import { chooseSize } from './sizes.ts'
 import { cutCached } from './windows.ts'
 
 /** The windows that one series needs, in order, and the request for each. */
-export interface SeriesRequests {
+export interface DueWindows {
   readonly key: string
   /** Windows that end until then have only final data. */
   readonly settledBefore: Instant
@@ -29,11 +29,7 @@ export interface SeriesRequests {
 }
 
 /** Plans a series: cuts what is due into windows. Null if nothing is. With `restate`, all that is selected is due. */
-export function planSeries(
-  planning: PlanContext,
-  selected: SelectedSeries,
-  due: readonly Span[],
-): SeriesRequests | null {
+export function planSeries(planning: PlanContext, selected: SelectedSeries, due: readonly Span[]): DueWindows | null {
   const { job, service, options, requested } = planning
   const { entry, series, key, state } = selected
   const groups = groupDue(planning, selected, due)
@@ -92,7 +88,7 @@ function findReason(window: Interval, { coverage }: SeriesState, settledBefore: 
 /** Returns the functions that cut holes of a series on local borders, and plan the request for a window. */
 export function createWindows(planning: PlanContext, selected: SelectedSeries) {
   const { service, now } = planning
-  const { entry, series, state, lookbackS, finality } = selected
+  const { entry, series, state, longestLookbackS, finality } = selected
   const changes = listChanges(service, selected)
   const settledBefore = findSettledBorder(now, finality)
   return {
@@ -102,7 +98,7 @@ export function createWindows(planning: PlanContext, selected: SelectedSeries) {
     request(window: Interval, details: Pick<PlannedRequest, 'geoIds' | 'reason'>): PlannedRequest {
       const params = toParams(entry, series.indicatorId, sentGeos(entry, details.geoIds))
       const periods = countPeriods(window, details.geoIds, state)
-      const extra = { ...details, series, window, settledBefore, lookbackS, periods }
+      const extra = { ...details, series, window, settledBefore, lookbackS: longestLookbackS, periods }
       return planRequest(planning, entry.path, entry.route, params, extra)
     },
   }

@@ -1,13 +1,13 @@
-import type { SeriesEntry, Span } from '../job/job.ts'
-import type { SeriesState } from '../job/plannerState.ts'
+import type { Duration, SeriesEntry } from '../job/job.ts'
 import type { Service } from '../service/service.ts'
 import type { Size } from '../service/windowSizes.ts'
 import { DAY } from '../util/time/instant.ts'
 import { addUnits } from '../util/time/zone.ts'
 import { sentGeos } from './entries.ts'
+import type { SeriesState } from './plannerState.ts'
 
-/** Converts a span of a job file to a window size of at least a day. */
-export function toSize({ count, unit }: Span): Size {
+/** Converts a duration of a job file to a window size of at least a day. */
+export function toSize({ count, unit }: Duration): Size {
   if (unit === 'week') return { unit: 'day', count: count * 7 }
   if (unit === 'day' || unit === 'month' || unit === 'year') return { unit, count }
   return { unit: 'day', count: 1 }

@@ -91,11 +91,9 @@ const findChangedSeries = ({ kysely }: Reader, { from, to }: DiffQuestion) =>
     .orderBy('series.id')
     .execute()
 
-type ChangedSeries = Awaited<ReturnType<typeof findChangedSeries>>
-
 async function* findValueDifferences(
   { kysely }: Reader,
-  changedSeries: ChangedSeries,
+  changedSeries: Awaited<ReturnType<typeof findChangedSeries>>,
   question: DiffQuestion,
 ): AsyncGenerator<Difference> {
   const { from, to, indicators } = question

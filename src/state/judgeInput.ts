@@ -8,10 +8,10 @@ import type { Database } from '../db/tables/schema.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import type { EarlierLookback } from '../job/duty.ts'
 import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
-import type { RefusalTimes, Timeline } from '../job/plannerState.ts'
 import { borderUnit } from '../judge/finality.ts'
 import { findLag, graceSeconds } from '../judge/growth.ts'
 import type { JudgeInput, Want } from '../judge/judgeTypes.ts'
+import type { RefusalTimes, Timeline } from '../judge/stored.ts'
 import { findAllowedLag } from '../judge/usualLag.ts'
 import { parseNumbers } from '../util/json.ts'
 import { CLOCK_ERROR, floorToSecond, formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
@@ -20,15 +20,12 @@ import type { Interval } from '../util/time/interval.ts'
 /* Reads what the judgement of one series depends on: a few queries by key. */
 
 type Db = Kysely<Database>
-interface SeriesId {
-  readonly seriesId: number
-}
 
-const selectSeries = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectSeries = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db.selectFrom('series').select(['time_zone', 'time_trunc', 'lookback_s']).where('id', '=', seriesId),
 )
 
-const selectTimelines = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectTimelines = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('series_geo')
     .select(['geo_id', 'first_at', 'last_at', 'step_s', 'kind'])
@@ -36,7 +33,7 @@ const selectTimelines = prepareQuery((db, { seriesId }: SeriesId) =>
     .orderBy('geo_id'),
 )
 
-const selectDuties = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectDuties = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_duty as d')
     .innerJoin('_job as j', 'j.id', 'd.job_id')
@@ -49,7 +46,7 @@ const selectDuties = prepareQuery((db, { seriesId }: SeriesId) =>
     .orderBy('d.window_text'),
 )
 
-const selectCoverage = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectCoverage = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_coverage')
     .select(COVERAGE_COLUMNS)
@@ -59,7 +56,7 @@ const selectCoverage = prepareQuery((db, { seriesId }: SeriesId) =>
 )
 
 /** The missing periods that overlap or touch an interval. The index by end finds recent ones. */
-export const selectAbsences = prepareQuery((db, { seriesId, from, to }: SeriesId & Interval) =>
+export const selectAbsences = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db
     .selectFrom('_absent')
     .select(ABSENT_COLUMNS)
@@ -70,7 +67,7 @@ export const selectAbsences = prepareQuery((db, { seriesId, from, to }: SeriesId
     .orderBy('from_at'),
 )
 
-const selectFailures = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectFailures = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_fetch')
     .innerJoin('_run', '_run.id', '_fetch.run_id')
@@ -90,7 +87,7 @@ const selectFailures = prepareQuery((db, { seriesId }: SeriesId) =>
 )
 
 /** Parts of coarse replies that were not requested again are missing, too. */
-const selectCoarse = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectCoarse = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_fetch')
     .innerJoin('_run', '_run.id', '_fetch.run_id')
@@ -100,7 +97,7 @@ const selectCoarse = prepareQuery((db, { seriesId }: SeriesId) =>
     .where('_fetch.from_at', 'is not', null),
 )
 
-const selectLastGood = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectLastGood = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_fetch')
     .select(({ fn }) => fn.max('id').as('id'))
@@ -108,7 +105,7 @@ const selectLastGood = prepareQuery((db, { seriesId }: SeriesId) =>
     .where('outcome', 'in', GOOD_OUTCOMES),
 )
 
-const selectAccepted = prepareQuery((db, { seriesId }: SeriesId) =>
+const selectAccepted = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_accept')
     .select(['geo_id as geoId', 'from_at as from', 'to_at as to'])
@@ -123,7 +120,7 @@ const LAST_FETCHES = 30
  * The last fetches that reached the present, by id, because clocks may be set back. Times in the future are wrong. A reply with rejects
  * does not show how far the source is behind.
  */
-const selectLastFetches = prepareQuery((db, { seriesId, until }: SeriesId & { readonly until: string }) =>
+const selectLastFetches = prepareQuery((db, { seriesId, until }: { seriesId: number } & { readonly until: string }) =>
   db
     .selectFrom('_fetch')
     .select(['finished_at', 'last_at', 'step_s'])
@@ -136,7 +133,7 @@ const selectLastFetches = prepareQuery((db, { seriesId, until }: SeriesId & { re
     .limit(LAST_FETCHES),
 )
 
-const selectLastPeriod = prepareQuery((db, { seriesId, geo }: SeriesId & { readonly geo: number }) =>
+const selectLastPeriod = prepareQuery((db, { seriesId, geo }: { seriesId: number } & { readonly geo: number }) =>
   db
     .selectFrom('observation')
     .select(['at', 'step_s as step'])
@@ -153,9 +150,7 @@ export const toTimeline = ({ geo_id, first_at, last_at, step_s, kind }: Timeline
   geoId: geo_id,
   kind,
   extent:
-    first_at === null || last_at === null || step_s === null
-      ? null
-      : { firstAt: first_at, lastAt: last_at, stepS: step_s },
+    first_at === null || last_at === null || step_s === null ? null : { first: first_at, last: last_at, step: step_s },
 })
 
 /** Reads what jobs require of a series. */
@@ -231,7 +226,7 @@ export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Pr
     lookbackS,
     timelines,
     period: first?.extent
-      ? { at: first.extent.lastAt, step: first.extent.stepS }
+      ? { at: first.extent.last, step: first.extent.step }
       : first
         ? ((await selectLastPeriod.first(db, { seriesId, geo: first.geoId })) ?? null)
         : null,

@@ -1,7 +1,7 @@
 import { NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { REPLY_OUTCOMES } from '../db/tables/codes.ts'
-import type { RefusalTimes } from '../job/plannerState.ts'
+import type { RefusalTimes } from '../judge/stored.ts'
 import { floorToSecond } from '../util/time/instant.ts'
 
 /** An item, such as an indicator or widget, that the service does not know. */

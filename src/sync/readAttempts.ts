@@ -1,7 +1,7 @@
 import { ABSENT, NO_FAILURE } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { fromIdentityRow, seriesKey, toRouteCall, toWindow } from '../job/plannedRequest.ts'
-import type { Attempts } from '../job/plannerState.ts'
+import type { Attempts } from '../plan/plannerState.ts'
 import { absenceTurn, isBacklog, listTurn, seriesTurn } from '../plan/turns.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
 
@@ -60,7 +60,7 @@ const readFailures = ({ kysely }: Reader) =>
     .execute()
 
 /** Reads the last request for absences of each stored job. */
-const readAbsences = ({ kysely }: Reader) =>
+const readAbsenceTurns = ({ kysely }: Reader) =>
   kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
@@ -82,7 +82,7 @@ export async function readAttempts(db: Reader): Promise<Attempts> {
     note(listTurn(route, params, isBacklog(window, row.settled_before)), row.id)
     byTarget.set(row.target, row.id)
   }
-  for (const { job_id, last } of await readAbsences(db)) note(absenceTurn(job_id!), last)
+  for (const { job_id, last } of await readAbsenceTurns(db)) note(absenceTurn(job_id!), last)
   const failures = Map.groupBy(
     (await readFailures(db)).map((row) => ({
       key: seriesKey(fromIdentityRow(row)),

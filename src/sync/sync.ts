@@ -2,11 +2,11 @@ import { ensureMagnitudes, ensureZone } from '../db/queries/referenceTables.ts'
 import { findLackingGeos } from '../findings/readers/lackingGeos.ts'
 import type { LackingGeos } from '../findings/trouble.ts'
 import type { Job } from '../job/job.ts'
-import type { SkippedItem } from '../job/plannerState.ts'
 import { namesAnything } from '../job/select.ts'
 import { emptyWindowHints, outsideHints } from '../job/windowHints.ts'
 import { ensureJudged } from '../load/spans/recordSpans.ts'
-import { judgeStored } from '../load/timelines/judgeStored.ts'
+import { deriveStoredTimelines } from '../load/timelines/deriveTimelines.ts'
+import type { SkippedItem } from '../plan/plannerState.ts'
 import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
 import { refuseExposed } from '../service/key.ts'
@@ -58,7 +58,7 @@ export async function sync(context: SyncContext, spec: RunSpec): Promise<Summary
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
   // Those that an earlier version loaded.
-  await judgeStored(store, service, { signal: context.signal, nowMs: context.nowMs })
+  await deriveStoredTimelines(store, service, { signal: context.signal, nowMs: context.nowMs })
   await ensureJudged(store, context.nowMs())
   const registered = await registerJob(store, job, spec.source, context.nowMs())
   const plan = planRun(context, { job, jobId: registered?.id ?? null, options, requested })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { type QueuedRequest, toPlannedRequest, toQueuedRequest } from '../../src/cluster/queuedRequest.ts'
-import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { planJob } from '../../src/plan/planJob.ts'
+import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { SERVICES } from '../../src/service/services.ts'
 
 const NOW = Date.UTC(2025, 10, 24, 12) / 1000

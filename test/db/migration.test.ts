@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { SCHEMA_VERSION } from '../../src/db/sqlite/schema.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import { ensureJudged } from '../../src/load/spans/recordSpans.ts'
-import { judgeStored } from '../../src/load/timelines/judgeStored.ts'
+import { deriveStoredTimelines } from '../../src/load/timelines/deriveTimelines.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { writeSchemaOne } from '../fixtures/schemaOne.ts'
@@ -33,7 +33,7 @@ const listsOf = (file: string, query: string): unknown[][] => rowsOf(file, query
 /** Opens a database of schema 1, which migrates it, and judges it like `migrate`. */
 async function migrate(file: string): Promise<number> {
   const store = await openWriter(file, 'migrate')
-  const judged = await judgeStored(store, SERVICES.generic, { nowMs: () => NOW })
+  const judged = await deriveStoredTimelines(store, SERVICES.generic, { nowMs: () => NOW })
   await ensureJudged(store, NOW)
   await store.close()
   return judged
@@ -146,7 +146,7 @@ test('the judgement of an earlier database continues where it was interrupted', 
   const controller = new AbortController()
   const store = await openWriter(file, 'migrate')
   const options = { nowMs: () => NOW, signal: controller.signal, onProgress: () => controller.abort() }
-  expect(await judgeStored(store, SERVICES.generic, options)).toBe(1)
+  expect(await deriveStoredTimelines(store, SERVICES.generic, options)).toBe(1)
   await store.close()
   expect(await migrate(file)).toBe((await migrate(whole)) - 1)
   for (const query of [rows.CADENCES, rows.ABSENCES]) expect(listsOf(file, query)).toEqual(listsOf(whole, query))

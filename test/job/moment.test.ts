@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addSpan, parseMoment, parseSpan, resolveWindow, spanSeconds } from '../../src/job/moment.ts'
+import { addDuration, durationSeconds, parseDuration, parseMoment, resolveWindow } from '../../src/job/moment.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 
 describe('points in time in a job', () => {
@@ -9,8 +9,8 @@ describe('points in time in a job', () => {
     ['2025-10-01T00:00:07', { kind: 'local', date: '2025-10-01', second: 7 }],
     [' 2025-10-01 ', { kind: 'date', date: '2025-10-01' }],
     ['2025-10-01T12:00Z', { kind: 'instant', at: parseInstant('2025-10-01T12:00:00Z') }],
-    ['-2h', { kind: 'relative', span: { count: -2, unit: 'hour' } }],
-    ['+ 2h ', { kind: 'relative', span: { count: 2, unit: 'hour' } }],
+    ['-2h', { kind: 'relative', duration: { count: -2, unit: 'hour' } }],
+    ['+ 2h ', { kind: 'relative', duration: { count: 2, unit: 'hour' } }],
   ])('%s is a valid point in time', (text, moment) => expect(parseMoment(text)).toEqual(moment))
 
   test.each([
@@ -19,19 +19,19 @@ describe('points in time in a job', () => {
     '',
   ])('%j is not a valid point in time', (text) => expect(parseMoment(text)).toBeUndefined())
 
-  test.each(['', '3', 'd', '-3d', '3.5d', '3 d', '3dd'])('%j is not a span', (text) =>
-    expect(parseSpan(text)).toBeUndefined(),
+  test.each(['', '3', 'd', '-3d', '3.5d', '3 d', '3dd'])('%j is not a duration', (text) =>
+    expect(parseDuration(text)).toBeUndefined(),
   )
 
-  test('spaces around a span are ignored', () => expect(parseSpan(' 3d ')).toEqual({ count: 3, unit: 'day' }))
+  test('spaces around a duration are ignored', () => expect(parseDuration(' 3d ')).toEqual({ count: 3, unit: 'day' }))
 })
 
-describe('a span', () => {
+describe('a duration', () => {
   test.each([
     [{ count: 2, unit: 'minute' }, 120],
     [{ count: 3, unit: 'week' }, 1_814_400],
     [{ count: 2, unit: 'year' }, 63_244_800],
-  ] as const)('%o has its length in seconds', (span, seconds) => expect(spanSeconds(span)).toBe(seconds))
+  ] as const)('%o has its length in seconds', (span, seconds) => expect(durationSeconds(span)).toBe(seconds))
 
   test.each([
     ['minutes are exact across a clock change', { count: 90, unit: 'minute' }, 1, '2025-10-26T02:00:00Z'],
@@ -40,7 +40,7 @@ describe('a span', () => {
     ['months keep the day of the month', { count: 1, unit: 'month' }, 1, '2025-11-26T01:30:00Z'],
   ] as const)('%s', (_name, span, times, expected) => {
     const at = parseInstant('2025-10-26T00:30:00Z')
-    expect(addSpan('Europe/Madrid', at, span, times)).toBe(parseInstant(expected))
+    expect(addDuration('Europe/Madrid', at, span, times)).toBe(parseInstant(expected))
   })
 
   test('a window that ends at or before its start is empty', () => {

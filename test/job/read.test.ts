@@ -56,14 +56,14 @@ describe('mistakes in job files', () => {
       /^job\.yaml:3:19 {2}series\[0\]\.indicators\.matches {2}unknown key; valid keys: match, terms, [^\n]*$/,
     ],
     [
-      'an invalid span',
+      'an invalid duration',
       SERIES.replace('7d', '7 days'),
-      /window\.last {2}"7 days" is not a valid span; expected 30m, 6h, 3d/,
+      /window\.last {2}"7 days" is not a valid duration; expected 30m, 6h, 3d/,
     ],
     [
-      'a span without its unit',
+      'a duration without its unit',
       SERIES.replace('7d', '7'),
-      /window\.last {2}7 is not a valid span; expected 30m, 6h, 3d/,
+      /window\.last {2}7 is not a valid duration; expected 30m, 6h, 3d/,
     ],
     ['from after to', SERIES.replace('last: 7d', 'from: 2024-01-02, to: 2024-01-01'), /to must be later than from/],
     [
@@ -96,7 +96,7 @@ describe('mistakes in job files', () => {
     ],
     ['an empty window', SERIES.replace('{ last: 7d }', '{}'), /window\.from {2}is missing; expected/],
     [
-      'a span for a window',
+      'a duration for a window',
       SERIES.replace('{ last: 7d }', '7d'),
       /"7d" is not a window; did you mean \{ last: 7d \}\?/,
     ],

@@ -1,6 +1,6 @@
-import type { Absence, Coverage, Timeline } from '../../src/job/plannerState.ts'
 import { judge } from '../../src/judge/judge.ts'
 import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
+import type { Absence, Coverage, Timeline } from '../../src/judge/stored.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 
 /* Small inputs of the judgement. Instants are days since the first day, in UTC: 1.5 is noon of the second day. */
@@ -55,7 +55,7 @@ export const absence = (from: number, to: number, over: Partial<Absence> = {}): 
 /** An hourly timeline with values from day `first` to day `end`. */
 export const timeline = (geoId: number, first: number, end: number, over: Partial<Timeline> = {}): Timeline => ({
   geoId,
-  extent: { firstAt: at(first), lastAt: at(end) - HOUR, stepS: HOUR },
+  extent: { first: at(first), last: at(end) - HOUR, step: HOUR },
   kind: 'regular',
   ...over,
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Coverage, Timeline } from '../../src/job/plannerState.ts'
 import { judge } from '../../src/judge/judge.ts'
 import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
+import type { Coverage, Timeline } from '../../src/judge/stored.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 import {
   absence,

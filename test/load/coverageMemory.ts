@@ -1,6 +1,6 @@
 /* Stored values and coverage in memory, to test the pure coverage rules with histories of replies. */
 
-import type { Coverage } from '../../src/job/plannerState.ts'
+import type { Coverage } from '../../src/judge/stored.ts'
 import type { CoverageChange, Series, SeriesReply, StoredCoverage } from '../../src/load/coverage/coverageTypes.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'

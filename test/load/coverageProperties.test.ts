@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Coverage } from '../../src/job/plannerState.ts'
+import type { Coverage } from '../../src/judge/stored.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
 import { judgeAt, store, want } from '../judge/cases.ts'

@@ -3,19 +3,19 @@ import { readKnownValues } from '../../src/db/queries/values.ts'
 import type { Segment } from '../../src/page/client/segments.ts'
 import { readChanges } from '../../src/page/queries/series/changes.ts'
 import { findAsOf } from '../../src/page/queries/series/seriesQuery.ts'
-import { type GeoSeries, readDays, readWindow } from '../../src/page/queries/series/window.ts'
+import { type Line, readDays, readWindow } from '../../src/page/queries/series/window.ts'
 import { emulate, fileFolder, ms, runJob, tempStore } from '../kit.ts'
 import type { Reader } from '../store.ts'
 import { NIGHTS, nightsReader } from './nights.ts'
 
 let reader: Reader
 const folder = fileFolder()
-let lines: GeoSeries[]
+let lines: Line[]
 beforeAll(async () => {
   reader = await nightsReader(folder)
   lines = reader.all(
     'select g.series_id as "seriesId", g.geo_id as "geoId", s.time_zone as zone from series_geo g join series s on s.id = g.series_id',
-  ) as GeoSeries[]
+  ) as Line[]
 })
 afterAll(() => reader.close())
 
@@ -23,7 +23,7 @@ const at = (text: string): number => ms(text) / 1000
 const RANGE = { from: at('2025-10-19T22:00:00Z'), to: at('2025-10-31T23:00:00Z') }
 
 /** Returns the values as of a moment by the view of all versions. */
-const history = ({ seriesId, geoId }: GeoSeries, moment: string, { from, to } = RANGE) =>
+const history = ({ seriesId, geoId }: Line, moment: string, { from, to } = RANGE) =>
   reader.all(
     `select at, value, step_s as step from observation_history where series_id = ? and geo_id = ? and at >= ? and at < ?
        and valid_from <= ? and (valid_to is null or valid_to > ?) order by at`,
@@ -160,7 +160,7 @@ describe('chart data', () => {
   })
 
   test('a chart includes a period that began before its range', async () => {
-    const [line] = lines as [GeoSeries]
+    const [line] = lines as [Line]
     const [{ at: first, step }] = history(line, '2999-01-01') as unknown as [{ at: number; step: number }]
     const drawn = await readWindow(reader, line, { from: first + step / 2, to: first + step }, 100, null)
     expect(drawn.segments[0]!.from).toBe(first)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { type Absence, EMPTY_STATE, type PlannerState, UNKNOWN_SERIES } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
+import type { Absence } from '../../src/judge/stored.ts'
 import { planJob } from '../../src/plan/planJob.ts'
+import { EMPTY_STATE, type PlannerState, UNKNOWN_SERIES } from '../../src/plan/plannerState.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 

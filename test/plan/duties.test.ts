@@ -29,7 +29,7 @@ describe('the text of a window', () => {
         fc.integer({ min: -9_999, max: 9_999 }),
         fc.constantFrom('minute' as const, 'hour' as const, 'day' as const, 'week' as const, 'month' as const),
       )
-      .map(([count, unit]): Moment => ({ kind: 'relative', span: { count, unit } })),
+      .map(([count, unit]): Moment => ({ kind: 'relative', duration: { count, unit } })),
   )
   const resolved = (window: Window) => resolveWindow(window, 'Europe/Madrid', night(0) / 1000)
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Coverage } from '../../src/job/plannerState.ts'
 import { findSettledBorder } from '../../src/judge/finality.ts'
+import type { Coverage } from '../../src/judge/stored.ts'
 import { isOrdinary } from '../../src/plan/due.ts'
 import { type Freshness, isDue } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
-import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { planJob, sortLatestFirst } from '../../src/plan/planJob.ts'
+import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { SERVICES } from '../../src/service/services.ts'
 
 const planned = (where: string, to: number): PlannedRequest =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { EMPTY_STATE } from '../../src/job/plannerState.ts'
 import { readJob } from '../../src/job/read.ts'
 import { planJob } from '../../src/plan/planJob.ts'
+import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import type { UserOptions } from '../../src/plan/planning.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { ms } from '../kit.ts'

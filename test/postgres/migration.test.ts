@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openWriter } from '../../src/db/lock.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import { ensureJudged } from '../../src/load/spans/recordSpans.ts'
-import { judgeStored } from '../../src/load/timelines/judgeStored.ts'
+import { deriveStoredTimelines } from '../../src/load/timelines/deriveTimelines.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import * as expected from '../db/schemaOneRows.ts'
 import { EXPECTED_PRICES, I90_VALUES, PRICES, toSchemaTwo } from '../db/schemaTwo.ts'
@@ -27,7 +27,7 @@ const listsOf = async (url: string, query: string): Promise<unknown[][]> =>
 /** Opens a database of schema 1, which migrates it, and judges it like `migrate`. Returns the kinds of its gaps. */
 async function migrate(url: string): Promise<unknown[][]> {
   const store = await openWriter(url, 'migrate')
-  await judgeStored(store, SERVICES.generic, { nowMs: () => NOW })
+  await deriveStoredTimelines(store, SERVICES.generic, { nowMs: () => NOW })
   await ensureJudged(store, NOW)
   const gaps = await findGaps(store, NOW / 1000)
   await store.close()

@@ -2,7 +2,7 @@ import { isAddress } from '../../db/address.ts'
 import { readSchemaState, takeOver } from '../../db/open.ts'
 import { writeLanguage } from '../../db/queries/referenceTables.ts'
 import { ensureJudged } from '../../load/spans/recordSpans.ts'
-import { judgeStored } from '../../load/timelines/judgeStored.ts'
+import { deriveStoredTimelines } from '../../load/timelines/deriveTimelines.ts'
 import { LOCALES } from '../../service/routes.ts'
 import { InputError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
@@ -38,7 +38,9 @@ async function migrate(file: string, language: string | undefined, args: Migrate
   const report = createReporter(logFor(args, []))
   await withWriter(file, 'migrate', async (store) => {
     if (language !== undefined) await store.write((tx) => writeLanguage(tx, language))
-    await judgeStored(store, service, { onProgress: (done, total) => report(`${done} of ${total} series judged`) })
+    await deriveStoredTimelines(store, service, {
+      onProgress: (done, total) => report(`${done} of ${total} series judged`),
+    })
     await ensureJudged(store, Date.now())
   })
 }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { parseSpan, spanSeconds } from '../../job/moment.ts'
+import { durationSeconds, parseDuration } from '../../job/moment.ts'
 import { countPrunable, type PruneResult, pruneReplies } from '../../load/replies/prune.ts'
 import { findForgettable, forgetJob } from '../../sync/forgetJob.ts'
 import { InputError } from '../../util/errors.ts'
@@ -31,8 +31,8 @@ type PruneArgs = Args<typeof flags, typeof positionals>
 
 /** Returns the seconds of an age in days or longer units. */
 function parseAge(age: string): number {
-  const span = parseSpan(age)
-  if (span && span.count > 0 && span.unit !== 'minute' && span.unit !== 'hour') return spanSeconds(span)
+  const span = parseDuration(age)
+  if (span && span.count > 0 && span.unit !== 'minute' && span.unit !== 'hour') return durationSeconds(span)
   const ambiguous = span?.unit === 'minute' ? `: m may mean minutes or months; write ${span.count}mo for months` : ''
   throw new InputError(`${JSON.stringify(age)} is not a valid age${ambiguous}.`, {
     hint: 'Pass at least one day, in days, weeks, months or years: 90d, 12w, 6mo or 2y.',

@@ -13,7 +13,7 @@ import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
-import { type ShownRange, type ShownSeries, showJson, showText } from '../text/showText.ts'
+import { type ShownLine, type ShownRange, showJson, showText } from '../text/showText.ts'
 import { resolveRange, resolveTimestamp } from '../times.ts'
 
 export const positionals = {
@@ -47,7 +47,7 @@ async function chooseSeries(
   indicator: number,
   geo: number | undefined,
   { mainGeos }: Service,
-): Promise<ShownSeries> {
+): Promise<ShownLine> {
   const candidates = kysely
     .selectFrom('series as s')
     .innerJoin('series_geo as g', 'g.series_id', 's.id')

@@ -3,7 +3,7 @@ import { formatLocal } from '../../util/time/zone.ts'
 import { chartText, findScale, mean, shortNumber } from '../terminal/brailleChart.ts'
 
 /** A series of one geo, with the range of its stored values. */
-export interface ShownSeries {
+export interface ShownLine {
   readonly seriesId: number
   readonly zone: string
   readonly name: string
@@ -15,7 +15,7 @@ export interface ShownSeries {
 }
 
 /** A series with its values in the shown range. */
-export interface ShownRange extends ShownSeries {
+export interface ShownRange extends ShownLine {
   readonly from: number
   readonly to: number
   /** The timestamp at which the values were known; null for the current ones. */

@@ -1,7 +1,7 @@
 import { jobGapsText } from '../../findings/findGaps.ts'
 import { lackingGeosText } from '../../findings/messages.ts'
 import type { LackingGeos } from '../../findings/trouble.ts'
-import type { SkippedItem } from '../../job/plannerState.ts'
+import type { SkippedItem } from '../../plan/plannerState.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { SignalError, UnavailableError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'

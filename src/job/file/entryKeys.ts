@@ -4,7 +4,7 @@ import { type Examples, exampleValues, type Service } from '../../service/servic
 import { ENTRY_ROUTES } from '../entryRoutes.ts'
 import { EXPECTATION_WORDS } from '../expectation.ts'
 import { findGeoId } from '../geoNames.ts'
-import { MOMENT_FORM, parseMoment, parseSpan, SPAN_FORM } from '../moment.ts'
+import { DURATION_FORM, MOMENT_FORM, parseDuration, parseMoment } from '../moment.ts'
 
 /** A string that is parsed when it is checked. */
 const parsed = <T>(parse: (text: string) => T | undefined, message: string) =>
@@ -14,7 +14,7 @@ const parsed = <T>(parse: (text: string) => T | undefined, message: string) =>
     context.addIssue({ code: 'custom', message, input: text })
     return z.NEVER
   })
-const span = parsed(parseSpan, `is not a valid span; expected ${SPAN_FORM}`)
+const duration = parsed(parseDuration, `is not a valid duration; expected ${DURATION_FORM}`)
 const momentValue = parsed(parseMoment, `is not a valid date; expected ${MOMENT_FORM}`)
 
 const nonEmpty = <T extends z.ZodType>(item: T) => z.array(item).min(1)
@@ -39,7 +39,7 @@ const window = z
   .strictObject({
     from: momentValue.optional().describe('First local day or instant'),
     to: momentValue.optional().describe('End, exclusive; default: end of today'),
-    last: span.optional().describe('The last full local days plus today; instead of from and to'),
+    last: duration.optional().describe('The last full local days plus today; instead of from and to'),
   })
   .describe('Range: { from, to }, to is exclusive, or { last: 7d }')
 
@@ -85,15 +85,15 @@ function entryKeys(service: Service) {
   const common = {
     locales: languageList(service).optional(),
     locale: z.enum(service.locales).optional(),
-    refresh: span.optional().describe('Minimum time between two fetches of the same data'),
+    refresh: duration.optional().describe('Minimum time between two fetches of the same data'),
   }
   const filters = {
     taxonomyTerms: names.optional().describe('Only items with these terms'),
     vocabularies: names.optional().describe('Only items with these vocabularies'),
   }
   const windows = {
-    lookback: span.optional().describe('Values younger than this may be revised and are fetched again'),
-    chunk: span.optional().describe('Largest window of one request; default: by number of geos'),
+    lookback: duration.optional().describe('Values younger than this may be revised and are fetched again'),
+    chunk: duration.optional().describe('Largest window of one request; default: by number of geos'),
   }
   const offers = {
     indicators: ids.describe('Indicator ids'),

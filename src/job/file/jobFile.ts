@@ -71,7 +71,7 @@ export const jobFileSchema = memoize((service: Service) =>
     .describe('Job file of indicator-sync'),
 )
 
-/** The content of a job file, with spans and moments parsed. */
+/** The content of a job file, with durations and moments parsed. */
 export type JobFile = z.output<ReturnType<typeof jobFileSchema>>
 
 /** The JSON schema of job files for a service, for editors. */

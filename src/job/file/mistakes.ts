@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { didYouMean } from '../../util/didYouMean.ts'
-import { parseSpan } from '../moment.ts'
+import { parseDuration } from '../moment.ts'
 import { isRule } from './jobFile.ts'
 import type { DocumentPath } from './yaml.ts'
 
@@ -48,7 +48,7 @@ export function explainIssue(issue: z.core.$ZodIssue, valueAt: (path: DocumentPa
     }
     case 'invalid_type':
       if (value === undefined) return mistake(`is missing; expected ${withArticle(issue.expected)}`)
-      if (path.at(-1) === 'window' && typeof value === 'string' && parseSpan(value))
+      if (path.at(-1) === 'window' && typeof value === 'string' && parseDuration(value))
         return mistake(`${shown} is not a window; did you mean { last: ${value} }?`)
       if (issue.expected === 'array' && typeof value !== 'object')
         return mistake(`${shown} is not a list${value === 'all' ? '' : `; write [${String(value)}]`}`)

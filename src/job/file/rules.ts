@@ -12,7 +12,7 @@ import { isReservedName, RESERVED_NAMES } from '../reservedNames.ts'
 import { toWords } from '../select.ts'
 
 type KeyPath = readonly (string | number)[]
-/** A part of a job file, with words, spans and moments parsed if they are legal. Illegal ones are reported elsewhere. */
+/** A part of a job file, with words, durations and moments parsed if they are legal. Illegal ones are reported elsewhere. */
 type WrittenEntry = Readonly<Record<string, unknown>>
 
 /** What rules about entries need besides the entry. */

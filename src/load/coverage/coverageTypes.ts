@@ -1,4 +1,4 @@
-import type { Coverage } from '../../job/plannerState.ts'
+import type { Coverage } from '../../judge/stored.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Period, Periods } from '../../util/time/periods.ts'

@@ -1,7 +1,7 @@
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import type { CoveredState } from '../../db/tables/series.ts'
-import type { Coverage } from '../../job/plannerState.ts'
 import { EARLY_S } from '../../judge/limits.ts'
+import type { Coverage } from '../../judge/stored.ts'
 import { findRowChanges } from '../../util/rowChanges.ts'
 import { type Instant, isFuture } from '../../util/time/instant.ts'
 import { type Interval, intersect, overlaps, subtract } from '../../util/time/interval.ts'

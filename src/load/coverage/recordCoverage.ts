@@ -6,7 +6,7 @@ import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
-import type { Coverage } from '../../job/plannerState.ts'
+import type { Coverage } from '../../judge/stored.ts'
 import { CLOCK_ERROR, type Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { findPeriods, type Period } from '../../util/time/periods.ts'
@@ -99,11 +99,9 @@ async function readCoverage(
   return { coverage, omittedGeos: new Set(lacking.map(({ geo }) => geo)) }
 }
 
-type SeriesWindow = Interval & { readonly seriesId: number }
-
 const selectRows = (db: Kysely<Database>) => db.selectFrom('_coverage').select(COVERAGE_COLUMNS)
 
-const selectTouching = prepareQuery((db, { seriesId, from, to }: SeriesWindow) => {
+const selectTouching = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) => {
   const touching = db
     .selectFrom('_coverage')
     .where('series_id', '=', seriesId)
@@ -134,7 +132,7 @@ const selectFuture = prepareQuery((db, { seriesId, after }: { readonly seriesId:
 )
 
 /** The join reads each geo by its key. Without it, all values of the series would be read. */
-const selectGeosWithValues = prepareQuery((db, { seriesId, from, to }: SeriesWindow) =>
+const selectGeosWithValues = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db
     .selectFrom('series_geo as g')
     .select('g.geo_id as geo')

@@ -2,7 +2,7 @@ import type { Store } from '../../db/store.ts'
 import type { Expectation } from '../../job/expectation.ts'
 import type { Service } from '../../service/service.ts'
 import type { Instant } from '../../util/time/instant.ts'
-import { judgeSeries } from './judgeStored.ts'
+import { deriveTimelines } from './deriveTimelines.ts'
 
 /**
  * Judges those series again of which jobs expect something else than before. If several jobs expect something of a series, the first one
@@ -22,7 +22,7 @@ export async function applyExpectations(store: Store, service: Service, now: Ins
     if (expect === first!.before) continue
     await store.write(async (tx) => {
       await tx.updateTable('series').set({ expect }).where('id', '=', seriesId).execute()
-      await judgeSeries(tx, store.engine, seriesId, service, now)
+      await deriveTimelines(tx, store.engine, seriesId, service, now)
     })
   }
 }

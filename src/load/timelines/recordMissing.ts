@@ -1,11 +1,12 @@
 import type { Transaction } from 'kysely'
+import type { SeriesRange } from '../../db/engine.ts'
 import { prepareQuery } from '../../db/prepared.ts'
 import { COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
 import { type GeoRange, geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import type { Coverage } from '../../job/plannerState.ts'
 import { isOnGrid, periodEnd } from '../../judge/grid.ts'
 import { type Extent, findMissing, lowerBound, type TimelineValues } from '../../judge/missing.ts'
+import type { Coverage } from '../../judge/stored.ts'
 import { findValidRows } from '../../judge/validRows.ts'
 import { selectAbsences } from '../../state/judgeInput.ts'
 import { findRowChanges } from '../../util/rowChanges.ts'
@@ -19,7 +20,7 @@ import type { CadenceChange } from './updateCadences.ts'
 /* Writes the missing periods of the timelines of a series: by their stored values and cadence, not by the reply alone. */
 
 /** What a reply changed in a series, after its values, cadences and coverage were written. */
-export interface ChangedSeries {
+export interface TimelineChanges {
   readonly seriesId: number
   readonly zone: string
   /** Seconds. */
@@ -46,7 +47,7 @@ export interface ChangedSeries {
  * Records the missing periods of all timelines that a reply, or a change of their cadence, concerns. Returns the interval in which they
  * may have changed; null if there is none.
  */
-export async function recordMissing(tx: Transaction<Database>, changed: ChangedSeries): Promise<Interval | null> {
+export async function recordMissing(tx: Transaction<Database>, changed: TimelineChanges): Promise<Interval | null> {
   const scopes = findScopes(changed)
   const ranges = new Map(geoRanges(changed.observations).map((geoRange) => [geoRange.geoId, geoRange]))
   const sent = [...ranges.values()].map(({ first, end }) => instantsOf(changed.observations, first, end))
@@ -69,7 +70,7 @@ export async function recordMissing(tx: Transaction<Database>, changed: ChangedS
 }
 
 /** The parts of each timeline in which missing periods are decided again. */
-function findScopes(changed: ChangedSeries): Map<number, Interval[]> {
+function findScopes(changed: TimelineChanges): Map<number, Interval[]> {
   const { window, decidedGeos, extentsBefore, extents, cadenceChanges, observations } = changed
   const scopes = new Map<number, Interval[]>()
   const add = (geoId: number, ...intervals: readonly Interval[]): void => {
@@ -112,7 +113,7 @@ interface Around {
 /** The rows of `_absent` of a timeline near a scope, as its stored values show. */
 async function findRows(
   tx: Transaction<Database>,
-  changed: ChangedSeries,
+  changed: TimelineChanges,
   geoId: number,
   scope: readonly Interval[],
   before: readonly MissingRow[],
@@ -196,17 +197,14 @@ function toTimelineValues({ at, values }: Observations, { first, end }: GeoRange
   return { present, nulls }
 }
 
-async function readTimelineValues(tx: Transaction<Database>, range: Range): Promise<TimelineValues> {
+async function readTimelineValues(tx: Transaction<Database>, range: SeriesRange): Promise<TimelineValues> {
   const present: Instant[] = []
   const nulls: Instant[] = []
   for (const { at, value } of await selectValues.all(tx, range)) (value === null ? nulls : present).push(at)
   return { present, nulls }
 }
 
-type SeriesRange = Interval & { readonly seriesId: number }
-type Range = SeriesRange & { readonly geoId: number }
-
-const selectValues = prepareQuery((db, { seriesId, geoId, from, to }: Range) =>
+const selectValues = prepareQuery((db, { seriesId, geoId, from, to }: SeriesRange) =>
   db
     .selectFrom('observation')
     .select(['at', 'value'])
@@ -217,7 +215,7 @@ const selectValues = prepareQuery((db, { seriesId, geoId, from, to }: Range) =>
     .orderBy('at'),
 )
 
-const selectCoverage = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
+const selectCoverage = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db
     .selectFrom('_coverage')
     .select(COVERAGE_COLUMNS)
@@ -226,7 +224,7 @@ const selectCoverage = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
     .where('to_at', '>', from),
 )
 
-const selectDismissedWindows = prepareQuery((db, { seriesId, from, to }: SeriesRange) =>
+const selectDismissedWindows = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')

@@ -20,7 +20,7 @@ export interface CadenceChange extends Interval {
 }
 
 /** A series whose cadence is decided. */
-export interface CadenceSeries {
+export interface CadenceTask {
   readonly id: number
   readonly input: CadenceInput
   readonly before: Cadences
@@ -33,7 +33,7 @@ export interface CadenceSeries {
 export async function updateCadences(
   tx: Transaction<Database>,
   engine: Engine,
-  series: CadenceSeries,
+  series: CadenceTask,
   days: readonly GeoDay[],
   withdrawnGeos: ReadonlySet<number>,
   fetchId: number,
@@ -67,7 +67,7 @@ function followsCadence(zone: string, [, , { step, offset }]: GeoDay, stretches:
 export async function decideAgain(
   tx: Transaction<Database>,
   engine: Engine,
-  { id: seriesId, input, before: cadences }: CadenceSeries,
+  { id: seriesId, input, before: cadences }: CadenceTask,
   geoId: number,
   fetchId: number,
 ): Promise<CadenceChange[]> {

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import type { SeriesRange } from '../../db/engine.ts'
 import { prepareQuery } from '../../db/prepared.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
@@ -156,9 +157,7 @@ async function insertPending(
   return { fetch_id }
 }
 
-type SeriesWindow = Interval & { readonly seriesId: number }
-
-const selectPending = prepareQuery((db, { seriesId, from, to }: SeriesWindow) =>
+const selectPending = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db
     .selectFrom('_withdrawal')
     .select(['geo_id', 'from_at', 'fetch_id', 'since_at', 'confirmed_by'])
@@ -188,7 +187,7 @@ const confirm = prepareQuery(
       .where('fetch_id', '=', row.first),
 )
 
-const selectStored = prepareQuery((db, { seriesId, geoId, from, to }: SeriesWindow & { readonly geoId: number }) =>
+const selectStored = prepareQuery((db, { seriesId, geoId, from, to }: SeriesRange) =>
   db
     .selectFrom('observation')
     .select(['at', 'step_s as step'])

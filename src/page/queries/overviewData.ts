@@ -108,7 +108,7 @@ async function readLines(
   return lines
 }
 
-export type SeriesLine = Awaited<ReturnType<typeof readLines>>[number]
+export type OverviewLine = Awaited<ReturnType<typeof readLines>>[number]
 
 const isLate = ({ reason }: SeriesGaps): boolean => reason === 'late'
 

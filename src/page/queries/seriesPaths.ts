@@ -70,7 +70,7 @@ export async function seriesHeads(request: LocaleRequest, rows: readonly SeriesR
   })
 }
 
-export type SeriesHead = ReturnType<Awaited<ReturnType<typeof seriesHeads>>>
+export type Heading = ReturnType<Awaited<ReturnType<typeof seriesHeads>>>
 
 /** Reads the words by which each series is found: its number and names, and the names of its geos, in every language. */
 async function readSeriesWords({ store: { kysely }, service: { geos = {} } }: SearchRequest) {
@@ -128,7 +128,7 @@ const MAX_CANDIDATES = 20
 
 /** Thrown if a name matches several series; they are the `cause`. */
 export class AmbiguousSeries extends InputError {
-  declare readonly cause: { readonly text: string; readonly candidates: readonly SeriesHead[] }
+  declare readonly cause: { readonly text: string; readonly candidates: readonly Heading[] }
 }
 
 /** Finds the path of a series by number or name; the native series of an indicator goes before its groupings. */

@@ -26,7 +26,7 @@ import {
 } from '../queries/intervals.ts'
 import { namedGeos } from '../queries/names.ts'
 import { periodAt, periodBorders } from '../queries/periods.ts'
-import { allSeries, findSeriesByPath, type SeriesHead, seriesHeads } from '../queries/seriesPaths.ts'
+import { allSeries, findSeriesByPath, type Heading, seriesHeads } from '../queries/seriesPaths.ts'
 import { lackingText } from './overviewPage.ts'
 
 /** Series on one page. */
@@ -184,9 +184,9 @@ export async function readSeriesCoverage(request: PageRequest) {
   }
 }
 
-type SeriesCoverage = Awaited<ReturnType<typeof readSeriesCoverage>>
+type CoverageData = Awaited<ReturnType<typeof readSeriesCoverage>>
 
-const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, geoAgg }: SeriesHead): string => {
+const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, geoAgg }: Heading): string => {
   const grouping = groupingText(request, timeTrunc, geoAgg)
   return [kindText(kind, request), indicatorId, name, grouping && `(${grouping})`].filter(Boolean).join(' ')
 }
@@ -249,7 +249,7 @@ ${numberedPager(request, data.page, data.pages)}`
 })
 
 /** The choice of a geo. */
-function geoForm({ geos, geo, year }: SeriesCoverage, request: PageRequest): HtmlPart {
+function geoForm({ geos, geo, year }: CoverageData, request: PageRequest): HtmlPart {
   const { words, link, path, live } = request
   if (geos.length <= 1 || !live) return null
   const name = ({ id, name }: (typeof geos)[number]) => (id === ALL_GEOS ? words.common.allGeos : `${id} ${name ?? ''}`)
@@ -264,7 +264,7 @@ const monthNames = ({ locale }: PageRequest): string[] => {
 }
 
 /** Years by month; cells link to the days of their year. */
-function yearTable(data: SeriesCoverage, request: PageRequest): Html {
+function yearTable(data: CoverageData, request: PageRequest): Html {
   const { coverage, series } = request.words
   const names = monthNames(request)
   const rows = data.years.map(({ year, months }) => {
@@ -276,7 +276,7 @@ function yearTable(data: SeriesCoverage, request: PageRequest): Html {
 }
 
 /** A year with a row per month and a column per day; cells link to the values of their day. */
-function dayTable(data: SeriesCoverage, year: number, request: PageRequest): Html {
+function dayTable(data: CoverageData, year: number, request: PageRequest): Html {
   const { coverage, series } = request.words
   const names = monthNames(request)
   const caption = coverage.daysCaption(String(year))
@@ -297,7 +297,7 @@ ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...number
 }
 
 /** Says when a gap is requested next; null if only a command requests it. */
-function nextText({ reason, nextAt, nextRuns }: SeriesCoverage['holes'][number], request: PageRequest): string | null {
+function nextText({ reason, nextAt, nextRuns }: CoverageData['holes'][number], request: PageRequest): string | null {
   const { coverage } = request.words
   if (nextAt !== null && parseInstant(nextAt) > request.now) return coverage.again(localText(request, nextAt))
   if (nextAt === null && isAbsence(reason!)) return coverage.never
@@ -308,7 +308,7 @@ function nextText({ reason, nextAt, nextRuns }: SeriesCoverage['holes'][number],
 }
 
 /** How to close a gap: a command, with the next request; or what to correct in the job. */
-function remedy(hole: SeriesCoverage['holes'][number], data: SeriesCoverage, request: PageRequest): HtmlPart {
+function remedy(hole: CoverageData['holes'][number], data: CoverageData, request: PageRequest): HtmlPart {
   const { mistake, command, job } = hole
   const { coverage, common } = request.words
   // Retry leaves out what no job selects.
@@ -319,7 +319,7 @@ function remedy(hole: SeriesCoverage['holes'][number], data: SeriesCoverage, req
   return html`${waits !== null && html`<span>${waits}</span> `}${command !== null && commandLine(request.command(command))}`
 }
 
-function holeTable(data: SeriesCoverage, year: number, request: PageRequest): Html {
+function holeTable(data: CoverageData, year: number, request: PageRequest): Html {
   const { coverage, common } = request.words
   const caption = coverage.holes(String(year))
   if (data.holes.length === 0) return html`<h2>${caption}</h2><p class="good">${coverage.noHoles}</p>`

@@ -11,7 +11,7 @@ import { momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
 import { rangeQuery, readNamedGeoSeries, versionsStatement } from '../queries/series/seriesQuery.ts'
-import { type GeoSeries, includesGeo } from '../queries/series/window.ts'
+import { includesGeo, type Line } from '../queries/series/window.ts'
 
 /** Bytes. Larger replies are not searched for a value. */
 const SEARCHED = 64 * 1024 * 1024
@@ -34,7 +34,7 @@ const geoIn = ({ geo_id: id, geo_ids: ids }: Readonly<Record<string, unknown>>):
   id ?? (Array.isArray(ids) && ids.length === 1 ? ids[0] : 0)
 
 /** Finds the last value of an instant and geo in a reply, with its JSON path. */
-function findValue(body: unknown, { geoId }: GeoSeries, at: Instant) {
+function findValue(body: unknown, { geoId }: Line, at: Instant) {
   for (const [name, dataset] of Object.entries(isObject(body) ? body : {})) {
     if (!isObject(dataset) || !Array.isArray(dataset.values)) continue
     const i = dataset.values.findLastIndex((row: unknown) => {
@@ -49,7 +49,7 @@ function findValue(body: unknown, { geoId }: GeoSeries, at: Instant) {
 }
 
 /** Finds a value in a stored reply, or the reason why it cannot be shown. */
-async function findInReply({ kysely }: Reader, line: GeoSeries, at: Instant, hash: string | null) {
+async function findInReply({ kysely }: Reader, line: Line, at: Instant, hash: string | null) {
   const replies = kysely.selectFrom('_reply').select(['body', 'bytes']).where('hash', '=', hash)
   const row = await replies.executeTakeFirst()
   if (row === undefined) return 'pruned' as const
@@ -63,7 +63,7 @@ async function findInReply({ kysely }: Reader, line: GeoSeries, at: Instant, has
 }
 
 /** Finds the last fetch that covered an instant, whether it changed anything or not. */
-async function findConfirmation(db: Reader, { seriesId, geoId }: GeoSeries, at: Instant): Promise<number | null> {
+async function findConfirmation(db: Reader, { seriesId, geoId }: Line, at: Instant): Promise<number | null> {
   const rows = await db.kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids'])
@@ -77,7 +77,7 @@ async function findConfirmation(db: Reader, { seriesId, geoId }: GeoSeries, at: 
 }
 
 /** Reads every version of a value, newest first, with its requests and its place in the stored reply. */
-async function readVersions(db: Reader, line: GeoSeries, at: Instant) {
+async function readVersions(db: Reader, line: Line, at: Instant) {
   const range = { ...line, from: at, to: at + 1 }
   const current = (await currentValues.all(db.kysely, range)).map((row) => ({ ...row, superseded_by: null }))
   const earlier = await supersededValues.all(db.kysely, range)

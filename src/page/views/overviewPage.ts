@@ -8,7 +8,7 @@ import { type Column, commandLine, messageText, numberedPager, serviceText, tabl
 import { daysText, groupingText, kindText, localText, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, view } from '../page.ts'
-import { type Overview, readOverview, type SeriesLine, STRIP_DAYS } from '../queries/overviewData.ts'
+import { type Overview, type OverviewLine, readOverview, STRIP_DAYS } from '../queries/overviewData.ts'
 import { runsTable } from './runsPage.ts'
 
 /** The most indicators without values that are listed. */
@@ -127,7 +127,7 @@ function healthSection(data: Overview, request: PageRequest): Html {
 }
 
 /** How far the values reach; after two months, a date. */
-function age({ behindS, late, lastLocal, gaps }: SeriesLine, request: PageRequest): HtmlPart {
+function age({ behindS, late, lastLocal, gaps }: OverviewLine, request: PageRequest): HtmlPart {
   const { home, common } = request.words
   if (behindS === null) return html`<span class="soft">${home.noValue}</span>`
   if (behindS > 60 * DAY && !late && gaps === 0)
@@ -141,7 +141,7 @@ function age({ behindS, late, lastLocal, gaps }: SeriesLine, request: PageReques
 }
 
 /** The means of the last days as a small picture. */
-function sparkline(trend: SeriesLine['trend']): HtmlPart {
+function sparkline(trend: OverviewLine['trend']): HtmlPart {
   const values = trend.filter((value) => value !== null)
   if (values.length < 2) return null
   const low = Math.min(...values)
@@ -154,7 +154,7 @@ function sparkline(trend: SeriesLine['trend']): HtmlPart {
   return html`<svg class="spark" viewBox="0 0 ${trend.length - 1} 20" preserveAspectRatio="none" aria-hidden="true"><path d="${points.join('')}"/></svg>`
 }
 
-function seriesColumns(request: PageRequest): Column<SeriesLine>[] {
+function seriesColumns(request: PageRequest): Column<OverviewLine>[] {
   const { words, link, locale, live } = request
   const { home, common } = words
   const none = html`<span class="soft">${home.noValue}</span>`

@@ -29,7 +29,7 @@ import {
   lastShown,
   latestValue,
   moveByShift,
-  type NamedGeoSeries,
+  type NamedLine,
   rangeLinks,
   rangeQuery,
   readChoices,
@@ -41,7 +41,7 @@ import {
   showCommand,
   versionsStatement,
 } from '../queries/series/seriesQuery.ts'
-import { type GeoSeries, joinExtremes, summarize } from '../queries/series/window.ts'
+import { joinExtremes, type Line, summarize } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 const MAX_LISTED_INTERVALS = 20
@@ -53,7 +53,7 @@ const MAX_EXAMINED = 62 * DAY
 const MAX_VALUES = 45_000
 
 /** Computes the totals of a range, or of its whole local days if it is long, and the share of it with values. */
-async function readTotals(db: Reader, dataset: GeoSeries, range: Interval, fetchId: number | null) {
+async function readTotals(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
   const isLong = range.to - range.from > MAX_EXAMINED
   const borders = isLong ? periodBorders(dataset.zone, range, 'day') : [range.from, range.to]
   const days = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
@@ -63,7 +63,7 @@ async function readTotals(db: Reader, dataset: GeoSeries, range: Interval, fetch
 }
 
 /** Reads the totals of a range, and when its extremes first occur. */
-async function readFigures(db: Reader, dataset: GeoSeries, range: Interval, fetchId: number | null) {
+async function readFigures(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
   const { mean, sum, min, max, days, share } = await readTotals(db, dataset, range, fetchId)
   /** The value with the instant of its first period. */
   const find = async (key: 'min' | 'max', value: number | null) => {
@@ -107,7 +107,7 @@ function describeProblem(error: unknown, names: readonly string[]) {
 }
 
 /** Reads the form. A wrong time counts as the default, and a wrong name as none. */
-async function readForm(request: PageRequest, dataset: NamedGeoSeries) {
+async function readForm(request: PageRequest, dataset: NamedLine) {
   const problems: ReturnType<typeof describeProblem>[] = []
   const note = (error: unknown): void => void problems.push(describeProblem(error, comparedNames(request.query)))
   const chartQuery = await readRangeAndMoment(request, dataset).catch((error) => {
@@ -151,12 +151,12 @@ async function readSeriesPage(request: PageRequest) {
   }
 }
 
-type SeriesData = Awaited<ReturnType<typeof readSeriesPage>>
+type PageData = Awaited<ReturnType<typeof readSeriesPage>>
 
-const seriesTitle = ({ indicator, name }: NamedGeoSeries): string => `${indicator} ${name}`
+const seriesTitle = ({ indicator, name }: NamedLine): string => `${indicator} ${name}`
 
 /** Creates addresses of this page with changed parameters. The range of the page stays relative if it is. */
-function linker({ dataset, range: shown, days }: SeriesData, { link, query, path }: PageRequest) {
+function linker({ dataset, range: shown, days }: PageData, { link, query, path }: PageRequest) {
   const kept: Query = {
     geo: dataset.geoId,
     asof: query.get('asof') ?? undefined,
@@ -170,7 +170,7 @@ function linker({ dataset, range: shown, days }: SeriesData, { link, query, path
 type Here = ReturnType<typeof linker>
 
 /** Links to other ranges. */
-function spans({ neighbours, dataset, range, days: shownDays }: SeriesData, here: Here, request: PageRequest): Html {
+function spans({ neighbours, dataset, range, days: shownDays }: PageData, here: Here, request: PageRequest): Html {
   const { words, now, query } = request
   const { series: labels, common } = words
   const { zone, first, last, path, geoId } = dataset
@@ -196,14 +196,14 @@ ${first !== null && lastYear.to > first && show(lastYear, labels.lastYear)}
 }
 
 /** The moments of changes in words; an upper limit has a sign. */
-const changeMoments = ({ changes, dataset }: SeriesData, { words: { series: labels }, locale }: PageRequest) =>
+const changeMoments = ({ changes, dataset }: PageData, { words: { series: labels }, locale }: PageRequest) =>
   changes.map(({ at, run, written, exact }) => ({
     at,
     text: `${momentText(dataset.zone, at)} · ${labels.run(String(run))} · ${labels.change(`${exact ? '' : '≤ '}${countText({ locale }, written)}`)}`,
   }))
 
 /** The form; its fields go into the address. */
-function chooser(data: SeriesData, request: PageRequest): Html {
+function chooser(data: PageData, request: PageRequest): Html {
   const { query, path, words } = request
   const { series: labels, common } = words
   const { dataset, range, days, asOf, problems, chart } = data
@@ -244,7 +244,7 @@ ${chart.compared.length > 0 && html`<label><input type="checkbox" name="differen
 }
 
 /** Links to the geos, for a page without a server and so without a form. */
-const geoLinks = ({ dataset }: SeriesData, { words, link, path }: PageRequest): HtmlPart =>
+const geoLinks = ({ dataset }: PageData, { words, link, path }: PageRequest): HtmlPart =>
   dataset.geos.length > 1 &&
   html`<nav class="spans" aria-label="${words.common.geo}">${dataset.geos.map(
     ({ id, name }) =>
@@ -255,7 +255,7 @@ const geoLinks = ({ dataset }: SeriesData, { words, link, path }: PageRequest): 
 const seriesNames = (compared: ChartData['compared']): string =>
   compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
 
-function chartLegend(data: SeriesData, here: Here, request: PageRequest): Html {
+function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const { chart, dataset, asOf, range, comparedFigures, changes } = data
   const { series: labels, common } = request.words
   const asKnown = asOf && labels.valuesThen(momentText(dataset.zone, asOf.moment))
@@ -283,7 +283,7 @@ const coveredText = (share: number, { words, locale }: PageRequest): string =>
   share > 0.995 ? '' : ` · ${words.series.covered(share.toLocaleString(locale, { style: 'percent' }))}`
 
 /** The value now, and the mean and the extremes of the range; as of a past moment only the latter. */
-function keyFigures({ latest, asOf, range, figures, dataset }: SeriesData, request: PageRequest): Html {
+function keyFigures({ latest, asOf, range, figures, dataset }: PageData, request: PageRequest): Html {
   const { mean, sum, share, low, high } = figures
   const { unit, zone, measure } = dataset
   const { locale, words, now } = request
@@ -310,7 +310,7 @@ const slider = ({ words: { series: labels, common } }: PageRequest): Html =>
   html`<div id="slider" class="slider" data-own hidden><label>${labels.asOf} <input type="range" id="moment" min="0" step="1" list="moments"></label><button type="button" aria-label="${common.previous}">‹</button><button type="button" aria-label="${common.next}">›</button> <input type="datetime-local" aria-label="${labels.asOf}"> <output for="moment"></output> <span></span><datalist id="moments"></datalist></div>`
 
 /** The chart: drawn by the server, then again by a script. */
-function picture(data: SeriesData, here: Here, request: PageRequest): Html {
+function picture(data: PageData, here: Here, request: PageRequest): Html {
   const { dataset, range, chart } = data
   const { words, live, link, locale } = request
   const { series: labels, common } = words
@@ -351,7 +351,7 @@ ${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id
 }
 
 /** Commands and SQL for the same data. */
-function elsewhere({ dataset, range, sql, commands }: SeriesData, here: Here, request: PageRequest): Html {
+function elsewhere({ dataset, range, sql, commands }: PageData, here: Here, request: PageRequest): Html {
   const { words, live, link } = request
   const { series: labels } = words
   return html`<section data-part="same" aria-labelledby="same">
@@ -363,7 +363,7 @@ ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((comma
 }
 
 /** Missing and provisional intervals. */
-function openIntervals({ open, dataset, range }: SeriesData, { words, link, live, now }: PageRequest): HtmlPart {
+function openIntervals({ open, dataset, range }: PageData, { words, link, live, now }: PageRequest): HtmlPart {
   const { zone, path, geoId } = dataset
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
@@ -382,7 +382,7 @@ ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_
 }
 
 /** The table of the chart. Each row has a link. */
-function rowsTable(data: SeriesData, here: Here, request: PageRequest): Html {
+function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
   const { dataset, asOf, chart } = data
   const { level, rows } = data.table
   const { words, locale, link } = request
@@ -447,7 +447,7 @@ ${shown}${isMarked && html`<p class="soft">* ${labels.partial}</p>`}</section>`
 }
 
 /** The latest revisions of the range, with a statement for all versions; not in published pages, which show the present. */
-function revisionsTable({ dataset, revisions, range }: SeriesData, request: PageRequest): HtmlPart {
+function revisionsTable({ dataset, revisions, range }: PageData, request: PageRequest): HtmlPart {
   const { words, link, live, locale } = request
   const { series: labels } = words
   const { zone, path, geoId, unit } = dataset

@@ -60,7 +60,7 @@ interface ProbeValue {
   readonly geoIds: readonly unknown[] | null
 }
 
-interface ProbeSeries {
+interface ProbedIndicator {
   readonly id: unknown
   readonly name: unknown
   /** The id of its resolution. */
@@ -81,7 +81,7 @@ const firstId = (list: unknown): number | null => toInteger(fieldsOf(toList(list
 export const itemsIn = ({ body }: ProbeResponse, root: string): Readonly<Record<string, unknown>>[] =>
   toList(fieldsOf(body)[root]).map(fieldsOf)
 
-export function seriesIn({ body }: ProbeResponse): ProbeSeries {
+export function seriesIn({ body }: ProbeResponse): ProbedIndicator {
   const indicator = fieldsOf(fieldsOf(body).indicator)
   const { id, name, tiempo, magnitud, geos, values, values_updated_at: updated } = indicator
   return {

@@ -1,5 +1,5 @@
 import { DAY, HOUR, type Instant } from './instant.ts'
-import { addUnits, floorTo, type Unit } from './zone.ts'
+import { addUnits, floorTo } from './zone.ts'
 
 /** Seconds. Longer periods follow the calendar, so that a clock change makes them longer or shorter. */
 export const LONGEST_FIXED = 20 * HOUR
@@ -23,14 +23,15 @@ export interface Period {
   readonly step: number
 }
 
-interface PeriodKind {
-  readonly unit: Unit
+/** A period of the local calendar. */
+export interface CalendarPeriod {
+  readonly unit: 'day' | 'month' | 'year'
   readonly count: number
-  /** Minimum and maximum length in days. */
+  /** The number of days in the shortest and the longest. */
   readonly days: readonly [number, number]
 }
 
-const PERIOD_KINDS: readonly PeriodKind[] = [
+const CALENDAR_PERIODS: readonly CalendarPeriod[] = [
   { unit: 'day', count: 1, days: [1, 1] },
   { unit: 'day', count: 7, days: [7, 7] },
   { unit: 'month', count: 1, days: [28, 31] },
@@ -41,18 +42,19 @@ const PERIOD_KINDS: readonly PeriodKind[] = [
 /** Whether a local day may start inside a period of this length. */
 const isLong = (step: number): boolean => step > HOUR
 
-/** The kind of calendar period that has this length; undefined for a fixed length. */
-const periodKind = (step: number): PeriodKind | undefined =>
-  PERIOD_KINDS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
+/** The period of the calendar that has this length in seconds; undefined for any other length. */
+export const findCalendarPeriod = (step: number): CalendarPeriod | undefined =>
+  CALENDAR_PERIODS.find(({ days: [least, most] }) => step >= least * DAY - HOUR && step <= most * DAY + HOUR)
 
 /** Whether two steps have the same kind of period: months differ in length. */
 export const isSameStep = (a: number | null, b: number | null): boolean =>
-  a === b || (a !== null && b !== null && periodKind(a) !== undefined && periodKind(a) === periodKind(b))
+  a === b ||
+  (a !== null && b !== null && findCalendarPeriod(a) !== undefined && findCalendarPeriod(a) === findCalendarPeriod(b))
 
 /** The periods of a series, from one of them; undefined if a period starts with every local day. */
 export function findPeriods(zone: string, { at, step }: Period): Periods | undefined {
   if (!isLong(step)) return undefined
-  const kind = periodKind(step)
+  const kind = findCalendarPeriod(step)
   const isCalendar = kind !== undefined && floorTo(zone, at, kind.unit) === at
   const begin = (n: number): Instant => (isCalendar ? addUnits(zone, at, kind.unit, n * kind.count) : at + n * step)
   /** How many periods after the first one an instant is. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Reader } from '../../../db/store.ts'
 import { DAY, type Instant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { type GeoSeries, includesGeo } from './window.ts'
+import { includesGeo, type Line } from './window.ts'
 
 /** The most days of which every value is examined. For more, requests are counted, with all geos of their windows. */
 const MAX_EXAMINED_DAYS = 400
@@ -11,7 +11,7 @@ const MAX_EXAMINED_DAYS = 400
 type FetchCount = readonly [fetchId: number, written: number]
 
 /** Counts the versions of values that each fetch wrote in an interval. A fetch may only have withdrawn values. */
-async function countVersions({ kysely }: Reader, line: GeoSeries, { from, to }: Interval): Promise<FetchCount[]> {
+async function countVersions({ kysely }: Reader, line: Line, { from, to }: Interval): Promise<FetchCount[]> {
   const key = { series_id: line.seriesId, geo_id: line.geoId }
   const current = await kysely
     .selectFrom('observation')
@@ -32,7 +32,7 @@ async function countVersions({ kysely }: Reader, line: GeoSeries, { from, to }: 
 }
 
 /** Counts what fetches wrote whose windows overlap an interval. */
-async function countFetches({ kysely }: Reader, line: GeoSeries, { from, to }: Interval): Promise<FetchCount[]> {
+async function countFetches({ kysely }: Reader, line: Line, { from, to }: Interval): Promise<FetchCount[]> {
   const rows = await kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids', 'rows_new', 'rows_revised', 'rows_withdrawn'])
@@ -50,7 +50,7 @@ async function countFetches({ kysely }: Reader, line: GeoSeries, { from, to }: I
  * Reads the runs that changed something in an interval, in order. `at`: when their last change was recorded. `exact`: whether the
  * counts are not upper limits.
  */
-export async function readChanges(db: Reader, line: GeoSeries, range: Interval) {
+export async function readChanges(db: Reader, line: Line, range: Interval) {
   const exact = range.to - range.from <= MAX_EXAMINED_DAYS * DAY
   const counts = Map.groupBy(await (exact ? countVersions : countFetches)(db, line, range), ([id]) => id)
   const ids = [...counts.keys()]
@@ -84,7 +84,7 @@ export interface Revision {
 }
 
 /** Reads the latest revisions of an interval. */
-export async function readRevisions({ kysely }: Reader, line: GeoSeries, { from, to }: Interval, limit: number) {
+export async function readRevisions({ kysely }: Reader, line: Line, { from, to }: Interval, limit: number) {
   if (to - from > MAX_EXAMINED_DAYS * DAY) return []
   const { rows } = await sql<Revision>`
     select r.at, r.value as before, coalesce(o.value, n.value) as after, f.finished_at as "recordedAt"

@@ -12,7 +12,7 @@ import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { PERIOD_UNITS, type PeriodUnit, periodBorders } from '../periods.ts'
 import { type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
-import { type GeoSeries, joinBands, NO_VALUES, readWindow, type Summary, sixDigits, summarize } from './window.ts'
+import { joinBands, type Line, NO_VALUES, readWindow, type Summary, sixDigits, summarize } from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
 const USUAL_COLUMNS = 300
@@ -54,7 +54,7 @@ export function chosenUnit(request: Pick<PageRequest, 'query' | 'live'>, { from,
 /** Draws a line: its values or columns, or by the unit of the address. */
 export async function drawLine(
   request: PageRequest,
-  line: MeasuredSeries,
+  line: MeasuredLine,
   range: Interval,
   fetchId: number | null,
 ): Promise<Drawn> {
@@ -158,7 +158,7 @@ export function differenceTo({ compared, comparedSeconds, ...row }: ChartTableRo
 /** The most single values that are listed. */
 const MAX_SINGLE = 100
 /** A series; if it measures power or energy, its summaries have the energy. */
-type MeasuredSeries = GeoSeries & { readonly measure?: Measure | null }
+type MeasuredLine = Line & { readonly measure?: Measure | null }
 /** The longest interval of each step of the table, in days. */
 // Weeks are shown only on request.
 const LONGEST = { hour: 3, day: 62, week: 0, month: 5 * 366, year: Number.POSITIVE_INFINITY }
@@ -175,14 +175,14 @@ function summaryRow([{ from, to }, extremes]: Summary, measure: Measure | null =
 }
 
 /** Summarizes a range by local periods: current, or as known after a fetch. */
-async function byUnit(db: Reader, line: MeasuredSeries, range: Interval, unit: PeriodUnit, fetchId: number | null) {
+async function byUnit(db: Reader, line: MeasuredLine, range: Interval, unit: PeriodUnit, fetchId: number | null) {
   const borders = periodBorders(line.zone, range, unit)
   const summaries = await summarize(db, line, borders, fetchId, unit === 'hour' ? 'values' : 'days')
   return summaries.map((summary) => summaryRow(summary, line.measure))
 }
 
 /** Reads single values: current, or as known after a fetch; undefined if there are too many. */
-async function singleValues(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null) {
+async function singleValues(db: Reader, line: Line, range: Interval, fetchId: number | null) {
   const values = await readKnownValues(db.kysely, { ...line, ...range }, fetchId, MAX_SINGLE + 1)
   if (values.length > MAX_SINGLE) return undefined
   return values.map(({ at, value, step }): ChartTableRow => {
@@ -252,7 +252,7 @@ function clockPlace(zone: string, at: number): number {
 }
 
 /** Reads the mean of every hour, or its energy: null without a value, false if the day has no such hour. Null if there are too many days. */
-export async function readCarpet(db: Reader, line: MeasuredSeries, range: Interval, fetchId: number | null) {
+export async function readCarpet(db: Reader, line: MeasuredLine, range: Interval, fetchId: number | null) {
   const { zone } = line
   if ((range.to - range.from) / DAY > MAX_CARPET_DAYS) return null
   const borders = periodBorders(zone, range, 'day')

@@ -9,7 +9,7 @@ import {
   type ChartQuery,
   findAsOf,
   moveByShift,
-  type NamedGeoSeries,
+  type NamedLine,
   readChoices,
   readNamedGeoSeries,
   type Shift,
@@ -34,11 +34,11 @@ export class ThirdUnit extends InputError {
 }
 
 /** A name with its geo, to tell compared series apart. */
-export const placeName = ({ name, geo }: Pick<NamedGeoSeries, 'name' | 'geo'>): string =>
+export const placeName = ({ name, geo }: Pick<NamedLine, 'name' | 'geo'>): string =>
   geo.name === null ? name : `${name}, ${geo.name}`
 
 /** The fields of a series that identify a line. */
-const toLine = (series: NamedGeoSeries): ChartLine => {
+const toLine = (series: NamedLine): ChartLine => {
   const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure } = series
   return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure }
 }

@@ -60,7 +60,7 @@ export async function readNamedGeoSeries(
   }
 }
 
-export type NamedGeoSeries = Awaited<ReturnType<typeof readNamedGeoSeries>>
+export type NamedLine = Awaited<ReturnType<typeof readNamedGeoSeries>>
 
 /** The value of a series at an instant, or the last one before. */
 export const latestValue = prepareQuery((db, key: { series: number; geo: number; now: number }) =>
@@ -144,10 +144,10 @@ function requestedDays(query: URLSearchParams): number | null {
 }
 
 /** The last instant that is shown: that of a value, but not of the future, to which prices reach. */
-export const lastShown = ({ last }: Pick<NamedGeoSeries, 'last'>, now: Instant): Instant => Math.min(last ?? now, now)
+export const lastShown = ({ last }: Pick<NamedLine, 'last'>, now: Instant): Instant => Math.min(last ?? now, now)
 
 /** Reads the range of an address: its borders, its local `day`, or its `last` days. */
-function requestedRange(dataset: NamedGeoSeries, query: URLSearchParams, now: Instant): Interval {
+function requestedRange(dataset: NamedLine, query: URLSearchParams, now: Instant): Interval {
   const { zone, last } = dataset
   const first = query.get('from')
   const end = query.get('to')
@@ -194,7 +194,7 @@ export function rangeLinks(zone: string, range: Interval, last: Instant) {
 
 /** A request for a range of a series, current or as of a moment. */
 export interface ChartQuery {
-  readonly dataset: NamedGeoSeries
+  readonly dataset: NamedLine
   readonly range: Interval
   /** The number of days of a range that ends with the last ones; null for a fixed range. */
   readonly days: number | null
@@ -203,7 +203,7 @@ export interface ChartQuery {
 }
 
 /** Reads the range and the moment of an address. */
-export async function readRangeAndMoment(request: PageRequest, dataset: NamedGeoSeries): Promise<ChartQuery> {
+export async function readRangeAndMoment(request: PageRequest, dataset: NamedLine): Promise<ChartQuery> {
   const { store, query, now } = request
   const range = requestedRange(dataset, query, now)
   const moment = readMoment(dataset.zone, query)
@@ -240,7 +240,7 @@ export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1
 
 /** What identifies a line of a chart in SQL and in commands. */
 export type ChartLine = Pick<
-  NamedGeoSeries,
+  NamedLine,
   'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure'
 >
 

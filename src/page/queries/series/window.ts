@@ -9,7 +9,7 @@ import type { Drawn, Segment } from '../../client/segments.ts'
 import { periodBorders } from '../periods.ts'
 
 /** A series of one geo, with the zone in which its days are counted. */
-export interface GeoSeries {
+export interface Line {
   readonly seriesId: number
   readonly geoId: number
   readonly zone: string
@@ -103,7 +103,7 @@ function localDays(zone: string, { from, to }: Interval): LocalDay[] {
 const dayKey = ({ month, dayOfMonth }: Pick<LocalDay, 'month' | 'dayOfMonth'>): number => month * 32 + dayOfMonth
 
 /** Reads the totals of consecutive days. */
-async function readTotals({ kysely }: Reader, { seriesId, geoId }: GeoSeries, days: readonly LocalDay[]) {
+async function readTotals({ kysely }: Reader, { seriesId, geoId }: Line, days: readonly LocalDay[]) {
   if (days.length === 0) return []
   const rows = await kysely
     .selectFrom('_day')
@@ -128,7 +128,7 @@ export const includesGeo = (geoIds: string | null, geoId: number): boolean =>
   geoIds === null || geoIds.split(',').includes(String(geoId))
 
 /** Reads totals as known after a fetch: versions only for days that a later fetch may have changed. */
-async function readTotalsThen(db: Reader, line: GeoSeries, range: Interval, fetchId: number) {
+async function readTotalsThen(db: Reader, line: Line, range: Interval, fetchId: number) {
   const rows = await db.kysely
     .selectFrom('_fetch')
     .select(['id', 'geo_ids', 'from_at', 'to_at'])
@@ -155,7 +155,7 @@ async function readTotalsThen(db: Reader, line: GeoSeries, range: Interval, fetc
 const caches = new WeakMap<Reader, Map<string, Promise<DayTotals>>>()
 
 /** Reads the values of every local day of an interval, whole days at its ends: current, or as known after a fetch. */
-export function readDays(db: Reader, line: GeoSeries, range: Interval, fetchId: number | null): Promise<DayTotals> {
+export function readDays(db: Reader, line: Line, range: Interval, fetchId: number | null): Promise<DayTotals> {
   const cache = caches.get(db) ?? new Map<string, Promise<DayTotals>>()
   caches.set(db, cache)
   const key = [line.seriesId, line.geoId, range.from, range.to, fetchId].join()
@@ -172,7 +172,7 @@ export type Summary = readonly [Interval, Extremes]
 /** Summarizes the periods between borders: current, or as known after a fetch. Borders of local days need only totals of days. */
 export async function summarize(
   db: Reader,
-  line: GeoSeries,
+  line: Line,
   borders: readonly Instant[],
   fetchId: number | null,
   by: 'days' | 'values',
@@ -209,7 +209,7 @@ function columnBorders({ from, to }: Interval, columns: number): Instant[] {
 /** Reads the line of a picture: current, or as known after a fetch, with at most two values for each column. */
 export async function readWindow(
   db: Reader,
-  line: GeoSeries,
+  line: Line,
   range: Interval,
   columns: number,
   fetchId: number | null,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import type { Instant } from '../../util/time/instant.ts'
-import { prepareQuery } from '../prepared.ts'
-import type { Database } from '../tables/schema.ts'
+import { prepareQuery } from '../db/prepared.ts'
+import type { Database } from '../db/tables/schema.ts'
+import type { Instant } from '../util/time/instant.ts'
 
 /** The steps of the stored values nearest to an instant, in seconds; null where there is none. */
 export interface StepsAround {

@@ -17,10 +17,11 @@ import { recordMissing } from './recordMissing.ts'
 import { decideAgain } from './updateCadences.ts'
 
 /**
- * Judges the series that an earlier version loaded, each in a transaction of its own: the steps of their days, their cadences, the ends of
- * their timelines and their missing periods. It continues where an earlier call ended. Returns the number of series.
+ * Derives what follows from the values of series that an earlier version loaded, each in a transaction of its own: the steps of their days,
+ * their cadences, the ends of their timelines and their missing periods. It continues where an earlier call ended. Returns the number of
+ * series.
  */
-export async function judgeStored(
+export async function deriveStoredTimelines(
   store: Store,
   service: Service,
   {
@@ -37,14 +38,14 @@ export async function judgeStored(
   const now = (): Instant => Math.floor(nowMs() / 1000)
   for (const [i, seriesId] of unjudged.entries()) {
     if (signal?.aborted) return i
-    await store.write((tx) => judgeSeries(tx, store.engine, seriesId, service, now()))
+    await store.write((tx) => deriveTimelines(tx, store.engine, seriesId, service, now()))
     onProgress?.(i + 1, unjudged.length)
   }
   return unjudged.length
 }
 
-/** Judges a series from all its stored values. */
-export async function judgeSeries(
+/** Derives the same of one series from all its stored values. */
+export async function deriveTimelines(
   tx: Transaction<Database>,
   engine: Engine,
   seriesId: number,

@@ -1,7 +1,7 @@
 import { type CompiledQuery, type Expression, type Kysely, type SqlBool, sql } from 'kysely'
-import { TEXT_HISTORIES } from '../tables/ddl.ts'
-import type { RowValues } from '../tables/rows.ts'
-import { type Database, type TableName, tableOf } from '../tables/schema.ts'
+import { TEXT_HISTORIES } from '../db/tables/ddl.ts'
+import type { RowValues } from '../db/tables/rows.ts'
+import { type Database, type TableName, tableOf } from '../db/tables/schema.ts'
 
 /** Compiled statements by kind of database, because each has its own SQL. */
 const compiled = new WeakMap<object, Map<string, CompiledQuery>>()

@@ -1,19 +1,7 @@
-import type { CadenceKind, CoveredState, MissingReason } from '../db/tables/series.ts'
+import type { Absence, Coverage, RefusalTimes, Timeline } from '../judge/stored.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Period } from '../util/time/periods.ts'
-
-/** A row of `_coverage`: an interval for which a reply was loaded, of one geo or of all (`ALL_GEOS`). */
-export interface Coverage extends Interval {
-  readonly geo: number
-  /** `unverified`: the reply is not trusted. */
-  readonly state: CoveredState
-  readonly fetchedAt: Instant
-  /** The longest lookback, in seconds, for which all of it was settled when it was fetched. */
-  readonly settledFor: number
-  /** Since when it has been unverified; null when it is not. */
-  readonly sinceAt: Instant | null
-}
 
 /** What is stored of a series before anything is requested. */
 export interface SeriesState {
@@ -30,34 +18,6 @@ export interface SeriesState {
   readonly period?: Period | undefined
   /** Its missing periods that are to be requested again. */
   readonly absences: readonly Absence[]
-}
-
-/** A row of `_absent`: missing periods of a series and geo. */
-export interface Absence extends Interval {
-  readonly geo: number
-  /** Seconds of a period; null when no value shows it. */
-  readonly step: number | null
-  /** The first and the last time at which it was absent and settled. */
-  readonly sinceAt: Instant
-  readonly checkedAt: Instant
-  readonly reason: MissingReason
-  /** The number of missing periods; null when their step is not known. */
-  readonly periods: number | null
-}
-
-/** The ends of the stored values of a series and geo. */
-export interface Timeline {
-  readonly geoId: number
-  /** Start of the first and of the last period with a value; null if there are only nulls. */
-  readonly extent: { readonly firstAt: Instant; readonly lastAt: Instant; readonly stepS: number } | null
-  /** Null if it is not known: then nothing is said about the begin and the end. */
-  readonly kind: CadenceKind | null
-}
-
-/** An indicator or widget that the service does not know: the times of its first and last refusal since a good reply. */
-export interface RefusalTimes {
-  readonly sinceAt: Instant
-  readonly lastAt: Instant
 }
 
 /** An indicator or widget that is not requested now because the service does not know it. */
@@ -98,14 +58,6 @@ export interface PlannerState {
   unknown(route: string, id: string | number): RefusalTimes | undefined
   /** Read only if a budget may end the run. */
   readonly attempts: Attempts
-}
-
-/** The stored resolution around a window before its reply is loaded. */
-export interface Neighbours {
-  /** Steps in seconds of values stored just before, inside and just after the window. */
-  readonly steps: readonly number[]
-  /** Whether a change of resolution is stored exactly at one of the window's ends. */
-  readonly isBordered: boolean
 }
 
 /** The state of a series that was never requested. */
