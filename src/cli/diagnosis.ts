@@ -5,7 +5,7 @@ import { refuseExposed } from '../service/key.ts'
 import { type ApiRequest, buildRequest, type HttpResponse } from '../service/request.ts'
 import type { Service } from '../service/service.ts'
 import { KeyError, SyncError } from '../util/errors.ts'
-import { requireService, type Settings } from './settings/config.ts'
+import { type CommandSettings, requireService } from './settings/config.ts'
 
 /** A finding of `doctor`. */
 export interface Diagnosis {
@@ -54,7 +54,7 @@ export async function requireGoodKey(client: Client, service: Service): Promise<
 }
 
 /** Calls the service once, without retries, to check the connection, the key and the clock. */
-export async function diagnoseService(settings: Settings): Promise<Diagnosis[]> {
+export async function diagnoseService(settings: CommandSettings): Promise<Diagnosis[]> {
   try {
     const access = requireService(settings)
     refuseExposed(access)

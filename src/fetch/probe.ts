@@ -167,7 +167,7 @@ async function fetchFile(client: Client, name: RequestName, url: string): Promis
 }
 
 /** A request before it is sent. */
-interface Prepared {
+interface ProbeCall {
   readonly url: string
   /** The version that it requests; undefined for a file. */
   readonly accept: string | undefined
@@ -175,7 +175,11 @@ interface Prepared {
 }
 
 /** Prepares a request; null for a file that no response lists. */
-function prepare(name: RequestName, { client, service }: ProbeOptions, responses: Partial<Responses>): Prepared | null {
+function prepare(
+  name: RequestName,
+  { client, service }: ProbeOptions,
+  responses: Partial<Responses>,
+): ProbeCall | null {
   const request = probeRequest(name)
   if ('listedBy' in request) {
     const link = firstFile(responses[request.listedBy]?.body)

@@ -63,12 +63,12 @@ interface DayGrid {
 }
 
 /** Days with the same periods that follow each other, from `day` to `last`. */
-interface Run extends DayGrid {
+interface GridRun extends DayGrid {
   readonly last: DayNumber
 }
 
 /** Days with the same periods, of which `whole` hold the step, `longest` without a break. */
-interface Block extends Run {
+interface Block extends GridRun {
   readonly whole: number
   readonly longest: number
 }
@@ -100,8 +100,8 @@ const irregular = (kind: 'daily' | 'irregular', from = ALWAYS): Stretch => ({ fr
 /** Whether a day holds a step. */
 const hasStep = (day: DayShape): day is DayShape & DayGrid => day.step !== null
 const hasSameGrid = (a: DayGrid, b: DayGrid): boolean => a.step === b.step && a.offset === b.offset
-const lengthOf = ({ day, last }: Pick<Run, 'day' | 'last'>): number => last - day + 1
-const isWeek = (run: Run): boolean => lengthOf(run) >= REGULAR_DAYS
+const lengthOf = ({ day, last }: Pick<GridRun, 'day' | 'last'>): number => last - day + 1
+const isWeek = (run: GridRun): boolean => lengthOf(run) >= REGULAR_DAYS
 
 /** The day without its step if it is not the one by which the service grouped. */
 const ofStep = (day: DayShape, step: number): DayShape => {
@@ -119,8 +119,8 @@ function splitAt(days: readonly DayShape[], announced: readonly DayNumber[]): Da
 }
 
 /** Groups consecutive days with the same periods. */
-function findRuns(days: readonly DayShape[]): Run[] {
-  const runs: Run[] = []
+function findRuns(days: readonly DayShape[]): GridRun[] {
+  const runs: GridRun[] = []
   for (const shape of days.filter(hasStep)) {
     const { day, step, offset } = shape
     const run = runs.at(-1)
@@ -131,8 +131,8 @@ function findRuns(days: readonly DayShape[]): Run[] {
 }
 
 /** The run of the finest step; the longest of several. */
-function finest(runs: readonly Run[]): Run | undefined {
-  return runs.reduce<Run | undefined>(
+function finest(runs: readonly GridRun[]): GridRun | undefined {
+  return runs.reduce<GridRun | undefined>(
     (best, run) =>
       !best || run.step < best.step || (run.step === best.step && lengthOf(run) > lengthOf(best)) ? run : best,
     undefined,
@@ -140,7 +140,7 @@ function finest(runs: readonly Run[]): Run | undefined {
 }
 
 /** The stretches of a part of a timeline; null if it is irregular. `week`: whole days elsewhere in the timeline. */
-function findRegularStretches(days: readonly DayShape[], zone: string, week: Run | undefined): Stretch[] | null {
+function findRegularStretches(days: readonly DayShape[], zone: string, week: GridRun | undefined): Stretch[] | null {
   const runs = findRuns(days)
   const weeks = runs.filter(isWeek)
   const own = finest(weeks)

@@ -41,7 +41,7 @@ interface Before {
 }
 
 /** What a reply stored. */
-interface StoredReply {
+interface StoredValues {
   /** The values of the reply, with the steps that they are stored with. */
   readonly observations: Observations
   readonly written: UpsertCounts
@@ -84,7 +84,7 @@ async function storeValues(
   { series, cadences }: Before,
   { fetchId, planned, rows, recordedMs }: FetchedValues,
   received: Observations,
-): Promise<StoredReply> {
+): Promise<StoredValues> {
   const { id: seriesId, timeZone: zone } = series
   const observations = withCadence(await inferStepsFromStored(tx, seriesId, received), cadences, zone)
   const written = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
@@ -113,7 +113,7 @@ async function updateDays(
   engine: Engine,
   { series, cadences }: Before,
   { fetchId, planned }: FetchedValues,
-  { observations, written, window, withdrawn, doubted, withdrawnCount }: StoredReply,
+  { observations, written, window, withdrawn, doubted, withdrawnCount }: StoredValues,
 ): ReturnType<typeof updateCadences> {
   const { id: seriesId, timeZone: zone } = series
   const isChanged = written.inserted + written.revised + withdrawnCount > 0
@@ -141,7 +141,7 @@ async function updateCoverage(
   tx: Transaction<Database>,
   { series }: Before,
   { planned, rows, recordedMs }: FetchedValues,
-  { observations, window, withdrawn, doubted }: StoredReply,
+  { observations, window, withdrawn, doubted }: StoredValues,
   { cadences, cadenceChanges, extents, openRejects }: Derived,
 ): Promise<Interval | null> {
   const fetchedAt = Math.floor(recordedMs / 1000)

@@ -4,7 +4,7 @@ import type { RowOf } from '../db/tables/declare.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
 /** A file of an archive that lies in the folder of downloads now. */
-export interface ArchiveFile {
+export interface DownloadedFile {
   readonly url: string
   readonly sha256: string
   readonly bytes: number
@@ -14,7 +14,7 @@ export interface ArchiveFile {
 }
 
 /** Records a downloaded file; a newer one of the same address takes its place. */
-export function recordFile(store: Store, file: ArchiveFile, ms: number): Promise<void> {
+export function recordFile(store: Store, file: DownloadedFile, ms: number): Promise<void> {
   const { url, contentType, fileName, ...rest } = file
   const row = { ...rest, content_type: contentType, file_name: fileName, fetched_at: formatMillis(ms) }
   return store.write(async (tx) => {

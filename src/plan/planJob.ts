@@ -19,9 +19,9 @@ import {
   groupByTurn,
   isBacklog,
   listTurn,
-  type QueuedRequest,
   seriesTurn,
   type Turn,
+  type TurnRequest,
   takeTurns,
 } from './turns.ts'
 
@@ -149,7 +149,7 @@ const listTurns = (planning: JobContext, needs: JobNeeds): Turn[] =>
   groupByTurn(queueRequests(planning, needs), planning.plannerState.attempts.turn)
 
 /** Lists the requests that take turns, in the order of the job: the first attempts of a new job keep it. */
-function* queueRequests(planning: JobContext, { first, series, listings }: JobNeeds): Generator<QueuedRequest> {
+function* queueRequests(planning: JobContext, { first, series, listings }: JobNeeds): Generator<TurnRequest> {
   const { attempts } = planning.plannerState
   yield* queueLists(planning, first)
   for (const { key, settledBefore, windows, plan } of series)
@@ -163,7 +163,7 @@ function* queueRequests(planning: JobContext, { first, series, listings }: JobNe
   yield* queueLists(planning, listings)
 }
 
-function* queueLists({ plannerState }: JobContext, lists: Iterable<PlannedRequest>): Generator<QueuedRequest> {
+function* queueLists({ plannerState }: JobContext, lists: Iterable<PlannedRequest>): Generator<TurnRequest> {
   for (const planned of lists) {
     const { route, params, window, settledBefore, http } = planned
     yield {

@@ -18,7 +18,7 @@ export interface Turn {
 }
 
 /** A request in the queue of a turn. */
-export interface QueuedRequest {
+export interface TurnRequest {
   /** The key of its turn. */
   readonly turn: string
   /** The id of the last failed attempt at this request; 0 without one. */
@@ -46,8 +46,8 @@ export function listTurn(route: string, params: AnyParams, backlog: boolean): st
 export const absenceTurn = (jobId: number): string => `absences ${jobId}`
 
 /** Groups requests by turn. In each turn, requests without a failed attempt come first, the newest window before others. */
-export function groupByTurn(requests: Iterable<QueuedRequest>, lastAttempt: (turn: string) => number): Turn[] {
-  const end = ({ window }: QueuedRequest): number => window?.to ?? 0
+export function groupByTurn(requests: Iterable<TurnRequest>, lastAttempt: (turn: string) => number): Turn[] {
+  const end = ({ window }: TurnRequest): number => window?.to ?? 0
   return [...Map.groupBy(requests, ({ turn }) => turn)].map(([turn, queue]) => ({
     lastAttempt: lastAttempt(turn),
     requests: queue

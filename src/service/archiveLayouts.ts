@@ -16,7 +16,7 @@ export interface JsonLayout extends Layout {
 }
 
 /** A line of a text, or a row of JSON, with its number from 1. */
-interface Line {
+interface LayoutLine {
   readonly line: number
   readonly cells: readonly string[]
 }
@@ -41,7 +41,7 @@ export interface TextLayout extends Layout {
   /** Whether the first row of a file shows that it has this layout. */
   readonly isLike: (cells: readonly string[]) => boolean
   /** Returns the lines as the view reads them. Throws FileError if it cannot. `file`: the name of the file. */
-  readonly check: (lines: readonly Line[], file: string) => readonly Line[]
+  readonly check: (lines: readonly LayoutLine[], file: string) => readonly LayoutLine[]
 }
 
 const isText = (form: RegExp) => (cell: unknown) => typeof cell === 'string' && form.test(cell.trim())
@@ -142,7 +142,7 @@ function findDayFault([day, ...values]: readonly string[], file: string): string
 }
 
 /** Checks the lines of a settlement. A period without a value gets an empty cell: without it, its quarter would be its value. */
-function checkSettlement(lines: readonly Line[], file: string): readonly Line[] {
+function checkSettlement(lines: readonly LayoutLine[], file: string): readonly LayoutLine[] {
   const isQuarters = lines.some(({ cells }) => isLong(cells) && cells.length > 3)
   const width = isQuarters ? 4 : 3
   const keys = new Set<string>()

@@ -25,7 +25,7 @@ import type { Args } from '../command.ts'
 import { requireGoodKey } from '../diagnosis.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS, SERVICE_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/readJobs.ts'
-import { readSettings, requireService, type Settings } from '../settings/config.ts'
+import { type CommandSettings, readSettings, requireService } from '../settings/config.ts'
 import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
 import { printResult, warnOfLimit } from '../terminal/output.ts'
@@ -93,7 +93,7 @@ async function refuseUnknown({ kysely }: Reader, { ids = [], name }: ArchivesArg
 }
 
 /** Finds the selected editions, the latest first. Refuses kinds, ids and names that do not exist. */
-async function findEditions(db: Reader, { service: { value: service } }: Settings, args: ArchivesArgs) {
+async function findEditions(db: Reader, { service: { value: service } }: CommandSettings, args: ArchivesArgs) {
   const { kysely } = db
   const { kind, ids = [], name } = args
   const declared = routesOf(service.routes, 'archives').map((route) => itemKind(service.routes, route))
@@ -192,7 +192,7 @@ const archiveFolder = (database: string, { output }: ArchivesArgs): string =>
   output ?? join(databaseFolder(database) ?? 'data', 'archives')
 
 /** `archives download`: fetches the files of editions, one after the other, and names them by their checksums. */
-async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
+async function downloadFiles(settings: CommandSettings, args: ArchivesArgs): Promise<number> {
   const access = requireService(settings)
   const { service } = access
   const database = settings.database.value
@@ -310,7 +310,7 @@ async function loadEdition(
 }
 
 /** `archives load`: loads the rows of downloaded files with a known layout into tables. */
-async function loadFiles(settings: Settings, args: ArchivesArgs): Promise<number> {
+async function loadFiles(settings: CommandSettings, args: ArchivesArgs): Promise<number> {
   const database = settings.database.value
   const folder = archiveFolder(database, args)
   const summary: LoadSummary = { rows: 0, files: 0, stored: 0, missing: 0, unknown: [], sheets: [], failed: [] }

@@ -15,7 +15,7 @@ import { quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { runCommand } from '../jobs/runCommand.ts'
-import { readSettings, requireService, type Settings } from '../settings/config.ts'
+import { type CommandSettings, readSettings, requireService } from '../settings/config.ts'
 import { databaseExists } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { printResult, warnOfLimit } from '../terminal/output.ts'
@@ -43,7 +43,7 @@ export const examples = ['discover precio --database data/demo.db', 'discover 60
 type DiscoverArgs = Args<typeof flags, typeof positionals>
 
 /** Fetches the catalogue in every language, even if the stored one is new. */
-async function refreshCatalogue(args: DiscoverArgs, settings: Settings, reason: string): Promise<number> {
+async function refreshCatalogue(args: DiscoverArgs, settings: CommandSettings, reason: string): Promise<number> {
   const access = requireService(settings, reason)
   const { service, key } = access
   const log = logFor(args, [key])

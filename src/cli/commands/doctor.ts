@@ -17,7 +17,7 @@ import { formatLocal, transitions } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { bad, type Diagnosis, diagnoseService, good, warn } from '../diagnosis.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
-import { readSettings, type Settings } from '../settings/config.ts'
+import { type CommandSettings, readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
@@ -38,7 +38,7 @@ const MIN_FREE_MIB = 500
 const MAX_LOG = 512 * 1024 * 1024
 
 /** Checks whether the key would be sent unencrypted to another machine. */
-function diagnoseEncryption({ baseUrl, allowHttp }: Settings): Diagnosis[] {
+function diagnoseEncryption({ baseUrl, allowHttp }: CommandSettings): Diagnosis[] {
   if (!baseUrl || !isExposed(baseUrl.value)) return []
   const risk = `anyone on the network path to ${baseUrl.value} can read the key`
   return [
@@ -52,7 +52,7 @@ function diagnoseEncryption({ baseUrl, allowHttp }: Settings): Diagnosis[] {
 }
 
 /** Names the proxy of the service, without its password; nothing if no proxy is set. */
-function diagnoseProxy({ baseUrl, proxies }: Settings): Diagnosis[] {
+function diagnoseProxy({ baseUrl, proxies }: CommandSettings): Diagnosis[] {
   if (!baseUrl) return []
   const url = new URL(baseUrl.value)
   const setting = url.protocol === 'https:' ? proxies.https : proxies.http
@@ -78,7 +78,7 @@ function diagnoseEnvFile(): Diagnosis[] {
   return [warn('.env', `other users can access it (mode ${mode.toString(8).padStart(3, '0')}): chmod 600 .env`)]
 }
 
-function diagnoseKey({ key, service }: Settings): Diagnosis {
+function diagnoseKey({ key, service }: CommandSettings): Diagnosis {
   if (!key) return bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
   const fault = keyFault(key.value)
   if (fault) return bad('key', `${fault} (${key.from})`)
@@ -87,7 +87,7 @@ function diagnoseKey({ key, service }: Settings): Diagnosis {
   return good('key', `set (${key.from}); never shown`)
 }
 
-const diagnoseSettings = (settings: Settings): Diagnosis[] => {
+const diagnoseSettings = (settings: CommandSettings): Diagnosis[] => {
   const { service, baseUrl, database } = settings
   return [
     good('service', `${service.value.name} (${service.from})`),

@@ -19,7 +19,7 @@ import { quantity } from '../../util/text.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/readJobs.ts'
-import { readSettings, requireService, type Settings } from '../settings/config.ts'
+import { type CommandSettings, readSettings, requireService } from '../settings/config.ts'
 import { databaseExists, withWriter } from '../settings/databases.ts'
 import { EXIT, exitCodeFor, failedFields } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
@@ -95,7 +95,7 @@ function probeText(judged: readonly Judged[], { requests, failed }: ProbeResult,
 }
 
 /** Calls `probe` with the open database in which calls are recorded, if one was set or exists. */
-async function withBudget<T>({ database }: Settings, probe: (store: Store | null) => Promise<T>): Promise<T> {
+async function withBudget<T>({ database }: CommandSettings, probe: (store: Store | null) => Promise<T>): Promise<T> {
   const isSet = database.from !== 'default' || (await databaseExists(database.value))
   return isSet ? withWriter(database.value, 'probe', probe) : probe(null)
 }

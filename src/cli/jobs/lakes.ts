@@ -21,14 +21,14 @@ export function lakeText({ folder, snapshot, changed, rows, bytes, files, writte
   return caution === null ? done : `${done} ${caution}`
 }
 
-interface LakeOptions {
+interface LakeUpdate {
   readonly file: string
   readonly command: string
   readonly log: Logger
 }
 
 /** Updates the lake of a job, if it has one. Returns the error if that fails. */
-export async function syncJobLake({ name, lake }: Job, { file, command, log }: LakeOptions): Promise<SyncError | null> {
+export async function syncJobLake({ name, lake }: Job, { file, command, log }: LakeUpdate): Promise<SyncError | null> {
   if (lake === null) return null
   const { syncLake } = await import('../../lake/syncLake.ts')
   const { withLake } = await import('../settings/storage.ts')

@@ -4,7 +4,7 @@ import type { Job } from '../../job/job.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import type { DISTRIBUTED_FLAG, JSON_FLAG, ON_REJECT_FLAG, RANGE_FLAGS, RUN_FLAGS } from '../flags.ts'
-import { readSettings, requireService, type Settings } from '../settings/config.ts'
+import { type CommandSettings, readSettings, requireService } from '../settings/config.ts'
 import { print } from '../terminal/output.ts'
 import { logFor } from '../terminal/progress.ts'
 import { needsAttention, summaryJson, summaryText } from '../text/summary.ts'
@@ -52,7 +52,7 @@ export async function runAndPrint(
 /** Returns true with `--distributed`. Throws InputError if the database is a file, or with `--on-reject fail`. */
 export function isDistributed(
   { distributed = false, onReject }: Partial<Args<typeof DISTRIBUTED_FLAG & typeof ON_REJECT_FLAG>>,
-  { database }: Settings,
+  { database }: CommandSettings,
 ): boolean {
   if (!distributed) return false
   if (onReject === 'fail')

@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { isAddress, passwordIn, shownAddress } from '../../db/address.ts'
 import { findProxy, type ProxySettings, proxySecrets, readProxySettings } from '../../fetch/proxies.ts'
+import type { Settings } from '../../fetch/settings.ts'
 import { checkKey, KEY_VARIABLE } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type ServiceName } from '../../service/services.ts'
@@ -44,7 +45,7 @@ interface Setting<T> {
 export type SettingFlags = Partial<Args<typeof DATABASE_FLAG & typeof SERVICE_FLAGS>>
 
 /** Every setting of a run with its source; null if it is not set. */
-export interface Settings {
+export interface CommandSettings {
   readonly service: Setting<Service>
   readonly baseUrl: Setting<string> | null
   /** Not checked: an invalid key does not stop a command that calls no service. */
@@ -128,7 +129,7 @@ function findService({ value, from }: Setting<string>): Setting<Service> {
 export function readPublicSettings(
   flags: Pick<SettingFlags, 'service' | 'database'>,
   env = environment(),
-): Pick<Settings, 'service' | 'database'> {
+): Pick<CommandSettings, 'service' | 'database'> {
   return {
     service: findService(pick(env, 'service', flags.service) ?? { value: 'generic', from: 'default' }),
     database: checkDatabase(pick(env, 'database', flags.database) ?? { value: DEFAULT_DATABASE, from: 'default' }),
@@ -143,7 +144,7 @@ export function readProxies(env = environment()): ProxySettings {
 }
 
 /** Reads all settings: flags override variables, variables override `.env`. */
-export function readSettings(flags: SettingFlags): Settings {
+export function readSettings(flags: SettingFlags): CommandSettings {
   const env = environment()
   const { service, database } = readPublicSettings(flags, env)
   const { baseUrl, name } = service.value
@@ -205,9 +206,9 @@ function checkDatabase(database: Setting<string>): Setting<string> {
 
 /** Returns the base URL, the key and the proxies, for a command that calls the service. Throws if one is not set; `reason` begins the message. */
 export function requireService(
-  { service: { value: service }, baseUrl, key, allowHttp, proxies }: Settings,
+  { service: { value: service }, baseUrl, key, allowHttp, proxies }: CommandSettings,
   reason = '',
-) {
+): Settings {
   if (!baseUrl)
     throw new InputError(`${reason}No base URL is set, and service ${service.name} has no default.`, {
       hint: `Pass --service ${LIVE} for the live service, or set INDICATOR_SYNC_BASE_URL. \`indicator-sync demo\` works without a service.`,

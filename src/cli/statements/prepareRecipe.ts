@@ -22,7 +22,7 @@ const selectSeries = ({ kysely }: Reader) =>
   kysely.selectFrom('series as s').select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
 
 /** A series that a recipe reads. */
-type Candidate = InferResult<ReturnType<typeof selectSeries>>[number]
+type NamedCandidate = InferResult<ReturnType<typeof selectSeries>>[number]
 
 /** Refuses parameters that the recipe does not have, and texts for numbers. */
 function checkParameters({ name, parameters, needs }: Recipe, given: Parameters): void {
@@ -46,7 +46,11 @@ function checkParameters({ name, parameters, needs }: Recipe, given: Parameters)
 }
 
 /** Finds the zone of days: that of the series, else the most frequent one, else that of the service. */
-export async function findZone({ kysely }: Reader, series: readonly Candidate[], service: Service): Promise<string> {
+export async function findZone(
+  { kysely }: Reader,
+  series: readonly NamedCandidate[],
+  service: Service,
+): Promise<string> {
   if (series[0]) return series[0].zone
   const row = await kysely
     .selectFrom('series')
@@ -76,7 +80,7 @@ export function resolveTimes(
 }
 
 /** Finds the series of a need; throws if one is not stored. */
-async function findNeeded(db: Reader, { name }: Recipe, need: Need, parameters: Parameters): Promise<Candidate[]> {
+async function findNeeded(db: Reader, { name }: Recipe, need: Need, parameters: Parameters): Promise<NamedCandidate[]> {
   const requested = need.series === undefined ? null : (parameters.series ?? null)
   if (requested !== null) {
     const series = await selectSeries(db).where('s.id', '=', Number(requested)).executeTakeFirst()
@@ -112,7 +116,7 @@ async function findNeeded(db: Reader, { name }: Recipe, need: Need, parameters: 
 /** Chooses a geo: the named one, else the default, else one that all series have, a main one of the service first. */
 async function chooseGeo(
   { kysely }: Reader,
-  series: readonly Candidate[],
+  series: readonly NamedCandidate[],
   { mainGeos }: Service,
   { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number | null; readonly isNamed: boolean },
 ): Promise<number> {
@@ -142,7 +146,7 @@ async function chooseGeo(
 /** Refuses a range without stored values, and periods that are too long for the recipe. */
 async function requireValues(
   { kysely }: Reader,
-  { id, indicatorId }: Candidate,
+  { id, indicatorId }: NamedCandidate,
   geo: number,
   range: Interval,
   need: Need,
@@ -181,7 +185,7 @@ export async function prepareRecipe(
   checkParameters(recipe, given)
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
-  const needed: { need: Need; series: Candidate[] }[] = []
+  const needed: { need: Need; series: NamedCandidate[] }[] = []
   for (const need of recipe.needs) needed.push({ need, series: await findNeeded(db, recipe, need, parameters) })
   const allSeries = needed.flatMap(({ series }) => series)
   if (given.series !== undefined) {

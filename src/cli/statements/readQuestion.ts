@@ -4,7 +4,7 @@ import { recipesFor } from '../../reports/recipes/recipes.ts'
 import { parseParameter } from '../../reports/statements/runner.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
-import type { Settings } from '../settings/config.ts'
+import type { CommandSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { findZone, type Parameters, prepareRecipe, refuseRecipe, resolveTimes } from './prepareRecipe.ts'
 
@@ -59,7 +59,7 @@ function findRecipe(recipes: readonly Recipe[], name: string): Recipe {
  */
 export function readQuestion(
   args: QuestionArgs,
-  { database, service: { value: service } }: Settings,
+  { database, service: { value: service } }: CommandSettings,
 ): () => Promise<Question> {
   const { statement: sql, indicator, geo, from, to } = args
   const flags = Object.entries({ indicator, geo, from, to }).filter(([, value]) => value !== undefined)

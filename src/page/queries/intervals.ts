@@ -192,7 +192,7 @@ export function computePeriods(lines: Timelines, borders: readonly number[], geo
 }
 
 /** The shares of a period and of its parts. */
-export type Period = ReturnType<typeof computePeriods>[number]
+export type StripPeriod = ReturnType<typeof computePeriods>[number]
 
 /** Converts seconds by state to shares of a whole; the rest was never requested. */
 function sharesIn(seconds: Partial<Record<CoverageState, number>>, whole: number): Shares {

@@ -18,8 +18,8 @@ import {
   type CoverageState,
   computePeriods,
   geosBySeries,
-  type Period,
   readCoverageIntervals,
+  type StripPeriod,
   type Timelines,
   timelines,
   worstState,
@@ -63,7 +63,7 @@ export async function readCoverage(request: PageRequest) {
   const series = listed.map(({ row, lines, reach }) => {
     const borders = reach ? periodBorders(row.time_zone, reach, unit) : []
     const periods = computePeriods(lines, borders, geos.get(row.id) ?? [])
-    const isRequested = ({ shares }: Period): boolean => Object.keys(shares).some((state) => state !== 'none')
+    const isRequested = ({ shares }: StripPeriod): boolean => Object.keys(shares).some((state) => state !== 'none')
     const name = (at: number): string => localDate(row.time_zone, at).slice(0, unit === 'year' ? 4 : 7)
     const named = periods.map((period, i) => ({ name: name(borders[i]!), ...period }))
     return { ...head(row), periods: named.slice(named.findIndex(isRequested), named.findLastIndex(isRequested) + 1) }
@@ -192,15 +192,15 @@ const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, ge
 }
 
 /** A cell of a grid: its period, link and name. */
-type GridCell = readonly [period: Period, href: string, name: string] | undefined
+type GridCell = readonly [period: StripPeriod, href: string, name: string] | undefined
 
 /** The place of the parts in a state, for its sign: from 0 at the left to 9. */
-function signPlace(parts: Period['parts'], state: CoverageState): number {
+function signPlace(parts: StripPeriod['parts'], state: CoverageState): number {
   const at = [...parts.keys()].filter((i) => parts[i]![state] !== undefined)
   return Math.round((at.reduce((sum, i) => sum + i + 0.5, 0) / at.length / parts.length) * 9)
 }
 
-interface Grid {
+interface StripGrid {
   readonly caption: string
   readonly style?: string
   readonly heads: readonly HtmlPart[]
@@ -208,7 +208,7 @@ interface Grid {
 }
 
 /** A table of cells. The style shows the words of a cell as the sign of its worst state; several states have a bar. */
-function gridTable({ caption, style = 'grid', heads, rows }: Grid, request: PageRequest): Html {
+function gridTable({ caption, style = 'grid', heads, rows }: StripGrid, request: PageRequest): Html {
   const show = (cell: GridCell): Html => {
     if (!cell) return html`<td></td>`
     const [{ shares, parts }, href, name] = cell

@@ -152,10 +152,10 @@ async function readRun(request: PageRequest) {
   }
 }
 
-type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>
+type ShownRun = NonNullable<Awaited<ReturnType<typeof readRun>>>
 
 /** The progress of a run. */
-function progressBar(progress: NonNullable<Run['progress']>, request: PageRequest): Html {
+function progressBar(progress: NonNullable<ShownRun['progress']>, request: PageRequest): Html {
   const { runs: labels } = request.words
   const { done, planned } = progress
   return html`<p class="running">${labels.progress(done, planned)}${timeLeft(request, progress)} <progress value="${done}" max="${planned}" aria-label="${labels.progress(done, planned)}"></progress></p>`
@@ -168,7 +168,7 @@ const requestLink = (
 ): Html =>
   html`<bdi title="${oneLine(target)}">${series_id === null ? oneLine(name) : html`<a href="${request.link(`/series/s${series_id}`)}">${oneLine(name)}</a>`}</bdi>`
 
-function requestsTable(label: string, rows: Run['requests'], request: PageRequest): Html {
+function requestsTable(label: string, rows: ShownRun['requests'], request: PageRequest): Html {
   const { runs: labels, common } = request.words
   return table(label, rows, [
     [

@@ -1,8 +1,8 @@
 import type { SheetRow } from '../../util/workbook.ts'
-import { type DayLength, numberPeriods, type PeriodName, type Periods, parsePeriodName } from './periods.ts'
+import { type DayLength, numberPeriods, type PeriodName, parsePeriodName, type SheetPeriods } from './periods.ts'
 
-/** The header of a sheet. Rows and columns count from 0. */
-export interface Header extends Pick<Periods, 'stepS'> {
+/** The header of a sheet. SheetRows and columns count from 0. */
+export interface Header extends Pick<SheetPeriods, 'stepS'> {
   /** The row after the header. */
   readonly end: number
   /** The names of the columns without periods. */
@@ -13,7 +13,7 @@ export interface Header extends Pick<Periods, 'stepS'> {
   readonly columns: readonly { readonly column: number; readonly period: number; readonly measure: number }[]
 }
 
-type Rows = readonly (SheetRow | undefined)[]
+type SheetRows = readonly (SheetRow | undefined)[]
 
 /** The header begins in one of the first rows, mostly the third. */
 const HEADER_ROWS = 6
@@ -106,7 +106,7 @@ function nameLabels(top: SheetRow, bottom: SheetRow, periods: ReadonlySet<number
 }
 
 /** Reads the header whose periods are in a row. Returns a reason if they are not certain. */
-function readHeader(rows: Rows, at: number, day: DayLength): Header | string {
+function readHeader(rows: SheetRows, at: number, day: DayLength): Header | string {
   const top = rows[at]!
   const below = rows[at + 1] ?? []
   const known = groupColumns(top, top.length).flatMap(({ columns }) => columns)
@@ -153,7 +153,7 @@ function readHeader(rows: Rows, at: number, day: DayLength): Header | string {
 }
 
 /** Finds the header of a sheet, which is the first row that may name periods. Returns a reason if it is not certain. */
-export function findHeader(rows: Rows, day: DayLength): Header | string {
+export function findHeader(rows: SheetRows, day: DayLength): Header | string {
   const at = Array.from({ length: HEADER_ROWS }, (_, i) => i).find((i) => hasNames(rows[i]))
   return at === undefined ? `none of its first ${HEADER_ROWS} rows names periods` : readHeader(rows, at, day)
 }

@@ -15,7 +15,7 @@ export interface PeriodName {
 }
 
 /** The periods of the columns of a sheet. */
-export interface Periods {
+export interface SheetPeriods {
   /** 3600 or 900. */
   readonly stepS: number
   /** The period of each column, from 0; null for a column that is empty because the day lacks its period. */
@@ -101,7 +101,7 @@ export function numberPeriods(
   day: DayLength,
   quarters: number,
   isEmpty: (column: number) => boolean,
-): Periods | string {
+): SheetPeriods | string {
   const counted = countPeriods(names)
   if (typeof counted === 'string') return counted
   const { stepS, ordinals, isWhole } = counted

@@ -121,7 +121,7 @@ async function readTotals({ kysely }: Reader, { seriesId, geoId }: Line, days: r
   return days.map((day) => [day, byDay.get(dayKey(day)) ?? NO_VALUES] as const)
 }
 
-type DayTotals = Awaited<ReturnType<typeof readTotals>>
+type StoredDays = Awaited<ReturnType<typeof readTotals>>
 
 /** Whether a request included a geo; null: all geos. */
 export const includesGeo = (geoIds: string | null, geoId: number): boolean =>
@@ -152,11 +152,11 @@ async function readTotalsThen(db: Reader, line: Line, range: Interval, fetchId: 
 }
 
 /** Totals of a snapshot: the chart and the table beside it read the same days. */
-const caches = new WeakMap<Reader, Map<string, Promise<DayTotals>>>()
+const caches = new WeakMap<Reader, Map<string, Promise<StoredDays>>>()
 
 /** Reads the values of every local day of an interval, whole days at its ends: current, or as known after a fetch. */
-export function readDays(db: Reader, line: Line, range: Interval, fetchId: number | null): Promise<DayTotals> {
-  const cache = caches.get(db) ?? new Map<string, Promise<DayTotals>>()
+export function readDays(db: Reader, line: Line, range: Interval, fetchId: number | null): Promise<StoredDays> {
+  const cache = caches.get(db) ?? new Map<string, Promise<StoredDays>>()
   caches.set(db, cache)
   const key = [line.seriesId, line.geoId, range.from, range.to, fetchId].join()
   const totals =
