@@ -83,10 +83,7 @@ async function write(
     // What yaml has for Node alone is no ECMAScript module, and what it exports would have no names here.
     resolve: {
       conditionNames: ['import', 'default'],
-      alias: {
-        'string-width': join(root, 'build/stringWidth.ts'),
-        undici$: join(root, 'build/undici.ts'),
-      },
+      alias: { 'string-width': join(root, 'build/stringWidth.ts') },
     },
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message)
