@@ -167,6 +167,8 @@ export interface Engine {
   ): Promise<Extremes[]>
   /** Runs a read-only statement of a user. Throws InputError with the message of the database. */
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
+  /** The names of the parameters of such a statement. */
+  findParameters(sql: string): readonly string[]
   /** The types of values in the columns of such a statement, over all rows: bits of `VALUE_TYPES`. */
   findValueTypes(sql: string, columns: number): Promise<number[]>
   /** Limits the page cache of this connection, in bytes. */

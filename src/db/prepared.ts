@@ -28,11 +28,17 @@ const RUNNERS = new WeakMap<object, RunStatement>()
 /** Lets prepared queries bypass Kysely inside a transaction: they run directly on the only connection. */
 export const runDirectly = (adapter: object, run: RunStatement): void => void RUNNERS.set(adapter, run)
 
-/** Marks the text of statements that are not awaited, by adapter. */
-const MARKERS = new WeakMap<object, (sql: string) => string>()
+/**
+ * A query of a transaction whose result is not awaited. A server receives it at once, and its error comes with the next statement
+ * or the commit. A file runs it as any other.
+ */
+interface UnawaitedQuery<T = unknown> extends CompiledQuery<T> {
+  readonly isUnawaited: true
+}
 
-/** Lets the prepared changes of a database be sent without waiting for their results; `mark` marks their text. */
-export const skipWaiting = (adapter: object, mark: (sql: string) => string): void => void MARKERS.set(adapter, mark)
+export const unawaited = <T>(query: CompiledQuery<T>): UnawaitedQuery<T> => ({ ...query, isUnawaited: true })
+
+export const isUnawaited = (query: CompiledQuery): query is UnawaitedQuery => 'isUnawaited' in query
 
 const PARAMETER_NAME = Symbol('parameter')
 type Placeholder = { readonly [PARAMETER_NAME]: string }
@@ -68,8 +74,8 @@ export function prepareQuery<P extends object, T>(
     )
     const run = db.isTransaction && plugins.length === 0 ? RUNNERS.get(adapter) : undefined
     if (run) return run(query.sql, bound)
-    const sql = (isAwaited ? undefined : MARKERS.get(adapter))?.(query.sql) ?? query.sql
-    return db.executeQuery({ ...query, sql, parameters: bound })
+    const complete = { ...query, parameters: bound }
+    return db.executeQuery(isAwaited ? complete : unawaited(complete))
   }
   return {
     all: async (db, parameters) => (await execute(db, parameters)).rows as T[],

@@ -246,8 +246,16 @@ test('statement errors on PostgreSQL have the same codes as on SQLite', async ()
     hint: expect.stringMatching(/--param/),
   })
   expect(await refused('selekt 1')).toMatchObject({ code: 'bad-sql', message: expect.stringMatching(/syntax error/) })
-  expect(await refused('delete from geo')).toMatchObject({ code: 'no-rows' })
-  expect(await refused('')).toMatchObject({ code: 'no-rows' })
+  for (const sql of [
+    'delete from geo',
+    'CREATE table x (a int)',
+    'commit',
+    'set role postgres',
+    'do $$ begin end $$',
+    '',
+  ])
+    expect(await refused(sql), sql).toMatchObject({ code: 'no-rows' })
+  expect(await refused('select 1 from where')).toMatchObject({ code: 'bad-sql' })
   const large = async (sql: string) => {
     try {
       for await (const _ of (await reader.engine.query(sql)).rows);

@@ -61,6 +61,13 @@ describe('an SQL statement on the page of a PostgreSQL database', () => {
     expect((await query(url, kept)).result?.rows).toEqual([[0, 0]])
   })
 
+  test('a statement has a field for each parameter, but none for a cast, a slice or a quoted text', async () => {
+    const { url } = await servePage(await migratedDatabase())
+    const sql = `select 1::text, :day, '{:x}', $$:x$$, :day, (array[1])[1:1], "id" as ":x" from geo -- :x`
+    const page = await (await fetch(`${url}/sql?sql=${encodeURIComponent(sql)}`)).text()
+    expect([...page.matchAll(/name="p\.(\w+)"/g)].map(([, name]) => name)).toEqual(['day'])
+  })
+
   test('a statement uses the password of the page, from any source', async () => {
     const server = await startServer()
     onTestFinished(() => server.close())

@@ -8,6 +8,7 @@ import type { QueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { allRows } from '../../src/db/engine.ts'
 import { isLocked, openWriter } from '../../src/db/lock.ts'
 import { openReader, openStore } from '../../src/db/open.ts'
+import { queryRows, runSql } from '../../src/db/postgres/connection/statements.ts'
 import { prepareQuery } from '../../src/db/prepared.ts'
 import { readQueues } from '../../src/db/queries/queues.ts'
 import type { Reader, Store } from '../../src/db/store.ts'
@@ -113,6 +114,30 @@ describe('a transaction', () => {
     expect(await hosts(store)).toEqual([])
     await store.write((tx) => insert.run(tx, rowOf('c')))
     expect(await hosts(store)).toEqual(['c'])
+  })
+
+  test('a transaction whose work hides the error of a statement fails with it at its end', async () => {
+    const store = await open(await migratedDatabase())
+    const hidden = store.write(async (tx) => {
+      await runSql(tx, 'select no_such_column').catch(() => undefined)
+      await insert.run(tx, rowOf('a'))
+      await runSql(tx, 'select 1').catch(() => undefined)
+    })
+    await expect(hidden).rejects.toThrow(/no_such_column/)
+    expect(await hosts(store)).toEqual([])
+  })
+
+  test('a statement that is not awaited outside of a transaction reports its own error', async () => {
+    const store = await open(await migratedDatabase())
+    await insert.run(store.kysely, rowOf('a'))
+    await expect(insert.run(store.kysely, rowOf('a'))).rejects.toThrow(/duplicate key/)
+    expect(await hosts(store)).toEqual(['a'])
+  })
+
+  test('a comment in a statement never decides whether it is awaited', async () => {
+    const store = await open(await migratedDatabase())
+    const rows = await store.write((tx) => queryRows(tx, '/* later */ select 1 as one'))
+    expect(rows).toEqual([{ one: 1 }])
   })
 
   test('a transaction replaces NUL, which PostgreSQL cannot store', async () => {

@@ -6,6 +6,7 @@ import type { Connection } from './connection/connection.ts'
 import { changedBy, queryRows } from './connection/statements.ts'
 import { computeDayChecksums, upsertDays } from './operations/days.ts'
 import { upsertObservations } from './operations/observations.ts'
+import { findParameters } from './operations/parameters.ts'
 import { search } from './operations/search.ts'
 import { findValueTypes, query } from './operations/statement.ts'
 import { readExtremes, values } from './operations/values.ts'
@@ -52,6 +53,7 @@ export function createEngine(connection: Connection): Engine {
     values: (range, asOf) => values(kysely, range, asOf),
     extremes: (...parameters) => readExtremes(kysely, ...parameters),
     query: (sql, parameters) => query(connection, sql, parameters),
+    findParameters,
     findValueTypes: (sql, columns) => findValueTypes(connection, sql, columns),
     // The server has limits: work_mem, temp_file_limit.
     limitCache: () => undefined,

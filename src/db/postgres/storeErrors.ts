@@ -4,6 +4,9 @@ import { BusyError, RightsError, StoreError, SyncError } from '../../util/errors
 const sqlState = (error: unknown): string | undefined =>
   error instanceof Error && 'severity' in error && 'code' in error ? String(error.code) : undefined
 
+/** The SQLSTATE of a mistake in the grammar. */
+export const SYNTAX_ERROR = '42601'
+
 /** The cause of an expected error. */
 export const underlyingError = (error: unknown): unknown => (error instanceof SyncError ? error.cause : error)
 
@@ -11,7 +14,7 @@ export const underlyingError = (error: unknown): unknown => (error instanceof Sy
 const NETWORK = ['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'ENOENT']
 const UNREACHABLE = ['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'ENETRESET', 'EADDRNOTAVAIL']
 const CUT =
-  /^(Connection terminated|There was an error establishing an SSL connection|Received unexpected \w+ message from backend|Client has encountered a connection error|Client was closed|Postgres connection has been discarded)/
+  /^(Connection terminated|There was an error establishing an SSL connection|Received unexpected \w+ message from backend|Client has encountered a connection error|Client was closed)/
 
 const LATE = /^(timeout expired|Query read timeout)/
 /** All connections of the pool are in use. */

@@ -7,7 +7,7 @@ import { computeDayChecksums, upsertDays } from './operations/days.ts'
 import { listTables } from './operations/finishCopy.ts'
 import { upsertObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
-import { findValueTypes, query } from './operations/statement.ts'
+import { findParameters, findValueTypes, query } from './operations/statement.ts'
 import { readExtremes, values } from './operations/values.ts'
 
 /** Returns which bodies are stored. There is only one writer, so nothing is locked. */
@@ -41,6 +41,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     values: (range, asOf) => values({ kysely, raw }, range, asOf),
     extremes: async (series, borders, fetchId) => readExtremes(prepare, series, borders, fetchId),
     query: async (sql, parameters) => query(raw, sql, parameters),
+    findParameters,
     findValueTypes: async (sql, columns) => findValueTypes(raw, sql, columns),
     limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
     beginSnapshot: () => void raw.exec('begin'),

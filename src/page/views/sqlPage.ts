@@ -21,17 +21,11 @@ const SHOWN_CELL_CHARACTERS = 200
 
 const runner = createStatementRunner()
 
-/** Finds the parameters of a statement: `:name`, `@name` and `$name` outside of texts, names and comments. */
-function findParameters(sql: string): string[] {
-  const bare = sql.replaceAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, ' ')
-  return [...new Set([...bare.matchAll(/[:@$]([A-Za-z_]\w*)/g)].map(([, name]) => name!))]
-}
-
 /** Reads the statement of an address with its parameters, or a recipe with its defaults. */
-function readStatement({ service, query }: PageRequest) {
+function readStatement({ service, query, store }: PageRequest) {
   const recipe = recipesFor(service).find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
-  const parameters = findParameters(sql).map((name) => ({
+  const parameters = store.engine.findParameters(sql).map((name) => ({
     name,
     value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),
   }))

@@ -2,20 +2,20 @@ import {
   type BinaryOperationNode,
   Kysely,
   OperatorNode,
-  PostgresDialect,
+  PostgresAdapter,
+  PostgresIntrospector,
   PostgresQueryCompiler,
   PrimitiveValueListNode,
 } from 'kysely'
 import type pg from 'pg'
 import { loadPackage } from '../../../util/package.ts'
 import { shownAddress } from '../../address.ts'
-import { skipWaiting } from '../../prepared.ts'
 import type { Database } from '../../tables/schema.ts'
 import { asStoreError, isLockWait, type LockingSession } from '../storeErrors.ts'
 import { OID } from './binary.ts'
 import { driverConfig } from './driverConfig.ts'
-import { beginAlone, beginSession } from './session.ts'
-import { later } from './statements.ts'
+import { createDriver } from './pipeline.ts'
+import { beginAlone, beginSession, isPooled } from './session.ts'
 
 /** Numbers of our advisory locks: `INDS` in ASCII with the writer of a database, or its schema during a migration. */
 export const LOCKS = { program: 0x494e_4453, writer: 1, schema: 2 } as const
@@ -172,12 +172,6 @@ export interface ConnectOptions {
   readonly first?: (client: pg.ClientBase) => Promise<void>
 }
 
-/** The result of the last statement of a batch, unless the batch commits. */
-const lastResult = (result: pg.QueryResult | pg.QueryResult[]): unknown => {
-  const last = Array.isArray(result) ? result.at(-1) : undefined
-  return last && last.command !== 'COMMIT' ? last : result
-}
-
 /** Opens a pool, which connects with the first query. */
 export function connect(address: string, { connections, settings, first }: ConnectOptions): Connection {
   const pool = new (driver().Pool)({
@@ -211,26 +205,16 @@ export function connect(address: string, { connections, settings, first }: Conne
     if (client !== snapshot && acquired.delete(client)) client.release(error)
   }
   let savepoints = 0
-  const dialect = new PostgresDialect({
-    pool: {
-      options: {},
-      async connect() {
-        const client = await acquire()
-        return {
-          // A cursor is no promise.
-          query: ((...parameters: Parameters<typeof client.query>) => {
-            const result: unknown = client.query(...parameters)
-            return result instanceof Promise ? result.then(lastResult, rethrow) : result
-          }) as never,
-          release: (isDiscarded?: boolean) => releaseClient(client, isDiscarded),
-        }
-      },
-      end: async () => undefined,
+  const clients = { acquire, release: releaseClient, describe: (error: unknown) => describeError(error, address) }
+  const queries = createDriver(clients, !isPooled(address))
+  const kysely = new Kysely<Database>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => queries,
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new ListCompiler(),
     },
   })
-  dialect.createQueryCompiler = () => new ListCompiler()
-  const kysely = new Kysely<Database>({ dialect })
-  skipWaiting(kysely.getExecutor().adapter, later)
   return {
     kysely,
     async beginReading() {

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { StoreError } from '../../../util/errors.ts'
 import { parseAddress, shownAddress } from '../../address.ts'
-import { prepareOn } from './statements.ts'
 
 /**
  * Settings that change the meaning of statements and results, such as the order of dates or the form of texts. Roles and
@@ -115,7 +114,8 @@ async function requireTriggers(client: pg.ClientBase, address: string): Promise<
  * Whether an address is that of a pooler in transaction mode (`?pooling=transaction`): settings, prepared statements and locks of
  * a session would affect other clients.
  */
-const isPooled = (address: string): boolean => parseAddress(address).searchParams.get('pooling') === 'transaction'
+export const isPooled = (address: string): boolean =>
+  parseAddress(address).searchParams.get('pooling') === 'transaction'
 
 /** Refuses a pooler in transaction mode whose database lacks the settings. */
 async function requireSettings(client: pg.ClientBase, address: string): Promise<void> {
@@ -142,11 +142,9 @@ export async function beginSession(
   address: string,
   more: readonly string[] = [],
 ): Promise<void> {
-  const pooled = isPooled(address)
-  if (pooled) await requireSettings(client, address)
+  if (isPooled(address)) await requireSettings(client, address)
   else await client.query(`${set([...sessionSettings(address), ...more])}; ${setIfSupported()}; ${FIRE_TRIGGERS}`)
   await requireTriggers(client, address)
-  prepareOn(client, !pooled)
 }
 
 /** Sets up a separate connection. Behind a pooler, a transaction keeps it and its locks. */

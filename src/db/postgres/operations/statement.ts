@@ -11,7 +11,9 @@ import {
 } from '../../statementErrors.ts'
 import { OID } from '../connection/binary.ts'
 import type { Connection, ReadTransaction } from '../connection/connection.ts'
-import { underlyingError } from '../storeErrors.ts'
+import { queryRows } from '../connection/statements.ts'
+import { SYNTAX_ERROR, underlyingError } from '../storeErrors.ts'
+import { bindParameters, findMissingParameter } from './parameters.ts'
 
 /** Rows may be wide. */
 const ROWS_PER_FETCH = 250
@@ -41,50 +43,21 @@ const exactTypes: pg.CustomTypesConfig = {
   },
 }
 
-/** A value as SQL literal. */
-function valueLiteral(value: unknown): string {
-  if (value === null || value === undefined) return 'null'
-  if (typeof value === 'bigint') return `(${value})::bigint`
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? `(${value})::bigint` : `('${value}')::float8`
-  const text = String(value).replaceAll('\0', '\uFFFD')
-  return `(e'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}')::text`
-}
-
-type StatementParameters = Readonly<Record<string, unknown>>
-
-/** Strings, quoted names, comments, dollar quotes, casts and words, which contain no parameters; and parameters. */
-const TOKEN =
-  /e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|::|:=|:([a-z_]\w*)|[a-z_][\w$]*/gi
-
-/** Inserts the values of parameters into a statement. */
-const bindParameters = (sql: string, parameters: StatementParameters): string =>
-  sql
-    .replace(TOKEN, (text: string, _tag: unknown, name: string | undefined) =>
-      name !== undefined && Object.hasOwn(parameters, name) ? valueLiteral(parameters[name]) : text,
-    )
-    .trim()
-    .replace(/;+\s*$/, '')
-
-/** Throws the name of a missing value after a syntax error. A `:name` may also be the end of an array slice. */
-function throwMissingValue(thrown: unknown, sql: string, parameters: StatementParameters): void {
-  const error = underlyingError(thrown)
-  if (!(error instanceof Error && 'code' in error && error.code === '42601' && /":"/.test(error.message))) return
-  const names = [...sql.matchAll(TOKEN)].flatMap(([, , name]) => name ?? [])
-  const missing = names.find((name) => !Object.hasOwn(parameters, name))
-  if (missing === undefined) return
-  throw createMissingParameterError(`Missing named parameter "${missing}".`, error)
-}
-
 /** The extended protocol permits only one statement: a second one could end the read-only transaction. */
 const ONE_STATEMENT = { queryMode: 'extended' } as const
 
 /** Statements that return rows, but not through a cursor. */
 const RETURNS_ROWS = /^(explain|show)\b/i
-/** Statements without rows. The server reports other words as errors. */
-const WRITING = `insert update delete merge replace truncate create drop alter comment grant revoke begin start commit end
-  rollback abort savepoint release set reset discard lock copy do call vacuum analyze cluster reindex refresh checkpoint
-  listen unlisten notify load prepare execute deallocate declare fetch move close import security pragma attach detach`
-const WITHOUT_ROWS = new RegExp(`^(${WRITING.split(/\s+/).join('|')})\\b|^$`, 'i')
+/**
+ * Whether a statement failed because it returns no rows: a cursor does not take its first word, which is a keyword of the server
+ * and no misspelled `select`.
+ */
+async function isWithoutRows({ kysely }: Connection, text: string, before: string, thrown: unknown): Promise<boolean> {
+  const error = underlyingError(thrown) as { readonly code?: unknown; readonly position?: unknown }
+  if (error.code !== SYNTAX_ERROR || Number(error.position) !== before.length + 1) return false
+  const keyword = 'select from pg_get_keywords() where word = lower($1)'
+  return text === '' || (await queryRows(kysely, keyword, [/^\w*/.exec(text)![0]])).length > 0
+}
 
 /** Refuses a statement with the syntax of SQLite. */
 function refuseMatch(sql: string): void {
@@ -119,10 +92,10 @@ export async function query(
 ): Promise<QueryResult> {
   refuseMatch(sql)
   const text = bindParameters(sql, parameters)
-  if (WITHOUT_ROWS.test(text)) throw createNoRowsError()
   const client = await connection.beginReading()
+  const name = `result_${++cursors}`
+  const declaration = `declare ${name} no scroll cursor for `
   try {
-    const name = `result_${++cursors}`
     const send = (statement: string) =>
       client.query({ ...ONE_STATEMENT, text: statement, rowMode: 'array', types: exactTypes })
     if (RETURNS_ROWS.test(text)) {
@@ -130,7 +103,7 @@ export async function query(
       await client.end()
       return { columns: fields.map(({ name }) => ({ name, table: null, type: null })), rows: once(rows) }
     }
-    await send(`declare ${name} no scroll cursor for ${text}`)
+    await send(declaration + text)
     const { fields } = await send(`fetch 0 from ${name}`)
     const tables = await readTableNames(client, fields)
     const columns = fields.map(({ name, tableID, dataTypeID }) => ({
@@ -154,7 +127,9 @@ export async function query(
     return { columns, rows: rows() }
   } catch (error) {
     await client.end()
-    throwMissingValue(error, sql, parameters)
+    const missing = findMissingParameter(error, sql, parameters)
+    if (missing !== undefined) throw createMissingParameterError(`Missing named parameter "${missing}".`, error)
+    if (await isWithoutRows(connection, text, declaration, error)) throw createNoRowsError()
     throw asStatementError(error)
   }
 }
@@ -176,7 +151,7 @@ function asStatementError(thrown: unknown): unknown {
   const { message } = error
   if (/^(25006|0A000)$/.test(code) && /read-only transaction|data-modifying/.test(message))
     return createWritingError(error)
-  if (code === '42601' && /multiple commands/.test(message)) return createSeveralStatementsError(error)
+  if (code === SYNTAX_ERROR && /multiple commands/.test(message)) return createSeveralStatementsError(error)
   if (code === '42501')
     return new InputError(`SQL: ${message}.`, {
       hint: 'Check the privileges of the user in the database URL; docs/postgresql.md lists the roles.',

@@ -64,6 +64,17 @@ export function query(
   return { columns, rows: withStatementErrors(rows, raw.name) }
 }
 
+/** Texts, quoted names and comments, which contain no parameters. */
+const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
+
+/**
+ * Finds the parameters of a statement: `:name`, `@name` and `$name`. SQLite knows them (sqlite3_bind_parameter_name), but
+ * better-sqlite3 does not tell. The page offers a field for each, so a wrong one does no harm.
+ */
+export const findParameters = (sql: string): string[] => [
+  ...new Set([...sql.replaceAll(QUOTED, ' ').matchAll(/[:@$]([A-Za-z_]\w*)/g)].map(([, name]) => name!)),
+]
+
 /** Finds the types of values in the columns of a statement, over all rows. */
 export function findValueTypes(raw: Connection['raw'], sql: string, count: number): number[] {
   const names = Array.from({ length: count }, (_, i) => `c${i}`)
