@@ -1,4 +1,5 @@
 import type { OpenFailureRow } from '../state/failedRequests.ts'
+import { NOT_REACHED, unreachedText } from '../state/lastRuns.ts'
 import { isOutageCode } from '../util/errors.ts'
 import { FINDING_KINDS, type FindingKind } from './finding.ts'
 import type { FailureTrouble, GapTrouble, Trouble } from './trouble.ts'
@@ -52,13 +53,15 @@ function follows(trouble: Trouble, cause: Trouble): boolean {
       return areWithin(trouble.jobIds, cause.jobIds) && trouble.kind !== 'same name'
     case 'key':
     case 'service down': {
-      if (trouble.kind === 'unfinished') return trouble.cause === 'not-reached'
+      if (trouble.kind === 'unfinished') return trouble.cause === NOT_REACHED
       const outcome = cause.kind === 'key' ? 'key' : 'transient'
       if (trouble.kind === 'failure') return failedIn(trouble, (failure) => failure.outcome === outcome)
       return isLeftByRun(cause, trouble)
     }
     case 'last run': {
-      const { run } = cause.run
+      const { run, job } = cause.run
+      if (trouble.kind === 'unfinished')
+        return trouble.cause === NOT_REACHED && (trouble.run.message ?? '').startsWith(unreachedText(job))
       if (trouble.kind === 'failure')
         return failedIn(trouble, ({ runId, code }) => runId === run && !OF_REQUEST.includes(code ?? ''))
       return cause.run.part === null && isLeftByRun(cause, trouble)

@@ -137,7 +137,9 @@ function describe(trouble: Trouble, context: MessageContext): string {
   const { toCommand, now } = context
   switch (trouble.kind) {
     case 'job file': {
-      const { file, name } = trouble.job
+      const { file, name, definition } = trouble.job
+      if (definition === null)
+        return `job file ${file} does not exist, but a command was to run it. Restore it, or correct the command that names it; then the command forgets it`
       return `job file ${file} of ${name} is gone, but what it selects is still required. Restore the file, or run it from its new place, which continues its history. If the job is no longer needed, the command forgets it`
     }
     case 'same name': {

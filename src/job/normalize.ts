@@ -4,6 +4,7 @@ import { ENTRY_ROUTES } from './entryRoutes.ts'
 import type { JobFile } from './file/jobFile.ts'
 import type { ArchivesEntry, Duration, Job, Selector, SeriesEntry, Window } from './job.ts'
 import { durationSeconds, END_OF_TODAY } from './moment.ts'
+import type { Notify } from './notification.ts'
 import { toWords } from './select.ts'
 
 const PACE = { perSecond: 2, concurrency: 4, callsPerMinute: null, callsPerHour: null, callsPerDay: null }
@@ -56,6 +57,12 @@ function toSelector(indicators: SeriesFile['indicators']): Selector | null {
   return { match: toWords(match ?? ''), terms, exclude, only: null }
 }
 
+/** Turns addresses for notifications, as a job file has them, into targets with defaults. */
+export const toNotify = (entries: NonNullable<JobFile['notify']>): Notify[] =>
+  [entries]
+    .flat()
+    .map((entry) => withDefaults(typeof entry === 'string' ? { url: entry } : entry, { style: null, on: null }))
+
 /** Turns a well-formed job file into a job with all defaults. */
 export function normalizeJob(file: JobFile, service: Service, path: string | null = null): Job {
   const { locales = [service.locales[0]], catalogue, notify = [] } = file
@@ -93,9 +100,7 @@ export function normalizeJob(file: JobFile, service: Service, path: string | nul
     keep: file.keep ?? 'all',
     newestFirst: file.newestFirst ?? false,
     lake: file.lake ?? null,
-    notify: [notify]
-      .flat()
-      .map((entry) => withDefaults(typeof entry === 'string' ? { url: entry } : entry, { style: null, on: null })),
+    notify: toNotify(notify),
     catalogue: catalogue
       ? {
           path: 'catalogue',

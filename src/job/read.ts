@@ -2,11 +2,13 @@ import type { Service } from '../service/service.ts'
 import { SERVICES } from '../service/services.ts'
 import { InputError } from '../util/errors.ts'
 import { pathText } from '../util/json.ts'
-import { isRule, type JobFile, jobFileSchema } from './file/jobFile.ts'
+import { isRule, type JobFile, jobFileSchema, jobName, notifyEntry } from './file/jobFile.ts'
 import { type ExplainedMistake, explainIssue, listValidKeys } from './file/mistakes.ts'
 import { type DocumentPath, parseYaml } from './file/yaml.ts'
 import type { Job } from './job.ts'
-import { normalizeJob } from './normalize.ts'
+import { normalizeJob, toNotify } from './normalize.ts'
+import { isNotifyUrl, type Notify } from './notification.ts'
+import { isReservedName } from './reservedNames.ts'
 
 /** A mistake in a job file, with its line and column (counted from 1). */
 export interface Mistake {
@@ -74,6 +76,22 @@ export function readJob(text: string, file: string, service: Service = SERVICES.
   const { job } = readText(text, file, service)
   if (job) return normalizeJob(job, service, file)
   throw new InputError(findMistakes(text, file, service).map(mistakeText).join('\n'), { code: 'bad-job' })
+}
+
+/** What is known of a job whose file has mistakes elsewhere. */
+export interface JobHeader {
+  /** Its name; null if it is not valid. */
+  readonly name: string | null
+  readonly notify: readonly Notify[]
+}
+
+/** Reads the name of a job and its valid addresses for notifications. A text that is not YAML has neither. */
+export function readHeader(text: string): JobHeader {
+  const at = valueAt(parseYaml(text).parsed?.value)
+  const name = jobName.safeParse(at(['name'])).data ?? null
+  const entries = [at(['notify']) ?? []].flat().flatMap((entry) => notifyEntry.safeParse(entry).data ?? [])
+  const notify = toNotify(entries).filter(({ url }) => isNotifyUrl(url))
+  return { name: name === null || isReservedName(name) ? null : name, notify }
 }
 
 /** The text of a job file. */

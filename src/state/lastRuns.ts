@@ -29,6 +29,12 @@ export interface IncompleteRun {
   readonly isDead: boolean
 }
 
+/** The error code of a run that was not reached because another job ended the command. */
+export const NOT_REACHED = 'not-reached'
+
+/** Why a run was not reached. */
+export const unreachedText = (endedBy: string): string => `Not started, because job ${endedBy} ended the command.`
+
 type LastRun = Pick<
   Selectable<Database['_run']>,
   | 'id'
@@ -66,16 +72,15 @@ const describeRun = (
 /** Commands that may request more than their job selects, so that a later run of the job does not replace them. */
 const BEYOND_JOB = ['backfill', 'restate']
 
+/** Whether two runs are of one job. A job may have had another name. */
+const isSameJob = (a: LastRun, b: LastRun): boolean => a.job_id === b.job_id && (a.job_id !== null || a.job === b.job)
+
 /** Whether a later run replaces a run of a part of a job, or the job was forgotten. */
 function replaces(later: LastRun, run: LastRun): boolean {
   if (later.id < run.id || later.part !== null) return false
   // Requests that failed again are listed separately, so the failed retry need not be.
   if (run.command === 'retry') return later.outcome === 'done' || later.outcome === 'partial'
-  return (
-    later.job === run.job &&
-    later.job_id === run.job_id &&
-    (later.command === FORGET || !BEYOND_JOB.includes(run.command))
-  )
+  return isSameJob(later, run) && (later.command === FORGET || !BEYOND_JOB.includes(run.command))
 }
 
 /** Whether a run was not stopped before any request succeeded. */
@@ -90,8 +95,8 @@ async function readSince(
 ): Promise<string> {
   const earlier = kysely
     .selectFrom('_run')
-    .where('job', '=', job)
     .where('job_id', 'is not distinct from', job_id)
+    .$if(job_id === null, (runs) => runs.where('job', '=', job))
     .where('part', 'is not distinct from', part)
     .where('id', '<', id)
   const others = earlier
@@ -103,6 +108,10 @@ async function readSince(
   return (await first.orderBy('id').limit(1).executeTakeFirst())?.started_at ?? started_at
 }
 
+/** The name of a run without a job id; an id identifies a job whatever its name was. */
+const nameWithoutId = (eb: ExpressionBuilder<Database, '_run'>) =>
+  eb.case().when('job_id', 'is', null).then(eb.ref('job')).else('').end()
+
 /**
  * Reads the last run of each whole job, and of each part that no later run replaces: a part neither clears the failure of the whole
  * nor completes it. `withEmptyStops`: also runs that were stopped before any request succeeded.
@@ -111,7 +120,7 @@ async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Pr
   const ids = kysely
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
-    .groupBy(['job', 'job_id', 'part'])
+    .groupBy((run) => [nameWithoutId(run), 'job_id', 'part'])
     .$if(!includesEmptyStops, (query) => query.where(isNoEmptyStop))
   const runs = await kysely
     .selectFrom('_run')

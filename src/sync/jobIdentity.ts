@@ -44,13 +44,13 @@ export async function findStoredJob(
   const all = await readStoredJobs(db, { includesForgotten: true })
   const jobs = all.filter((job) => job.name === name)
   const { host = null, file = null } = source ?? {}
-  const ofFile = all.filter((job) => job.definition !== null && job.host === host && job.file === file)
+  const ofFile = all.filter((job) => (file ?? job.definition) !== null && job.host === host && job.file === file)
   const own = ofFile.find((job) => job.name === name)
   if (own) return own
   const known = jobs.filter(({ forgottenAt }) => forgottenAt === null)
   return (
     ofFile.findLast((job) => file !== null && job.forgottenAt === null) ??
-    known.find(({ definition }) => definition === null) ??
+    known.find((job) => job.definition === null && job.file === null) ??
     known.findLast((job) => source !== undefined && job.host === host && job.file !== null && !fileExists(job.file))
   )
 }
@@ -97,8 +97,40 @@ export async function registerJob(
   return {
     id: stored.id,
     takenOver: stored.file !== null && stored.file !== file ? stored.file : null,
-    formerName: stored.name === name ? null : stored.name,
+    formerName: stored.name === name || stored.definition === null ? null : stored.name,
   }
+}
+
+/** A job whose file cannot be read. */
+export interface UnreadJob {
+  /** Its name, as far as it is known. */
+  readonly name: string | null
+  /** Its file, as given on the command line. */
+  readonly file: string
+  readonly source: JobSource
+}
+
+/**
+ * Finds the stored job of a file that cannot be read, or stores one without a definition, named after the file if its name is not known.
+ * The first run of the file that starts gives it a definition.
+ */
+export async function registerUnread(
+  store: Store,
+  { name, file, source }: UnreadJob,
+  nowMs: number,
+): Promise<Pick<StoredJob, 'id' | 'name' | 'definition'>> {
+  const ofFile = (await readStoredJobs(store, { includesForgotten: true })).filter(
+    (job) => job.host === source.host && job.file === source.file,
+  )
+  const stored = ofFile.findLast(({ forgottenAt }) => forgottenAt === null) ?? ofFile.at(-1)
+  return store.write(async (tx) => {
+    if (stored) {
+      await tx.updateTable('_job').set({ forgotten_at: null }).where('id', '=', stored.id).execute()
+      return stored
+    }
+    const row = { ...source, name: name ?? file, definition: null, definition_at: formatMillis(nowMs), returns: 0 }
+    return tx.insertInto('_job').values(row).returning(['id', 'name', 'definition']).executeTakeFirstOrThrow()
+  })
 }
 
 /** Judges the series of a job again. Spans have its name, and new time becomes missing by the interval between its runs. */

@@ -2,6 +2,7 @@ import { countJobGaps } from '../findings/findGaps.ts'
 import type { Job } from '../job/job.ts'
 import { NO_COUNTS } from '../load/counts.ts'
 import { createRegister } from '../plan/requestRegister.ts'
+import { NOT_REACHED, unreachedText } from '../state/lastRuns.ts'
 import { NoReplyError, StoppedError, type SyncError } from '../util/errors.ts'
 import type { RunSpec, SyncContext } from './context.ts'
 import { endRun, openRun } from './record.ts'
@@ -45,13 +46,17 @@ export async function runJobs(
   return summaries
 }
 
+/** The error of a job that was not reached because another one ended the command. */
+export const createUnreachedError = (stoppedBy: string): StoppedError =>
+  new StoppedError(unreachedText(stoppedBy), {
+    hint: 'Run the same command again, or this job alone.',
+    code: NOT_REACHED,
+  })
+
 /** Records a job that was not reached because an earlier one ended the command: `check` reports it as unfinished. */
 async function recordUnreached(context: SyncContext, spec: RunSpec, stoppedBy: Job): Promise<Summary> {
   const { job, command } = spec
-  const earlyEnd = new StoppedError(`Not started, because job ${stoppedBy.name} ended the command.`, {
-    hint: 'Run the same command again, or this job alone.',
-    code: 'not-reached',
-  })
+  const earlyEnd = createUnreachedError(stoppedBy.name)
   const jobId = await storeDefinition(context, spec)
   const run = await openRun(context, spec, { jobId })
   await endRun(run, 'stopped', earlyEnd)

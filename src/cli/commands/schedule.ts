@@ -95,6 +95,11 @@ export async function handler(args: ScheduleArgs): Promise<number> {
     await finish()
     signal.removeEventListener('abort', abort)
   }
+  /** Records a run whose process did not start: `check` reports it until the next run of the job file succeeds. */
+  const recordFailure = async (file: string, error: unknown): Promise<void> => {
+    const { recordFiles } = await import('../jobs/unstarted.ts')
+    await recordFiles([file], error, { command: 'schedule', part: undefined, log, database, service })
+  }
   /** Runs a job in a child process, so that the schedule survives its crash. */
   const run = async (job: Job): Promise<void> => {
     try {
@@ -111,6 +116,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
     } catch (error) {
       const { code, message, hint } = asSyncError(error)
       await reportFailure(job, code, `it could not start: ${message}`, hint)
+      await recordFailure(args.jobs[jobs.indexOf(job)]!, error)
     }
   }
   const names = jobs.map(({ name }) => name).join(', ')

@@ -77,13 +77,16 @@ interface Notification {
   readonly more: object
 }
 
+/** A job, or a job file with mistakes, whose runs are notified. */
+export type NotifiedJob = Pick<Job, 'name' | 'notify'>
+
 /** Sends notifications in the background. */
 export interface Notifier {
-  started(job: Job): void
+  started(job: NotifiedJob): void
   /** `readFindings`: reads what is wrong with the database after the run; only called if somebody is notified. */
-  ended(job: Job, summary: Summary, readFindings: () => Promise<readonly Finding[]>): Promise<void>
+  ended(job: NotifiedJob, summary: Summary, readFindings: () => Promise<readonly Finding[]>): Promise<void>
   /** Notifies of a run that did not start, or ended with an unexpected error. */
-  broke(job: Job, error: unknown): void
+  broke(job: NotifiedJob, error: unknown): void
   /** Drops undelivered messages; later ones are sent within a second or two. */
   abort(): void
   /** Waits until all messages are delivered or dropped. */
@@ -101,17 +104,36 @@ function findingLines(findings: readonly Finding[]): string[] {
   return more > 0 ? [...shown, `${quantity(more, 'more finding')}: indicator-sync check`] : shown
 }
 
-/** Notifies the targets of the flags and of each job. Logs a warning if a message cannot be delivered. */
+interface NotifierOptions {
+  readonly command: string
+  readonly log: Logger
+  /** Leaves out targets that cannot be used, instead of throwing. */
+  readonly skipsInvalid?: boolean
+}
+
+/**
+ * Notifies the targets of the flags and of each job. Logs a warning if a message cannot be delivered. Throws InputError if the address of a
+ * target or of its proxy is not valid.
+ */
 export function createNotifier(
-  jobs: readonly Job[],
+  jobs: readonly NotifiedJob[],
   flags: readonly Notify[],
-  { command, log }: { readonly command: string; readonly log: Logger },
+  { command, log, skipsInvalid = false }: NotifierOptions,
 ): Notifier {
   const proxies = readProxies()
-  const always = flags.map(resolveTarget)
-  const targets = new Map(jobs.map((job) => [job, [...always, ...job.notify.map(resolveTarget)]]))
-  // Throws if the address of a proxy is not valid.
-  for (const { url } of [...targets.values()].flat()) findProxy(url, proxies)
+  const resolveAll = (all: readonly Notify[]): NotifyTarget[] =>
+    all.flatMap((target) => {
+      try {
+        const resolved = resolveTarget(target)
+        findProxy(resolved.url, proxies)
+        return resolved
+      } catch (error) {
+        if (skipsInvalid) return []
+        throw error
+      }
+    })
+  const always = resolveAll(flags)
+  const targets = new Map(jobs.map((job) => [job, [...always, ...resolveAll(job.notify)]]))
   /** Messages to one target are sent in order. */
   const queues = new Map<string, Promise<void>>()
   const controller = new AbortController()
@@ -154,7 +176,7 @@ export function createNotifier(
       })
     queues.set(url, delivered)
   }
-  const notifyTargets = (job: Job, notification: Omit<Notification, 'job'>): void => {
+  const notifyTargets = (job: NotifiedJob, notification: Omit<Notification, 'job'>): void => {
     for (const target of targets.get(job) ?? [])
       if (target.on.includes(notification.event)) send(target, { ...notification, job: job.name })
   }

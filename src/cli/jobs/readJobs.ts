@@ -12,32 +12,55 @@ const NAME_A_JOB = 'Pass a job file, such as jobs/nightly.yaml. `indicator-sync 
 /** Reads the text of a job file. */
 export const readJobText = (file: string): string => readTextFile(file, 'job file', NAME_A_JOB)
 
+/** A job file as far as it can be read: its job, or its mistakes. */
+export interface JobFileContent {
+  /** Its path as messages name it. */
+  readonly file: string
+  /** Null if the file cannot be read. */
+  readonly text: string | null
+  readonly job: Job | null
+  readonly mistakes: InputError | null
+}
+
+function readJobFile(path: string, service: Service): JobFileContent {
+  const file = normalize(path)
+  let text: string | null = null
+  try {
+    text = readJobText(path)
+    return { file, text, job: readJob(text, file, service), mistakes: null }
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    return { file, text, job: null, mistakes: error }
+  }
+}
+
+/** Reads job files, each as far as it can be read. A file with the name of an earlier one is a mistake. */
+export function readJobFiles(files: readonly string[], service: Service): JobFileContent[] {
+  const contents = files.map((file) => readJobFile(file, service))
+  const texts = contents.flatMap(({ file, text }, i): JobText[] =>
+    text === null ? [] : [{ file, realPath: findRealPath(files[i]!), text }],
+  )
+  const sameNames = Map.groupBy(findSameNames(texts), ({ file }) => file)
+  return contents.map((content): JobFileContent => {
+    const ofFile = sameNames.get(content.file)
+    if (!ofFile) return content
+    const own = content.mistakes === null ? [] : [content.mistakes.message]
+    const message = [...own, ...ofFile.map(mistakeText)].join('\n')
+    return { ...content, mistakes: new InputError(message, { code: 'same-job-name' }) }
+  })
+}
+
 /** Reads job files. One InputError lists the mistakes in all of them. */
 export function readJobs(files: readonly string[], service: Service): Job[] {
-  const mistakes: InputError[] = []
-  const texts: JobText[] = []
-  const jobs = files.flatMap((file) => {
-    try {
-      const text = readJobText(file)
-      texts.push({ file: normalize(file), realPath: findRealPath(file), text })
-      return readJob(text, normalize(file), service)
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error
-      mistakes.push(error)
-      return []
-    }
+  const contents = readJobFiles(files, service)
+  const mistakes = contents.flatMap((content) => content.mistakes ?? [])
+  if (mistakes.length === 0) return contents.flatMap(({ job }) => job ?? [])
+  throw new InputError(mistakes.map(({ message }) => message).join('\n'), {
+    hint: mistakes.every(({ code }) => code === 'no-job-file')
+      ? NAME_A_JOB
+      : 'docs/jobs.md and jobs/job.schema.json describe the format.',
+    code: 'bad-job',
   })
-  const sameNames = findSameNames(texts)
-  if (sameNames.length > 0)
-    mistakes.push(new InputError(sameNames.map(mistakeText).join('\n'), { code: 'same-job-name' }))
-  if (mistakes.length > 0)
-    throw new InputError(mistakes.map(({ message }) => message).join('\n'), {
-      hint: mistakes.every(({ code }) => code === 'no-job-file')
-        ? NAME_A_JOB
-        : 'docs/jobs.md and jobs/job.schema.json describe the format.',
-      code: 'bad-job',
-    })
-  return jobs
 }
 
 /** Reads the jobs of a command, narrowed to the indicators of `--only`. */

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { isAddress } from '../../db/address.ts'
 import type { Job } from '../../job/job.ts'
+import { refuseExposed } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import type { DISTRIBUTED_FLAG, JSON_FLAG, ON_REJECT_FLAG, RANGE_FLAGS, RUN_FLAGS } from '../flags.ts'
@@ -8,23 +9,23 @@ import { type CommandSettings, readSettings, requireService } from '../settings/
 import { print } from '../terminal/output.ts'
 import { logFor } from '../terminal/progress.ts'
 import { needsAttention, summaryJson, summaryText } from '../text/summary.ts'
-import { notifyTargets } from './notify.ts'
+import { createNotifier, notifyTargets } from './notify.ts'
 import { readSelectedJobs } from './readJobs.ts'
-import { type RunOptions, runCommand } from './runCommand.ts'
+import { describePart, type RunOptions, runCommand } from './runCommand.ts'
 
 /** Flags of commands that run jobs once. */
 type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> & Partial<Args<typeof RANGE_FLAGS & typeof DISTRIBUTED_FLAG>>
+
+/** Jobs that the command does not read from the job files of its arguments. */
+type RunJobs = readonly Job[] | undefined
 
 /** Runs jobs, by default those of the job files, and prints their summaries. */
 export async function runAndPrint(
   args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
   command: string,
-  { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: readonly Job[] },
+  { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: RunJobs },
 ): Promise<number> {
-  const settings = readSettings(args)
-  // A mistyped job file is reported before a missing key.
-  const selected = jobs ?? (await readSelectedJobs({ jobs: [], ...args }))
-  const service = requireService(settings)
+  const { settings, selected, service, log } = await prepare(args, command, jobs)
   // A larger young generation saves no time, but takes up to 128 MB.
   setFlagsFromString('--semi-space-growth-factor=1')
   const { code, summaries } = await runCommand(selected, {
@@ -40,13 +41,44 @@ export async function runAndPrint(
     onReject: args.onReject,
     notify: notifyTargets(args),
     file: settings.database.value,
-    log: logFor(args, [service.key]),
+    log,
   })
   // Cron mails all output, so a quiet command prints only what needs attention.
   const shown = args.quiet ? summaries.filter(needsAttention) : summaries
   if (args.json) print(JSON.stringify(summaries.map(summaryJson), null, 2))
   else if (shown.length > 0) print(shown.map(summaryText).join('\n\n'))
   return code
+}
+
+/** Reads the settings and the jobs of a command. If they have mistakes, reports that its runs did not start. */
+async function prepare(
+  args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
+  command: string,
+  jobs: RunJobs,
+) {
+  try {
+    const settings = readSettings(args)
+    // A mistyped job file is reported before a missing key.
+    const selected = jobs ?? (await readSelectedJobs({ jobs: [], ...args }))
+    const service = requireService(settings)
+    refuseExposed(service)
+    isDistributed(args, settings)
+    const log = logFor(args, [service.key])
+    // Reports mistakes in the targets.
+    createNotifier(selected, notifyTargets(args), { command, log })
+    return { settings, selected, service, log }
+  } catch (error) {
+    const { reportUnstarted } = await import('./unstarted.ts')
+    await reportUnstarted(args, error, {
+      command,
+      part: describePart({ ...args, command }),
+      files: jobs ? [] : (args.jobs ?? []),
+      jobs: jobs ?? [],
+      targets: notifyTargets(args),
+      log: logFor(args, []),
+    })
+    throw error
+  }
 }
 
 /** Returns true with `--distributed`. Throws InputError if the database is a file, or with `--on-reject fail`. */

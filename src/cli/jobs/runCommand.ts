@@ -21,7 +21,7 @@ import { watchSignals } from '../terminal/signals.ts'
 import { type RangeArgs, resolveRange } from '../times.ts'
 import { findJobSource } from './jobSource.ts'
 import { syncJobLake } from './lakes.ts'
-import { createNotifier, type Notifier } from './notify.ts'
+import { createNotifier } from './notify.ts'
 
 /** How jobs are run. */
 export interface RunOptions extends RangeArgs, Settings {
@@ -52,6 +52,9 @@ export async function runCommand(
 ): Promise<{ code: number; summaries: Summary[] }> {
   const notifier = createNotifier(jobs, options.notify ?? [], options)
   const unfinished = new Set(jobs)
+  /** Jobs whose runs are not recorded yet, and the one that is being planned. */
+  const unrecorded = new Set(jobs)
+  let planned: Job | null = null
   const stopping = new AbortController()
   const { signal } = stopping
   const closers = createClosers()
@@ -81,16 +84,26 @@ export async function runCommand(
     const { nowMs = Date.now } = options
     const context: SyncContext = { ...options, store, nowMs, signal, sharedRun, onEvent: emitLog }
     const summaries = await runJobs(context, specs, {
-      runOne: (jobContext, spec) => runJob(jobContext, spec, options, notifier.started),
+      runOne(jobContext, spec) {
+        planned = spec.job
+        return runJob(jobContext, spec, options, () => {
+          unrecorded.delete(spec.job)
+          notifier.started(spec.job)
+        })
+      },
       publish: (job) => syncJobLake(job, options),
       async onEnded(job, summary) {
         unfinished.delete(job)
+        unrecorded.delete(job)
         await notifier.ended(job, summary, () => readFindings(store, nowMs()))
       },
     })
     return { code: signals.code() ?? worstCode(summaries), summaries }
   } catch (error) {
     for (const job of unfinished) notifier.broke(job, error)
+    await closers.close()
+    const { recordUnrecorded } = await import('./unstarted.ts')
+    await recordUnrecorded([...unrecorded], error, { ...options, part: describePart(options), endedBy: planned })
     throw error
   } finally {
     await closers.close().finally(notifier.finish)
@@ -129,7 +142,7 @@ async function runJob(
   context: SyncContext,
   spec: RunSpec,
   { quiet, runOne = sync }: RunOptions,
-  onStarted: Notifier['started'],
+  onStarted: () => void,
 ): Promise<Summary> {
   const { job, command } = spec
   const { store, onEvent: emitLog } = context
@@ -141,7 +154,7 @@ async function runJob(
   const jobContext: SyncContext = {
     ...context,
     onEvent: (event) => {
-      if (event.event === 'run.started') onStarted(job)
+      if (event.event === 'run.started') onStarted()
       emitLog?.(event)
     },
     onProgress: progress.show,
@@ -150,7 +163,12 @@ async function runJob(
 }
 
 /** The command with the flags that select a part of its jobs; undefined if it runs them whole. */
-function describePart({ command, from, to, only }: RunOptions): string | undefined {
+export function describePart({
+  command,
+  from,
+  to,
+  only,
+}: Pick<RunOptions, 'command' | 'from' | 'to' | 'only'>): string | undefined {
   const flags = Object.entries({ from, to, only }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name} ${value}`],
   )

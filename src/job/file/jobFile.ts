@@ -13,6 +13,14 @@ const notify = z.strictObject({
   style: z.enum(NOTIFY_STYLES).optional().describe('json, or ping as for healthchecks.io; default: by the address'),
 })
 
+/** The name of a job. */
+export const jobName = z.string().regex(/^[\w.-]{1,64}$/, {
+  error: 'is not a valid name; expected up to 64 letters A-Z and a-z, digits, dots, dashes and underscores',
+})
+
+/** One address, alone or with its events and style. */
+export const notifyEntry = z.union([z.string(), notify])
+
 /** Marks the issue of a broken rule, whose message does not start with the value. */
 const RULE = { rule: true }
 
@@ -23,9 +31,7 @@ export const isRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'cust
 export const jobFileSchema = memoize((service: Service) =>
   z
     .strictObject({
-      name: z.string().regex(/^[\w.-]{1,64}$/, {
-        error: 'is not a valid name; expected up to 64 letters A-Z and a-z, digits, dots, dashes and underscores',
-      }),
+      name: jobName,
       schedule: z.string().optional().describe('Cron expression in the zone of the job, for `schedule`'),
       timeZone: z
         .string()
@@ -51,7 +57,7 @@ export const jobFileSchema = memoize((service: Service) =>
         .optional()
         .describe('Pace and budget of calls'),
       notify: z
-        .union([z.string(), z.array(z.union([z.string(), notify])).min(1)])
+        .union([z.string(), z.array(notifyEntry).min(1)])
         .optional()
         .describe('Addresses for notifications: one, or a list of { url, on, style }'),
       ...entryParts(service),

@@ -5,6 +5,7 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openWriter } from '../../../src/db/lock.ts'
 import { json, runCli, runCommand, serve, tempFolder, whenSaid } from '../../kit.ts'
+import { openStore } from '../../store.ts'
 import { testLinux, testSignals } from '../../systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
@@ -153,6 +154,10 @@ testSignals(
     ])
     expect(heard[1]!.stop.message).toMatch(/could not start: [\s\S]*nonsense/)
     expect(heard[1]!.stop.code).toBe('bad-job')
+    const store = await openStore(join(dir, 'data/indicator-sync.db'))
+    const failed = store.all("select distinct job, command, code from _run where outcome = 'failed'")
+    expect(failed).toEqual([{ job: 'sound', command: 'schedule', code: 'bad-job' }])
+    await store.close()
   },
 )
 
