@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Bench } from './bench.ts'
 
-/** What a process took, and its output. */
+/** Resource use of a process, and its output. */
 export interface Measured {
   /** Wall clock, including the start of the process. */
   readonly seconds: number

@@ -1,3 +1,3 @@
-/** What stands for the package string-width in a built program: it makes a segmenter of all letters when it is loaded, and most texts need none. */
+/** Replaces the package string-width in a built program: the package creates a text segmenter when it is loaded, which most texts do not need. */
 
 export { width as default } from '../src/cli/terminal/width.ts'

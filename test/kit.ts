@@ -68,7 +68,7 @@ export const lastRunTime = (store: TestStore): number =>
       1000,
   )
 
-/** The gaps as of the last run: later, what was not requested since is missing, too. */
+/** The gaps as of the last run: at a later time, data that was not requested since is missing, too. */
 export const gapsAtLastRun = (store: TestStore) => findGaps(store, lastRunTime(store))
 
 /** Judges all series, after a test has changed tables itself. */

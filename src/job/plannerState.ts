@@ -15,14 +15,14 @@ export interface Coverage extends Interval {
   readonly sinceAt: Instant | null
 }
 
-/** What is stored of a series before anything is requested. */
+/** The stored state of a series before anything is requested. */
 export interface SeriesState {
   readonly coverage: readonly Coverage[]
   /** The ends of its values, by geo; empty when no geo is known. */
   readonly timelines: readonly Timeline[]
   /** Instants at which its resolution changed. */
   readonly changes: readonly Instant[]
-  /** The window size learned, in seconds. */
+  /** The learned window size, in seconds. */
   readonly windowS: number | null
   /** The longest lookback that it was ever requested with, in seconds. */
   readonly lookbackS: number | null
@@ -50,7 +50,7 @@ export interface Timeline {
   readonly geoId: number
   /** Start of the first and of the last period with a value; null if there are only nulls. */
   readonly extent: { readonly firstAt: Instant; readonly lastAt: Instant; readonly stepS: number } | null
-  /** Null if it is not known: then nothing is said about the begin and the end. */
+  /** Null if it is not known: then begin and end are unknown, too. */
   readonly kind: CadenceKind | null
 }
 

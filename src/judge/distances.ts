@@ -2,7 +2,7 @@ import type { Absence, RefusalTimes } from '../job/plannerState.ts'
 import { DAY, type Instant } from '../util/time/instant.ts'
 import { EARLY_S, LONGEST_PAUSE_S } from './limits.ts'
 
-/* When what the service did not have is requested again: at growing distances. */
+/* When values that the service did not have are requested again: at growing distances. */
 
 /** Seconds between the last reply and the next request: 1, 2, 4, 8 … days, by the age of the state. */
 const distance = (sinceAt: Instant, lastAt: Instant): number => lastAt - sinceAt + DAY

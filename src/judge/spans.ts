@@ -5,7 +5,7 @@ import { type Interval, splitAt } from '../util/time/interval.ts'
 import type { Finality } from './finality.ts'
 import type { JudgeInput, Span, Want } from './judgeTypes.ts'
 
-/* What the parts of the judgement share. */
+/* Types and functions that the parts of the judgement share. */
 
 export const ALWAYS = Number.POSITIVE_INFINITY
 

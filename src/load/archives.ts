@@ -3,7 +3,7 @@ import type { archive_i90_row, archive_row } from '../db/tables/content.ts'
 import type { RowOf } from '../db/tables/declare.ts'
 import { formatMillis } from '../util/time/instant.ts'
 
-/** A file of an archive that lies in the folder of downloads now. */
+/** A file of an archive in the folder of downloads. */
 export interface ArchiveFile {
   readonly url: string
   readonly sha256: string

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from './page.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
-/** A page as it is shown. */
+/** A page with its frame. */
 export interface ShownPage {
   readonly title: string
   readonly body: Html

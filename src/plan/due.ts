@@ -8,11 +8,11 @@ import type { SelectedSeries } from './entries.ts'
 import type { PlanContext } from './planning.ts'
 
 /*
- * What of a series is due: the spans of its judgement whose next request has come. The planner decides nothing about stored data itself.
- * It judges what its own job requires, so that no job requests what only another one requires.
+ * The due parts of a series: the spans of its judgement whose next request has come. The planner decides nothing about stored data itself.
+ * It judges the requirements of its own job, so that no job sends requests that only another one requires.
  */
 
-/** Finds the due spans of what an entry requires of a series. */
+/** Finds the due spans of a series, as far as an entry requires them. */
 export function findDueSpans({ service, now }: PlanContext, { entry, state, want, lookbackS }: SelectedSeries): Span[] {
   if (want.from >= want.to) return []
   const { timelines, coverage, absences, period = null } = state

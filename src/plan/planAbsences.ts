@@ -17,7 +17,7 @@ import { createWindows } from './planSeries.ts'
 import { chooseSize, smaller } from './sizes.ts'
 import { widen } from './windows.ts'
 
-/* Rules 25, 26 and 28 (docs/decisions/001-coverage.md): requests for what the service did not have, as a small share of a run. */
+/* Rules 25, 26 and 28 (docs/decisions/001-coverage.md): requests for values that the service did not have, as a small share of a run. */
 
 /** A series with the due spans that the service did not have. */
 export interface SeriesRepeats {

@@ -17,7 +17,7 @@ import { parseNumbers } from '../util/json.ts'
 import { CLOCK_ERROR, floorToSecond, formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 
-/* Reads what the judgement of one series depends on: a few queries by key. */
+/* Reads the input of the judgement of one series, by a few queries by key. */
 
 type Db = Kysely<Database>
 interface SeriesId {
@@ -206,7 +206,7 @@ const toFailedRange = (row: {
         isUserRange: isUserRange(row),
       }
 
-/** What the judgement of a series depends on, without missing periods. */
+/** The input of the judgement of a series, without missing periods. */
 interface Judged {
   readonly wants: readonly Want[]
   readonly stored: Omit<JudgeInput, 'absences'>

@@ -36,7 +36,7 @@ export interface Summary extends RunResult {
   readonly unselected: number
 }
 
-/** What a summary says of a job, for a run that planned none. */
+/** The notes of a summary about its job, for a run without a job. */
 export const NO_JOB_NOTES: Omit<Summary, keyof RunResult> = {
   skipped: [],
   lackingGeos: [],
@@ -57,7 +57,7 @@ export async function sync(context: SyncContext, spec: RunSpec): Promise<Summary
   const { job, options = {}, requested = createRegister(), part = describeSelection(spec) } = spec
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
-  // Those that an earlier version loaded.
+  // Series that an earlier version loaded are not judged yet.
   await judgeStored(store, service, { signal: context.signal, nowMs: context.nowMs })
   await ensureJudged(store, context.nowMs())
   const registered = await registerJob(store, job, spec.source, context.nowMs())

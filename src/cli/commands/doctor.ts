@@ -10,7 +10,7 @@ import { expectedForm, isExposed, keyFault } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE } from '../../service/services.ts'
 import { BusyError, InputError, StoreError } from '../../util/errors.ts'
-import { isHere } from '../../util/host.ts'
+import { isLoopback } from '../../util/host.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { formatLocal, transitions } from '../../util/time/zone.ts'
@@ -60,7 +60,7 @@ function diagnoseProxy({ baseUrl, proxies }: Settings): Diagnosis[] {
   try {
     const proxy = findProxy(url, proxies)
     if (proxy) return [good('proxy', `${proxy.origin} (${proxy.from})`)]
-    const reason = isHere(url) ? 'is on this machine' : `is excepted (${proxies.exceptions?.from})`
+    const reason = isLoopback(url) ? 'is on this machine' : `is excepted (${proxies.exceptions?.from})`
     return [good('proxy', `none: ${url.host} ${reason}`)]
   } catch (error) {
     if (!(error instanceof InputError)) throw error

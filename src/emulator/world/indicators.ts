@@ -15,7 +15,7 @@ export interface Indicator {
   readonly steps: readonly (readonly [from: Instant, seconds: number])[]
   readonly geos: readonly number[]
   readonly curve: CurveName
-  /** What the curve is multiplied by. */
+  /** The factor of the curve. */
   readonly scale: number
   readonly published: PublicationName
   readonly isComposited?: boolean

@@ -115,7 +115,7 @@ async function showCarpet(): Promise<void> {
   nameAxes(details, carpet, [valueText(low, locale), `${valueText(high, locale)} ${chart.unit ?? ''}`], locale)
 }
 
-/** In addresses of pages with an open heat map. It is no id, so that the browser does not scroll there. */
+/** The fragment of addresses with an open heat map. No element has this id, so that the browser does not scroll. */
 const OPEN = '#heat-map'
 if (details && location.hash === OPEN) details.open = true
 details?.addEventListener('toggle', () => {

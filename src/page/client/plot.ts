@@ -91,7 +91,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
   const box = element.appendChild(document.createElement('div'))
   const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
   const dashOf = (name: string): number[] => (colour(`chart-${name}-dash`).match(/\d+/g) ?? []).map(Number)
-  /** As many marks of the time axis as there is room for. */
+  /** The marks of the time axis, as many as fit. */
   const ticks = () => {
     const within = shown.ticks.filter(({ at }) => at >= shown.from && at <= shown.to)
     const every = Math.ceil(within.length / Math.max(2, Math.floor((element.clientWidth - 128) / 60)))
@@ -203,7 +203,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       shown = next
       again()
     },
-    /** Draws the present data over another range until the new data arrives. */
+    /** Draws the current data over another range until the new data arrives. */
     preview(from: number, to: number): void {
       shown = { ...shown, from, to }
       plot.setData(plot.data)

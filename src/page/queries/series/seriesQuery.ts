@@ -238,7 +238,7 @@ export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1
   return addLocal(zone, at, unit, sign * count)
 }
 
-/** What identifies a line of a chart in SQL and in commands. */
+/** The fields that identify a line of a chart in SQL and in commands. */
 export type ChartLine = Pick<
   NamedGeoSeries,
   'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure'
