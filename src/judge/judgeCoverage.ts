@@ -51,6 +51,7 @@ function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: Want
     if (wants.length > 0 && state === 'unverified')
       dates.push(Math.max(refreshNext(wants), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
     const isVerified = state !== 'unverified'
+    const verifiedState = isFinal ? 'complete' : 'provisional'
     return {
       geoId: ALL_GEOS,
       from,
@@ -58,7 +59,7 @@ function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: Want
       job,
       jobId,
       lagS: null,
-      state: isVerified ? (isFinal ? 'complete' : 'provisional') : 'missing',
+      state: isVerified ? verifiedState : 'missing',
       reason: isVerified ? null : 'unverified',
       reply,
       periods: null,

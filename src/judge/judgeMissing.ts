@@ -61,8 +61,8 @@ export function judgeMissing({ stored, finality, now }: JudgeContext, geoId: num
     const notBefore = later.map(({ sinceAt, fetchedAt }) => unverifiedNext(sinceAt ?? fetchedAt, fetchedAt))
     for (const span of parts) {
       const isLeft = span.state === 'missing' && (span.job === null || next === null)
-      const nextAt =
-        span.state === 'provisional' ? span.nextAt : isLeft ? null : Math.max(next! - EARLY_S, ...notBefore)
+      const repeatAt = isLeft ? null : Math.max(next! - EARLY_S, ...notBefore)
+      const nextAt = span.state === 'provisional' ? span.nextAt : repeatAt
       const isWhole = span.from === absence.from && span.to === absence.to
       const { stepS } = span
       const periods = isWhole

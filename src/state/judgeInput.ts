@@ -225,16 +225,17 @@ export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Pr
   const failures = await selectFailures.all(db, { seriesId })
   const refusals = failures.filter(isRefusal)
   const until = formatMillis((now + CLOCK_ERROR) * 1000)
+  const readPeriod = async () => {
+    if (!first) return null
+    if (first.extent) return { at: first.extent.lastAt, step: first.extent.stepS }
+    return (await selectLastPeriod.first(db, { seriesId, geo: first.geoId })) ?? null
+  }
   const stored = {
     zone: time_zone,
     unit: borderUnit(time_trunc),
     lookbackS,
     timelines,
-    period: first?.extent
-      ? { at: first.extent.lastAt, step: first.extent.stepS }
-      : first
-        ? ((await selectLastPeriod.first(db, { seriesId, geo: first.geoId })) ?? null)
-        : null,
+    period: await readPeriod(),
     coverage: await selectCoverage.all(db, { seriesId }),
     failures: [...failures, ...(await selectCoarse.all(db, { seriesId }))].flatMap(toFailedRange),
     accepted: await selectAccepted.all(db, { seriesId }),

@@ -225,7 +225,8 @@ async function downloadFiles(settings: Settings, args: ArchivesArgs): Promise<nu
         `Downloaded ${quantity(files, 'file')} (${quantity(bytes, 'byte')}) to ${folder}; ${grouped(stored)} already existed.`,
       )
       if (earlyEnd && !args.json) emit('command.failed', failedFields(earlyEnd))
-      return signals.code() ?? (earlyEnd ? exitCodeFor(earlyEnd) : failed.length > 0 ? EXIT.partial : EXIT.done)
+      const code = failed.length > 0 ? EXIT.partial : EXIT.done
+      return signals.code() ?? (earlyEnd ? exitCodeFor(earlyEnd) : code)
     } finally {
       signals.release()
       await client.close()

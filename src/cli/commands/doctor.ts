@@ -30,6 +30,11 @@ export const flags = {
 } as const
 export const examples = ['doctor --database data/demo.db', 'doctor --online --service esios']
 
+function statusWord({ good: isGood, warns }: Diagnosis): string {
+  if (!isGood) return 'FIX '
+  return warns ? 'WARN' : 'ok  '
+}
+
 /** The beginning of 2025 in epoch seconds: a clock that shows an earlier time is wrong. */
 const EARLIEST_NOW = 1_735_689_600
 /** Free space of the disk with the database. */
@@ -179,9 +184,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     ...(await diagnoseDatabase(file).catch(diagnoseFailure)),
     ...(args.online ? await diagnoseService(settings) : []),
   ]
-  const lines = findings.map(
-    ({ what, good, says, warns }) => `${good ? (warns ? 'WARN' : 'ok  ') : 'FIX '} ${what.padEnd(13)} ${says}`,
-  )
+  const lines = findings.map((finding) => `${statusWord(finding)} ${finding.what.padEnd(13)} ${finding.says}`)
   printResult(args, findings, lines.join('\n'))
   return findings.every(({ good }) => good) ? EXIT.done : EXIT.check
 }

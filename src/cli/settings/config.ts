@@ -156,10 +156,11 @@ export function readSettings(flags: SettingFlags): Settings {
       : { value: readTextFile(file, 'key file', keyHint), from: `file ${file}` }
   const key = keyText ? { ...keyText, value: extractKey(keyText.value) } : null
   for (const secret of [keyText?.value, key?.value]) if (secret) rememberSecret(secret)
+  const profileUrl = baseUrl ? { value: baseUrl, from: `profile ${name}` } : null
   const allowHttp = env.get('INDICATOR_SYNC_ALLOW_HTTP') ?? { value: '', from: 'default' }
   return {
     service,
-    baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
+    baseUrl: url ? checkUrl(url) : profileUrl,
     key,
     allowHttp: { ...allowHttp, value: /^(1|true|yes|on)$/i.test(allowHttp.value) },
     proxies: readProxies(env),

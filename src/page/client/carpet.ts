@@ -57,7 +57,8 @@ function say(): void {
   if (!options || !day || !slot || !status) return
   const { chart, locale, words } = options
   const value = day.hours[y]
-  const text = value === false ? words.noHour : value == null ? '–' : `${valueText(value, locale)} ${chart.unit ?? ''}`
+  const number = typeof value === 'number' ? `${valueText(value, locale)} ${chart.unit ?? ''}` : '–'
+  const text = value === false ? words.noHour : number
   status.textContent = `${day.date} ${padTwo(slot.hour)}:00${slot.again ? ' (2)' : ''} · ${text}`.trim()
 }
 

@@ -214,7 +214,8 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       const begins = [...new Set(plot.data[0].filter((at) => at < shown.to).map((at) => Math.max(at, shown.from)))]
       if (begins.length === 0) return
       const { length } = begins
-      const current = cursorAt === null ? (by > 0 ? -1 : length) : begins.findLastIndex((at) => at <= cursorAt!)
+      const outside = by > 0 ? -1 : length
+      const current = cursorAt === null ? outside : begins.findLastIndex((at) => at <= cursorAt!)
       exact = begins[Math.min(length - 1, Math.max(0, current + by))]!
       plot.setCursor({ left: Math.max(0, plot.valToPos(exact, 'x')), top: CHART_HEIGHT / 3 })
       exact = null

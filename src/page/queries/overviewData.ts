@@ -126,7 +126,8 @@ export async function readOverview(request: PageRequest) {
   // Series that need attention come first.
   const rank = ({ id }: SeriesRow): number => {
     const ofSeries = gaps.get(id)
-    return ofSeries === undefined ? 2 : ofSeries.some(isLate) ? 0 : 1
+    if (ofSeries === undefined) return 2
+    return ofSeries.some(isLate) ? 0 : 1
   }
   const all = stored.sort((a, b) => rank(a) - rank(b))
   const filter = (query.get('q') ?? '').slice(0, 100)

@@ -179,7 +179,10 @@ function beside(request: PageRequest): Html {
 /** `/sql?sql=`: the result of a statement. */
 export const sqlView = view({
   read: readSqlQuery,
-  status: ({ refused }) => (refused === null ? 200 : refused.isLate ? 503 : 400),
+  status({ refused }) {
+    if (refused === null) return 200
+    return refused.isLate ? 503 : 400
+  },
   show(sqlQuery, request) {
     const { sql: labels } = request.words
     const { result, refused, foreign } = sqlQuery

@@ -60,7 +60,10 @@ function calendarPeriod(zone: string, { at }: ParsedValues['observations'], wind
   const [first, second] = days
   const isFirst = areBorders(zone, at, 'month')
   // A single value shows its period only in a window with room for more.
-  if (second === undefined) return isFirst && window > 27 * 86_400 ? ONE_MONTH : window > 26 * 3600 ? ONE_DAY : null
+  if (second === undefined) {
+    if (isFirst && window > 27 * 86_400) return ONE_MONTH
+    return window > 26 * 3600 ? ONE_DAY : null
+  }
   if (areBorders(zone, at, 'year')) return ONE_YEAR
   if (isFirst) return ONE_MONTH
   const isWeekly =

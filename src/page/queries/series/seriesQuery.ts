@@ -155,11 +155,12 @@ function requestedRange(dataset: NamedGeoSeries, query: URLSearchParams, now: In
   const days = requestedDays(query)
   if (days !== null) return lastDays(zone, lastShown(dataset, now), days)
   if (day && !first && !end) return periodAt(zone, parseBorder(zone, 'day', day), 'day')
-  const to = end
-    ? parseBorder(zone, 'to', end)
-    : first
-      ? addUnits(zone, floorTo(zone, parseBorder(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
-      : addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
+  const findEnd = (): Instant => {
+    if (end) return parseBorder(zone, 'to', end)
+    if (first) return addUnits(zone, floorTo(zone, parseBorder(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
+    return addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
+  }
+  const to = findEnd()
   const from = first ? parseBorder(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
   if (from >= to)
     throw new InputError('The range ends before it starts.', {
@@ -262,11 +263,8 @@ export function selectStatement(
   const summary = by === undefined || then ? null : SUMMARIES[by]
   const { to } = range
   const from = summary ? periodAt(lines[0]!.zone, range.from, by!).from : range.from
-  const [view, ...columns] = summary
-    ? [...summary, 'count, avg, sum, min, max']
-    : then
-      ? ['observation_history', 'at_local', 'value, valid_from']
-      : ['observations', 'at_local', 'value']
+  const values = then ? ['observation_history', 'at_local', 'value, valid_from'] : ['observations', 'at_local', 'value']
+  const [view, ...columns] = summary ? [...summary, 'count, avg, sum, min, max'] : values
   const isOne = lines.length === 1
   const places = lines.map(({ seriesId, geoId }) => `series_id = ${seriesId} and geo_id = ${geoId}`)
   return `select ${isOne ? '' : 'indicator_id, geo_id, '}${columns.join(', ')}
