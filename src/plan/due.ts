@@ -44,11 +44,11 @@ export function findDueSpans({ service, now }: PlanContext, { entry, state, want
 export const isOrdinary = ({ state, reason }: Span): boolean =>
   reason === 'never requested' || reason === 'unverified' || (reason === null && state === 'provisional')
 
-/** Rule 25: missing periods. */
+/** R4: missing periods. */
 export const isAbsent = ({ state, reason }: Span): boolean =>
   state === 'missing' && reason !== null && isAbsence(reason)
 
-/** Rule 28: final data before the first or after the last value. */
+/** R7: final data before the first or after the last value. */
 export const isSilent = ({ state, reason }: Span): boolean => state === 'complete' && reason === null
 
 /** Whether the service did not have the values of a due span: it is requested as a small share of a run. */

@@ -204,7 +204,7 @@ function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<Pla
   }
 }
 
-/** Rule 24 for one instant: whether a reply with rejected values is old enough to request the instant again. */
+/** R3 for one instant: whether a reply with rejected values is old enough to request the instant again. */
 function isRejectedDue({ plannerState, now }: PlanContext, target: string, { refreshS }: Freshness): boolean {
   const last = plannerState.lastReplyAt(target)
   const since = plannerState.rejectedSince(target)

@@ -26,7 +26,7 @@ export async function recordCoverage(
   const series = toSeries(storedSeries, reply.period, timeZone, lookbackS)
   if (lookbackS === series.longestLookback && lookbackS !== storedSeries.lookbackS)
     await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', storedSeries.id).execute()
-  // Rule 13: a reply about one instant covers nothing.
+  // S13: a reply about one instant covers nothing.
   if (!reply.window) return { unverified: new Set() }
   const stored = await readCoverage(tx, storedSeries.id, series, reply, reply.window)
   const change = decideCoverage(series, reply, stored)
@@ -92,7 +92,7 @@ async function readCoverage(
   const isTouching = ({ geo, from }: Coverage): boolean => touching.some((row) => row.geo === geo && row.from === from)
   const future = await selectFuture.all(tx, { seriesId, after: reply.fetchedAt + CLOCK_ERROR })
   const coverage = [...touching, ...future.filter((row) => !isTouching(row))]
-  // Rules 3, 4 and 9: stored values that the reply lacks.
+  // S3, S4 and S9: stored values that the reply lacks.
   const requested = reply.geos.includes(ALL_GEOS) ? series.knownGeos : reply.geos
   const isLacking = requested.some((geo) => !reply.present.has(geo))
   const lacking = isLacking ? await selectGeosWithValues.all(tx, { seriesId, ...window }) : []
@@ -128,7 +128,7 @@ const selectTouching = prepareQuery((db, { seriesId, from, to }: SeriesWindow) =
   )
 })
 
-/** Rule 29: rows with a time in the future. */
+/** S15: rows with a time in the future. */
 const selectFuture = prepareQuery((db, { seriesId, after }: { readonly seriesId: number; readonly after: Instant }) =>
   selectRows(db).where('series_id', '=', seriesId).where('fetched_at', '>', after),
 )
