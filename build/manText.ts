@@ -107,12 +107,12 @@ export async function manText(version: string): Promise<string> {
     '.SH FLAGS OF EVERY COMMAND',
     ...flagItems(COMMON_FLAGS),
     '.SH ENVIRONMENT',
-    plain('A .env in the working directory is read; real variables win over it, flags win over both.'),
+    plain('A .env in the current folder is read; real variables win over it, flags win over both.'),
     ...VARIABLES.flatMap(([name, flag, means]) => item(bold(name), `${flag === '' ? '' : `${flag}: `}${means}.`)),
     '.SH EXIT STATUS',
     ...EXIT_CODES.flatMap(([code, means]) => item(bold(code), means)),
     '.SH FILES',
     ...item(bold('data/indicator-sync.db'), 'The default database.'),
-    ...item(bold('.env'), 'Settings, in the working directory.'),
+    ...item(bold('.env'), 'Settings, in the current folder.'),
   ].join('\n')}\n`
 }

@@ -76,7 +76,7 @@ function createRequest(site: Site, { address, params, headers, locale }: PageCal
 }
 
 /** Bytes. A larger cache makes no page faster. */
-const CACHE = 2 * 1024 * 1024
+const CACHE_BYTES = 2 * 1024 * 1024
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
 /** Data of the database may be cached only by the browser, which must revalidate. */
@@ -146,7 +146,7 @@ export async function respond(site: Site, call: PageCall): Promise<SentResponse>
   let isStreamed = false
   try {
     reader = openReader(site.file)
-    await reader.engine.limitCache(CACHE)
+    await reader.engine.limitCache(CACHE_BYTES)
     await reader.engine.beginSnapshot()
     const request = createRequest(site, call, reader)
     const route = page ?? endpoint

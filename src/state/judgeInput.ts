@@ -7,14 +7,14 @@ import { FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import type { EarlierLookback } from '../job/duty.ts'
-import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
+import { DEFAULT_LOOKBACK_S } from '../job/normalize.ts'
 import type { RefusalTimes, Timeline } from '../job/plannerState.ts'
 import { borderUnit } from '../judge/finality.ts'
 import { findLag, graceSeconds } from '../judge/growth.ts'
 import type { JudgeInput, Want } from '../judge/judgeTypes.ts'
 import { findAllowedLag } from '../judge/usualLag.ts'
 import { parseNumbers } from '../util/json.ts'
-import { CLOCK_ERROR, floorToSecond, formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
+import { CLOCK_ERROR_S, floorToSecond, formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 
 /* Reads the input of the judgement of one series, by a few queries by key. */
@@ -217,14 +217,14 @@ interface Judged {
 /** Reads what jobs require of a series, and what is stored of it at an instant. */
 export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Promise<Judged> {
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
-  const lookbackS = lookback_s ?? DEFAULT_LOOKBACK
+  const lookbackS = lookback_s ?? DEFAULT_LOOKBACK_S
   const geos = await selectTimelines.all(db, { seriesId })
   const timelines = geos.map(toTimeline)
   const [first] = timelines
   const ends = timelines.some(({ kind }) => kind !== null && kind !== 'irregular')
   const failures = await selectFailures.all(db, { seriesId })
   const refusals = failures.filter(isRefusal)
-  const until = formatMillis((now + CLOCK_ERROR) * 1000)
+  const until = formatMillis((now + CLOCK_ERROR_S) * 1000)
   const readPeriod = async () => {
     if (!first) return null
     if (first.extent) return { at: first.extent.lastAt, step: first.extent.stepS }

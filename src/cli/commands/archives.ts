@@ -44,7 +44,7 @@ export const flags = {
   kind: { type: 'string', default: 'all', describe: 'Choose the kind: archive, archive_json' },
   name: { type: 'string', describe: 'Limit to archives with this name' },
   ...RANGE_FLAGS,
-  output: { type: 'string', defaultDescription: 'archives/ beside the database', describe: 'Set the target directory' },
+  output: { type: 'string', defaultDescription: 'archives/ beside the database', describe: 'Set the target folder' },
   limit: { ...LIMIT_FLAG.limit, default: 100 },
   refresh: { type: 'boolean', default: false, describe: 'Download or load existing files again' },
   'allow-host': {

@@ -40,7 +40,7 @@ const EARLIEST_NOW = 1_735_689_600
 /** Free space of the disk with the database. */
 const MIN_FREE_MIB = 500
 /** Bytes. A larger write-ahead log is not folded back, because a reader uses it. */
-const MAX_LOG = 512 * 1024 * 1024
+const MAX_LOG_BYTES = 512 * 1024 * 1024
 
 /** Checks whether the key would be sent unencrypted to another machine. */
 function diagnoseEncryption({ baseUrl, allowHttp }: Settings): Diagnosis[] {
@@ -158,7 +158,7 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
       ...(isAddress(file)
         ? []
         : [
-            logBytes < MAX_LOG
+            logBytes < MAX_LOG_BYTES
               ? good('WAL', log)
               : bad('WAL', `${log}: a long-running reader prevents checkpoints; close it`),
           ]),

@@ -34,7 +34,7 @@ export const flags = {
   record: {
     type: 'string',
     defaultDescription: 'probe/ beside the database',
-    describe: 'Keep requests and responses in this directory',
+    describe: 'Keep requests and responses in this folder',
   },
   refresh: { type: 'boolean', default: false, describe: 'Send recorded requests again' },
   job: { type: 'string', describe: 'Use pace and call budget of this job file' },

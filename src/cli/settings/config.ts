@@ -84,7 +84,7 @@ function readEnvFile(): string {
 
 type Environment = ReadonlyMap<string, Setting<string>>
 
-/** Reads the variables of the process and of `.env` in the working directory. Real variables win; empty ones are unset. */
+/** Reads the variables of the process and of `.env` in the current folder. Real variables win; empty ones are unset. */
 export function environment(): Environment {
   const fromFile = existsSync('.env') ? parseEnv(readEnvFile()) : {}
   const settings = new Map<string, Setting<string>>()
@@ -171,7 +171,7 @@ export function readSettings(flags: SettingFlags): Settings {
 /** Names that cannot be databases, each with the reason. */
 const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
   [/^:memory:$|^file:/i, 'is not a file'],
-  [/[\\/]$/, 'is a directory'],
+  [/[\\/]$/, 'is a folder'],
   [/\.lock$/i, 'is the lock file of a database'],
   [/-(?:wal|shm|journal)$/i, 'is the write-ahead log of a database'],
 ]

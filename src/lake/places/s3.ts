@@ -107,7 +107,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
   const sdk = await loadPeer<typeof Sdk>(PACKAGE)
   if (!sdk)
     throw new InputError(`A lake at ${address} needs the package ${PACKAGE}, which is not installed.`, {
-      hint: `npm install ${PACKAGE} in this directory, or use a local directory.`,
+      hint: `npm install ${PACKAGE} in this folder, or use a local folder.`,
       code: 'no-engine',
     })
   const client: Sdk.S3Client = new sdk.S3Client({

@@ -4,10 +4,10 @@ import { COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
+import { DEFAULT_LOOKBACK_S } from '../../job/normalize.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Coverage } from '../../job/plannerState.ts'
-import { CLOCK_ERROR, type Instant } from '../../util/time/instant.ts'
+import { CLOCK_ERROR_S, type Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { findPeriods, type Period } from '../../util/time/periods.ts'
 import type { StoredSeries } from '../storedSeries.ts'
@@ -56,7 +56,7 @@ export function toSeriesReply(
 /** The longest lookback of a series, with that of a request. */
 export function findLongestLookback(series: StoredSeries, lookbackS: number | null): number {
   const lookbacks = [series.lookbackS, lookbackS].filter((seconds) => seconds !== null)
-  return lookbacks.length === 0 ? DEFAULT_LOOKBACK : Math.max(...lookbacks)
+  return lookbacks.length === 0 ? DEFAULT_LOOKBACK_S : Math.max(...lookbacks)
 }
 
 /** The properties of a series. Its periods follow from a period of the reply, else from the last one of its first geo. */
@@ -90,7 +90,7 @@ async function readCoverage(
 ): Promise<StoredCoverage> {
   const touching = await selectTouching.all(tx, { seriesId, ...window })
   const isTouching = ({ geo, from }: Coverage): boolean => touching.some((row) => row.geo === geo && row.from === from)
-  const future = await selectFuture.all(tx, { seriesId, after: reply.fetchedAt + CLOCK_ERROR })
+  const future = await selectFuture.all(tx, { seriesId, after: reply.fetchedAt + CLOCK_ERROR_S })
   const coverage = [...touching, ...future.filter((row) => !isTouching(row))]
   // S3, S4 and S9: stored values that the reply lacks.
   const requested = reply.geos.includes(ALL_GEOS) ? series.knownGeos : reply.geos

@@ -49,12 +49,12 @@ const MAX_REVISIONS = 20
 const HOURS = [...Array(24).keys()]
 
 /** The longest range of which all values are read at once, and the most values in it: two months, every two minutes. */
-const MAX_EXAMINED = 62 * DAY
+const MAX_EXAMINED_S = 62 * DAY
 const MAX_VALUES = 45_000
 
 /** Computes the totals of a range, or of its whole local days if it is long, and the share of it with values. */
 async function readTotals(db: Reader, dataset: GeoSeries, range: Interval, fetchId: number | null) {
-  const isLong = range.to - range.from > MAX_EXAMINED
+  const isLong = range.to - range.from > MAX_EXAMINED_S
   const borders = isLong ? periodBorders(dataset.zone, range, 'day') : [range.from, range.to]
   const days = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
   const totals = days.map(([, extremes]) => extremes).reduce(joinExtremes)

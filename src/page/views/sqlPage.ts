@@ -11,7 +11,7 @@ import { namedGeos } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
 
 /** The longest statement, in characters. */
-const LONGEST_SQL = 20_000
+const MAX_SQL_CHARACTERS = 20_000
 /** The beginning of the names of fields for parameters. */
 const PARAMETER_PREFIX = 'p.'
 const MAX_OFFERED_GEOS = 200
@@ -30,7 +30,7 @@ function findParameters(sql: string): string[] {
 /** Reads the statement of an address with its parameters, or a recipe with its defaults. */
 function readStatement({ service, query }: PageRequest) {
   const recipe = recipesFor(service).find(({ name }) => name === query.get('recipe'))
-  const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
+  const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, MAX_SQL_CHARACTERS)
   const parameters = findParameters(sql).map((name) => ({
     name,
     value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),

@@ -95,7 +95,7 @@ export async function findAsOf({ kysely }: Reader, seriesId: number, moment: str
 /** The local days that are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30
 /** The longest range: a century. */
-const LONGEST_RANGE = 100 * 366 * 86_400
+const MAX_RANGE_S = 100 * 366 * 86_400
 const MOST_DAYS = 36_600
 
 const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
@@ -167,7 +167,7 @@ function requestedRange(dataset: NamedGeoSeries, query: URLSearchParams, now: In
       hint: `${BORDER_HINT} to= is the first instant after it.`,
       code: 'bad-range',
     })
-  if (to - from > LONGEST_RANGE)
+  if (to - from > MAX_RANGE_S)
     throw new InputError('The range is longer than a century.', { hint: BORDER_HINT, code: 'bad-range' })
   return { from, to }
 }
