@@ -1,4 +1,4 @@
-/** The folders and files of `src`, from the top down: each imports itself and what lies below, never its neighbours. */
+/** The layers of `src`, from the top down. A folder imports itself and lower layers, never its neighbours. */
 const LAYERS = [
   ['cli'],
   ['index.ts'],
@@ -111,7 +111,7 @@ export default {
     ),
     error(
       'emulator-alone',
-      'The emulator answers as the service does, independent of the program that calls it.',
+      'The emulator imitates the service independently of the program that calls it.',
       { path: '^src/emulator/' },
       { path: '^src/', pathNot: '^src/(emulator|util|service)/' },
     ),
@@ -129,7 +129,7 @@ export default {
     ),
     error(
       'two-databases',
-      'Neither database knows the other.',
+      'Neither database imports the other.',
       { path: '^src/db/(sqlite|postgres)/' },
       { path: '^src/db/(sqlite|postgres)/', pathNot: '^src/db/$1/' },
     ),

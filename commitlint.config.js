@@ -1,4 +1,4 @@
-/** Words that begin no order: "Fix dates", not "The dates are fixed", "Fixed dates" or "Fixing dates". */
+/** Words that do not begin an imperative: "Fix dates", not "The dates are fixed", "Fixed dates" or "Fixing dates". */
 const NOT_IMPERATIVE =
   /^(?!(embed|exceed|feed|need|ping|proceed|seed|shed|shred|speed|string|succeed|bring)\b)(an?|the|this|no|every|each|what|who|how|when|where|if|on|\w+ed|\w+ing|adds|fixes|makes|removes|updates)\b/i
 

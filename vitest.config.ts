@@ -8,8 +8,7 @@ if (!process.argv.some((word) => word.startsWith('--coverage')))
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
 
 /**
- * The least share (%) of the statements of each folder that tests execute, in their own processes and in those of commands: a little
- * below the present share.
+ * Minimum statement coverage of each folder (%), in the processes of tests and of commands: a little below the present coverage.
  */
 const FLOORS = {
   util: 95,
@@ -31,12 +30,12 @@ const FLOORS = {
   cli: 89,
 }
 
-// A zone whose clock changes at other times than that of the service: the zone of the machine must not matter.
+// The zone of the machine must not matter: this one changes its clocks at other times than the zone of the service.
 process.env.TZ ??= 'Pacific/Chatham'
 
-/** How many processes wait for each core: on a busy machine tests may take longer. */
+/** Number of waiting processes per core: on a busy machine tests may take longer. */
 const busy = Math.max(1, loadavg()[0]! / availableParallelism())
-// On a busy machine, Chromium rarely stops to answer; a test that fails twice has found a fault.
+// On a busy machine, Chromium sometimes stops responding; a test that fails twice has found a fault.
 const PATIENT = { testTimeout: 120_000 * busy, retry: 1 }
 
 const DEPENDENCIES = '**/node_modules/**'
@@ -81,7 +80,7 @@ export default defineConfig({
       autoAttachSubprocess: true,
       include: ['src/**/*.ts'],
       reporter: ['text-summary', 'html'],
-      // A test that fails hides no figure.
+      // A failed test does not suppress the report.
       reportOnFailure: true,
       thresholds: Object.fromEntries(
         Object.entries(FLOORS).map(([part, statements]) => [

@@ -7,7 +7,7 @@ import { SHAPES, type ShapeName, writeResponses } from './responses.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const shapes = Object.keys(SHAPES) as ShapeName[]
-/** More processor time counts as slower from this share on: two equal checkouts differ by as much. */
+/** From this ratio on, more processor time counts as slower: equal checkouts differ by less. */
 const TOLERANCE = 0.08
 
 /** Opens another checkout: a folder, or a commit in a temporary worktree. */

@@ -18,7 +18,7 @@ export interface Bench {
   readonly rows: number
   /** Prints progress on stderr. */
   readonly say: (text: string) => void
-  /** Prints what cannot be measured here, and why, on stderr and in the report. */
+  /** Reports a measurement that is impossible here, with the reason, on stderr and in the report. */
   readonly skip: (text: string) => void
 }
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Bench } from './bench.ts'
 
-/** What a process took, and its output. */
+/** Resource use of a process, and its output. */
 export interface Measured {
   /** Wall clock, including the start of the process. */
   readonly seconds: number
@@ -31,14 +31,14 @@ export function memoryMb(pid: number, kind: 'VmHWM' | 'VmRSS'): number | null {
 }
 
 /** Clock ticks per second in which Linux counts processor time. */
-const TICKS = 100
+const TICKS_PER_S = 100
 
 /** Reads the processor time of a process, or with its ended children, in seconds (Linux only). */
 export function processorSeconds(pid: number, withChildren = false): number | null {
   try {
     // The name of the process, which may contain blanks, is in brackets before the numbers.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
-    return fields.slice(11, withChildren ? 15 : 13).reduce((sum, field) => sum + Number(field), 0) / TICKS
+    return fields.slice(11, withChildren ? 15 : 13).reduce((sum, field) => sum + Number(field), 0) / TICKS_PER_S
   } catch {
     return null
   }

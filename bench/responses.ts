@@ -29,7 +29,7 @@ const BEGIN = startOfDate(ZONE, '2015-01-01')!
 export const countValues = ({ days }: Shape): number => days * 24 * GEOS.length
 const RESPONSES_PER_SERIES = 100
 
-/** Writes a body as the service does, in two parts; only the first contains the indicator. `salt` changes every value, `stamp` only the time of the update. */
+/** Writes a body like the service, in two parts; only the first contains the indicator. `salt` changes every value, `stamp` only the time of the update. */
 export function writeBody(id: number, from: number, to: number, salt = 0, stamp = 0): { head: string; rows: string } {
   const rows: string[] = []
   for (let at = from; at < to; at += 3600) {

@@ -1,4 +1,4 @@
-/* A service that needs little of the processor: `node service.ts ready|fresh`; prints its address. */
+/* A service that uses little processor time: `node service.ts ready|fresh`; prints its address. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'

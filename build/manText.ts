@@ -17,7 +17,7 @@ export const VARIABLES = [
   ['INDICATOR_SYNC_NOTIFY', '--notify', 'webhook URL that is notified of each run'],
 ] as const
 
-/** A command with its module, and the words after the name of the program. */
+/** A command with its module; `words`: the words after the name of the program. */
 interface DescribedCommand extends CommandModule {
   readonly name: string
   readonly about: string
@@ -38,7 +38,8 @@ export async function commandGroups(): Promise<Map<string, DescribedCommand[]>> 
 /** The kind of value that a flag takes, as the reference and the manual page write it. */
 export function valueWord({ type, choices }: Options): string {
   if (choices) return choices.map(String).join('|')
-  return type === 'boolean' ? '' : type === 'number' ? 'N' : 'TEXT'
+  if (type === 'boolean') return ''
+  return type === 'number' ? 'N' : 'TEXT'
 }
 
 /** A flag's default in words; empty if there is none to name. */
@@ -58,10 +59,16 @@ const plain = (text: string): string =>
 const bold = (text: string): string => `\\fB${plain(text)}\\fR`
 const item = (head: string, text: string): string[] => ['.TP', head, plain(text)]
 
+/** Whether a flag is required, or else its default, in brackets; empty without a default. */
+function defaultText(options: Options): string {
+  const text = options.demandOption ? 'required' : defaultOf(options)
+  return text === '' ? '' : ` (${text})`
+}
+
 const flagItems = (flags: Readonly<Record<string, Options>>): string[] =>
   Object.entries(flags).flatMap(([name, options]) => {
     const value = valueWord(options)
-    const otherwise = options.demandOption ? ' (required)' : defaultOf(options) === '' ? '' : ` (${defaultOf(options)})`
+    const otherwise = defaultText(options)
     return item(
       `${bold(`--${name}`)}${value === '' ? '' : ` \\fI${plain(value)}\\fR`}`,
       `${options.describe ?? ''}${otherwise}.`,
@@ -100,12 +107,12 @@ export async function manText(version: string): Promise<string> {
     '.SH FLAGS OF EVERY COMMAND',
     ...flagItems(COMMON_FLAGS),
     '.SH ENVIRONMENT',
-    plain('A .env in the working directory is read; real variables win over it, flags win over both.'),
+    plain('A .env in the current folder is read; real variables win over it, flags win over both.'),
     ...VARIABLES.flatMap(([name, flag, means]) => item(bold(name), `${flag === '' ? '' : `${flag}: `}${means}.`)),
     '.SH EXIT STATUS',
     ...EXIT_CODES.flatMap(([code, means]) => item(bold(code), means)),
     '.SH FILES',
     ...item(bold('data/indicator-sync.db'), 'The default database.'),
-    ...item(bold('.env'), 'Settings, in the working directory.'),
+    ...item(bold('.env'), 'Settings, in the current folder.'),
   ].join('\n')}\n`
 }

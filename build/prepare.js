@@ -1,6 +1,6 @@
 /*
- * Builds the program after `npm ci`, so that commands start quickly; without it they run from source. An installation without
- * the packages for development, or on a Node that cannot run TypeScript, stays without it.
+ * Builds the program after `npm ci`, so that commands start quickly; without a build they run from source. Builds nothing without
+ * the development packages, or on a Node that cannot run TypeScript.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

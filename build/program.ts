@@ -1,9 +1,9 @@
 /*
- * Makes the program of a package: `node build/program.ts [dist]` writes what the compiler would make of `src` and `migrations`
- * as few files in one folder, `dist/program`, with the packages in them that have many modules and are loaded by every
- * command. Node takes a fifth of a millisecond and more to find and link a module, however small it is. What is imported on
- * demand stays a file of its own, and is loaded on demand. The scripts of the page are written without their types. The manual
- * page goes beside that folder. In a clone, `prepare.js` runs this after `npm ci`.
+ * Builds the program of a package: `node build/program.ts [dist]` bundles `src` and `migrations` into a few files in `dist/program`.
+ * They include the packages that have many modules and that every command loads. Node takes at least a fifth of a millisecond to
+ * find and link a module, however small it is. Modules that are imported on demand stay separate files. The scripts of the page
+ * are written without their types, and the manual page is written beside that folder. In a clone, `prepare.js` runs this after
+ * `npm ci`.
  */
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -11,12 +11,12 @@ import { basename, join, resolve } from 'node:path'
 import { type OutputOptions, rolldown } from 'rolldown'
 import { manText } from './manText.ts'
 
-/** The entry points of the bundle: the library, and what `bin.js` loads. */
+/** Entry points of the bundle: the library, and the program that `bin.js` loads. */
 const ENTRIES = ['src/index.ts', 'src/cli/main.ts']
 /** The entry point of the process that runs SQL statements: a single file with all that it imports. */
 const ALONE = ['src/reports/statements/statementChild.ts']
 
-/** Packages that become part of the program, with what they need themselves. All others are loaded from where they are installed. */
+/** Packages that are bundled together with their dependencies. All others are loaded from `node_modules`. */
 const INSIDE = [
   '@date-fns/utc',
   '@hono/node-server',
@@ -34,8 +34,8 @@ const INSIDE = [
 ]
 
 /**
- * What is loaded together is one file: each of these takes the modules that match and all that they import, but for what one
- * before it has. So a file imports only those before it.
+ * The files of the bundle: modules that are loaded together share a file. Each file has the matching modules and everything that they
+ * import, except modules of an earlier file. So a file imports only earlier ones.
  */
 const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
   ['help', /cli.(main|commandLine.help)\.ts$/],
@@ -59,7 +59,7 @@ process.removeAllListeners('warning')
 const root = resolve(import.meta.dirname, '..')
 const dist = resolve(process.argv[2] ?? join(root, 'dist'))
 const folder = join(dist, 'program')
-/** The folder is renamed when it is complete: a command that starts before finds the earlier program, or none. */
+/** This folder is renamed when it is complete, so that commands never see an incomplete program. */
 const part = `${folder}.part`
 
 const { version, dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -80,7 +80,7 @@ async function write(
     input: Object.fromEntries(entries.map((file) => [basename(file, '.ts'), file])),
     external: isOutside,
     platform: 'node',
-    // What yaml has for Node alone is no ECMAScript module, and what it exports would have no names here.
+    // The files of yaml for Node are CommonJS, whose exports have no names here.
     resolve: {
       conditionNames: ['import', 'default'],
       alias: { 'string-width': join(root, 'build/stringWidth.ts') },
@@ -96,14 +96,14 @@ async function write(
   return output.flatMap((one) => (one.type === 'chunk' ? one.moduleIds : []))
 }
 
-/** The licences of the packages that modules belong to, for each of them wants its own to go with it. */
+/** The licences of the bundled packages, which must accompany their code. */
 function licencesOf(modules: readonly string[]): string {
   const packages = new Set(modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []))
   return [...packages]
     .map((path) => {
       const { name, version } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
       const [file] = globSync('{LICENSE,LICENCE,license}*', { cwd: path })
-      if (file === undefined) throw new Error(`${path} has no licence to go with it.`)
+      if (file === undefined) throw new Error(`${path} has no licence file.`)
       return `${name} ${version}\n\n${readFileSync(join(path, file), 'utf8').trim()}\n`
     })
     .join('\n---\n\n')

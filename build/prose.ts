@@ -1,11 +1,11 @@
 /*
- * `npm run prose`: lists long sentences, words with a private meaning and misspelled words, in pages and in comments of the source.
- * Also lists paths of files that comments and docs/architecture.md name and that do not exist.
+ * `npm run prose`: lists long sentences and unclear words in pages and comments, and misspelled words in pages.
+ * Also lists paths in comments of `src` and in docs/architecture.md that do not exist.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** The most words of a sentence. */
+/** Maximum number of words of a sentence. */
 const MOST_WORDS = 30
 
 /** Words that this project once used with a meaning of its own. */
@@ -15,8 +15,8 @@ const PRIVATE_WORDS =
 /** Words that comments do not use either: they had several meanings. */
 const UNCLEAR_WORDS = /\b(answer(s|ed|ing)?|ask(s|ed)?|handed|wants?|under way|what nobody)\b/i
 
-/** Folders of `src` whose comments are not checked yet. */
-const UNCHECKED_FOLDERS = ['page']
+/** Folders whose comments are checked, in addition to the configuration files. */
+const SOURCE_FOLDERS = ['bench', 'build', 'migrations', 'src', 'test']
 
 const listFiles = (folder: string): string[] =>
   (readdirSync(folder, { recursive: true }) as string[]).map((name) => `${folder}/${name}`)
@@ -26,9 +26,7 @@ const pages = [
   'examples/README.md',
   ...listFiles('docs').filter((name) => name.endsWith('.md')),
 ]
-const sources = listFiles('src').filter(
-  (name) => /\.[tj]s$/.test(name) && !UNCHECKED_FOLDERS.some((folder) => name.startsWith(`src/${folder}/`)),
-)
+const sources = [...readdirSync('.'), ...SOURCE_FOLDERS.flatMap(listFiles)].filter((name) => /\.m?[tj]s$/.test(name))
 
 interface Block {
   readonly line: number
@@ -85,7 +83,7 @@ function findFaults(file: string, { line, text }: Block, words: readonly RegExp[
 
 const files = ['.ci', 'bench', 'build', 'docs', 'examples', 'migrations', 'src', 'test'].flatMap(listFiles)
 
-/** The paths in a text that no file of the project has, or ends with. */
+/** Lists the paths in a text that match no file of the project. */
 const findMissingFiles = (file: string, { line, text }: Block): string[] =>
   [...text.matchAll(/(?<![\w@/:.-])[\w-]+(?:\/[\w.-]+)*\.(?:ts|md|sql|css)\b/g)]
     .map(([path]) => path)
@@ -97,8 +95,8 @@ const findings = [
   ...sources.flatMap((file) =>
     comments(readFileSync(file, 'utf8')).flatMap((block) => findFaults(file, block, [PRIVATE_WORDS, UNCLEAR_WORDS])),
   ),
-  ...listFiles('src')
-    .filter((name) => /\.[tj]s$/.test(name))
+  ...sources
+    .filter((file) => file.startsWith('src/'))
     .flatMap((file) => comments(readFileSync(file, 'utf8')).flatMap((block) => findMissingFiles(file, block))),
   ...blocks('docs/architecture.md').flatMap((block) => findMissingFiles('docs/architecture.md', block)),
 ]

@@ -1,6 +1,6 @@
 /*
- * Prints the size of the program: `npm run size`. Lines of code are those with more than a comment, by folder of `src`.
- * Packages are those that an installation has.
+ * Prints the size of the program: `npm run size`. Counts lines of code, without empty lines and comments, by folder of `src`, and the
+ * packages of an installation.
  */
 import { globSync, readFileSync } from 'node:fs'
 

@@ -70,7 +70,7 @@ const JOBS_BY_NAME = [
   'update _run set job_id = (select j.id from _job j where j.name = _run.job)',
 ]
 
-/** Seconds. What was never requested has the lookback of an entry that names none. */
+/** Seconds. A series that was never requested has the default lookback of an entry. */
 const DEFAULT_LOOKBACK_S = 2 * 86_400
 
 /**

@@ -6,7 +6,7 @@ import { END, type HostedCommand } from './commandHost.ts'
 import { commandOnServer } from './onServer.ts'
 import { PROGRAM_ENV, programBin, programModule, SOURCE_BIN } from './program.ts'
 
-/** The inherited environment of a command, with the coverage directory if coverage is measured. */
+/** The inherited environment of a command, with the coverage folder if coverage is measured. */
 const OURS = {
   PATH: process.env.PATH ?? '',
   TZ: process.env.TZ ?? '',
@@ -35,7 +35,7 @@ export function whenSaid(child: ChildProcess, what: string | RegExp, then: () =>
   for (const stream of outputs) stream.on('data', listen)
 }
 
-/** Runs the command like a user: in its own process and directory, without the environment of the tests. */
+/** Runs the command like a user: in its own process and folder, without the environment of the tests. */
 export const runCli = (
   cwd: string,
   args: readonly string[],

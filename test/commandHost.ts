@@ -1,5 +1,5 @@
 /*
- * Runs commands one after another, each with its directory and environment, and marks the end on both outputs. Started
+ * Runs commands one after another, each with its folder and environment, and marks the end on both outputs. Started
  * only by tests (`runCommand`), with the path of the program.
  */
 import { resolve } from 'node:path'

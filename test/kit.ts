@@ -27,17 +27,17 @@ import { openReader, openStore, type Store as TestStore } from './store.ts'
 export { type Done, runCli, runCommand, runSource, whenSaid } from './command.ts'
 export { ON_SERVER, onlyInFile } from './onServer.ts'
 
-/** Deletes a directory; Windows refuses while a file in it is open. */
+/** Deletes a folder; Windows refuses while a file in it is open. */
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 
-/** Creates a directory that is deleted after the test. */
+/** Creates a folder that is deleted after the test. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   onTestFinished(() => remove(folder))
   return folder
 }
 
-/** Creates a directory for all tests of a file. */
+/** Creates a folder for all tests of a file. */
 export function fileFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
   afterAll(() => remove(folder))
@@ -68,7 +68,7 @@ export const lastRunTime = (store: TestStore): number =>
       1000,
   )
 
-/** The gaps as of the last run: later, what was not requested since is missing, too. */
+/** The gaps as of the last run: at a later time, data that was not requested since is missing, too. */
 export const gapsAtLastRun = (store: TestStore) => findGaps(store, lastRunTime(store))
 
 /** Judges all series, after a test has changed tables itself. */

@@ -55,7 +55,7 @@ describe('the installed package', () => {
       expect(workflow).toMatch(new RegExp(`npm pkg set .*"${field}=`))
   })
 
-  test('the packed package runs in an empty directory', async () => {
+  test('the packed package runs in an empty folder', async () => {
     const folder = tempFolder()
     const node = process.execPath
     const app = installPacked(folder)
@@ -70,7 +70,7 @@ describe('the installed package', () => {
     expect(printed).toBe(`${manifest.version}\n`)
     const out = execFileSync(node, [join(app, 'src/cli/bin.js'), 'migrate'], { cwd: folder, encoding: 'utf8' })
     expect(out).toMatch(/has schema/)
-    // The build bundles packages of many modules, with their licences, into few files of one directory.
+    // The build bundles packages of many modules, with their licences, into few files of one folder.
     for (const file of globSync('dist/program/*.js', { cwd: app }))
       expect(read(join(app, file)), file).not.toMatch(/^import .* from ["'](kysely|yaml|yargs|zod|\.\.)/m)
     expect(globSync('dist/{src,migrations}/**/*.js', { cwd: app })).toEqual([])

@@ -16,7 +16,7 @@ interface LockedPackage {
 
 /**
  * Creates a project that has this program as an installed package, built and packed by npm, with its runtime
- * dependencies only. Returns the directory of the package. The first test of a run creates it, the others copy it.
+ * dependencies only. Returns the folder of the package. The first test of a run creates it, the others copy it.
  */
 export function installPacked(folder: string): string {
   const made = madeOnce('packed', install)
@@ -48,7 +48,7 @@ function install(folder: string): void {
   writeFileSync(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n')
 }
 
-/** Compiles the files of a directory in the strictest mode and returns the compiler output. */
+/** Compiles the files of a folder in the strictest mode and returns the compiler output. */
 export function compileStrictly(folder: string, files: readonly string[]): string {
   const compilerOptions = {
     module: 'nodenext',
@@ -70,6 +70,6 @@ export function compileStrictly(folder: string, files: readonly string[]): strin
   }
 }
 
-/** Runs Node in a directory without the environment of the tests, and returns its output. */
+/** Runs Node in a folder without the environment of the tests, and returns its output. */
 export const runNode = (folder: string, args: readonly string[]): string =>
   execFileSync(node, args, { cwd: folder, encoding: 'utf8', env: { PATH: process.env.PATH ?? '', HOME: folder } })

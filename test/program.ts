@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
  * first test of a run that needs it builds it. Outside a run, and with coverage, the clone is started.
  */
 
-/** The variable with the directory of the bundle, set only in a test run. */
+/** The variable with the folder of the bundle, set only in a test run. */
 const ROOM = 'INDICATOR_SYNC_TEST_PROGRAM'
 
 /** The entry point of users, which in a clone prefers a newer build to the source. */
@@ -17,7 +17,7 @@ export const CLONE_BIN = resolve('src/cli/bin.js')
 /** The entry point from source. */
 export const SOURCE_BIN = resolve('src/cli/main.ts')
 
-/** Creates the directory and returns a function to delete it. */
+/** Creates the folder and returns a function to delete it. */
 export function setup(): () => void {
   if (process.env.NODE_V8_COVERAGE || process.argv.some((word) => word.startsWith('--coverage'))) return () => undefined
   const room = mkdtempSync(join(tmpdir(), 'indicator-sync-program-'))
@@ -29,7 +29,7 @@ export function setup(): () => void {
 
 const room = process.env[ROOM]
 
-/** Writes the contents of a package into a directory. */
+/** Writes the contents of a package into a folder. */
 function build(folder: string): void {
   execFileSync(process.execPath, [resolve('build/program.ts'), join(folder, 'dist')])
   cpSync(CLONE_BIN, join(folder, 'src/cli/bin.js'))
@@ -37,7 +37,7 @@ function build(folder: string): void {
   for (const name of ['node_modules', 'jobs', 'docs']) symlinkSync(resolve(name), join(folder, name))
 }
 
-/** Creates a directory; false if it exists. */
+/** Creates a folder; false if it exists. */
 function isMadeByUs(folder: string): boolean {
   try {
     mkdirSync(folder)
@@ -48,14 +48,14 @@ function isMadeByUs(folder: string): boolean {
   }
 }
 
-/** Returns a directory that the first caller of a run creates; null outside a run and with coverage. */
+/** Returns a folder that the first caller of a run creates; null outside a run and with coverage. */
 export function madeOnce(name: string, make: (folder: string) => void): string | null {
   if (room === undefined) return null
   const made = join(room, name)
   if (existsSync(made)) return made
   const part = `${made}.part`
   const idle = new Int32Array(new SharedArrayBuffer(4))
-  // The process that creates the directory fills it; others wait until it is renamed.
+  // The process that creates the folder fills it; others wait until it is renamed.
   while (!isMadeByUs(part)) {
     if (existsSync(made)) return made
     Atomics.wait(idle, 0, 0, 50)
@@ -72,7 +72,7 @@ export function madeOnce(name: string, make: (folder: string) => void): string |
   }
 }
 
-/** The directory of the bundle; null if the clone is started. */
+/** The folder of the bundle; null if the clone is started. */
 const builtProgram = (): string | null => madeOnce('program', build)
 
 /** The entry point of commands. */

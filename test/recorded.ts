@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The directory of replies recorded from the real service, which are not part of the project. */
+/** The folder of replies recorded from the real service, which are not part of the project. */
 const FOLDER = process.env.INDICATOR_SYNC_TEST_RECORDED
 
 /** Whether recorded replies exist: `test.skipIf(!HAS_RECORDED)`. */

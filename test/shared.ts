@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A directory for data shared by several test files, deleted after the run. */
+    /** A folder for data shared by several test files, deleted after the run. */
     sharedFolder: string | undefined
   }
 }

@@ -1,5 +1,5 @@
 import { rebuildDays } from '../../src/db/queries/values.ts'
-/* Fills a database by SQL as a sync of so many series would: `node fill.ts database series`. */
+/* Fills a database by SQL, like a sync of this number of series: `node fill.ts database series`. */
 
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'

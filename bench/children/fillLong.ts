@@ -5,7 +5,7 @@ import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
 import { openStore } from '../../test/store.ts'
 
-/** The same clocks as those of the others under another name: only its own days are added up. */
+/** Another name of the zone of the other series, so that only the days of this one are added up. */
 const ZONE = 'Europe/Paris'
 const GEO = 8741
 const NIGHTS = 30

@@ -1,4 +1,4 @@
-/* Rebuilds a database from its stored replies beside: `node replay.ts database`. */
+/* Rebuilds a database from its stored replies, in another file: `node replay.ts database`. */
 import { rmSync } from 'node:fs'
 import { replay } from '../../src/sync/replay.ts'
 import { openReader, openStore } from '../../test/store.ts'

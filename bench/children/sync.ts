@@ -1,4 +1,4 @@
-/* A sync as the command does it, but at any pace: `node sync.ts database URL job.yaml [key]`. */
+/* Syncs like the command, but at any pace: `node sync.ts database URL job.yaml [key]`. */
 import { readFileSync } from 'node:fs'
 import { openStore } from '../../src/db/open.ts'
 import { readJob } from '../../src/job/read.ts'

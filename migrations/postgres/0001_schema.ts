@@ -3,7 +3,7 @@ import { createTable, foreignKeys, INDEXES, SEARCHED_TEXTS, TEXT_HISTORIES } fro
 import { TABLE_NAMES, VIEWS } from '../../src/db/tables/schema.ts'
 import type { DatabaseView } from '../../src/db/tables/sql/views.ts'
 
-/** Functions that SQLite has and PostgreSQL has not, as far as views, recipes and statements use them. */
+/** Functions of SQLite that PostgreSQL lacks, as far as views, recipes and statements use them. */
 const COMPAT = [
   'create schema if not exists compat',
   `create function compat.to_format(text) returns text language sql immutable parallel safe as $$
@@ -106,7 +106,7 @@ const COMPAT = [
   end $$`,
 ]
 
-/** Columns of views that have a type of their own here, with how they get it from their text. */
+/** Columns of views that have another type here, each with its conversion from text. */
 const TYPED_COLUMNS: Readonly<Record<string, string>> = {
   at_utc: 'to_timestamp(at)',
   local_date: 'local_date::date',
@@ -116,7 +116,7 @@ const TYPED_COLUMNS: Readonly<Record<string, string>> = {
 
 export function viewSql({ columns, sql: text, postgres = text }: DatabaseView): string {
   const names = Object.keys(columns)
-  // `cross join … on` tells only SQLite in which order to read the tables.
+  // `cross join … on` fixes the order of tables for SQLite only.
   const view = postgres.replaceAll('cross join', 'join')
   if (!names.some((name) => name in TYPED_COLUMNS)) return view
   const typed = names.map((name) => (TYPED_COLUMNS[name] ? `${TYPED_COLUMNS[name]} as ${name}` : name))
@@ -126,7 +126,7 @@ export function viewSql({ columns, sql: text, postgres = text }: DatabaseView): 
 /** Bodies of replies are compressed already. */
 const STORAGE = ['alter table _reply alter column body set storage external']
 
-/** Values by year in which their periods begin; what lies before and after has one part each. */
+/** Values by the year in which their periods begin; earlier and later ones have one partition each. */
 const FIRST_YEAR = 2010
 const END_YEAR = 2036
 const begins = (year: number): number => Date.UTC(year, 0) / 1000

@@ -155,11 +155,8 @@ export async function spoil(fault: Fault, text: string): Promise<SpoiledResponse
   if (latencyMs) await wait(latencyMs)
   if (body === 'drop') return null
   const whole = spoilRows(text, rows)
-  const spoiled = body
-    ? SPOIL_BODY[body](whole)
-    : status === undefined
-      ? { body: whole }
-      : { status, body: `{"status":${status},"message":"A fault"}` }
+  const failed = status === undefined ? { body: whole } : { status, body: `{"status":${status},"message":"A fault"}` }
+  const spoiled: SpoiledResponse = body ? SPOIL_BODY[body](whole) : failed
   if (retryAfter === undefined) return spoiled
   const until = retryAfter === 'date' ? new Date(Date.now() + 2000).toUTCString() : String(retryAfter)
   return { ...spoiled, headers: { ...spoiled.headers, 'Retry-After': until } }

@@ -35,6 +35,11 @@ export interface IllegalParameter {
 /** The response would take longer than the gateway waits. */
 export class RequestTooLargeError extends Error {}
 
+const FLAGS = new Map([
+  ['true', true],
+  ['false', false],
+])
+
 /** Parses the texts of a parameter by its kind; undefined if they are not legal. */
 function readValue(kind: ParameterKind, texts: readonly string[]): ParsedQuery[string] {
   const [text = ''] = texts
@@ -48,7 +53,7 @@ function readValue(kind: ParameterKind, texts: readonly string[]): ParsedQuery[s
     case 'list':
       return texts
     case 'flag':
-      return text === 'true' ? true : text === 'false' ? false : undefined
+      return FLAGS.get(text)
     case 'id':
       return /^\d+$/.test(text) ? text : undefined
     case 'idOrName':

@@ -160,7 +160,7 @@ export function createClient(options: ClientOptions): Client {
   return { baseUrl, concurrency, signal, headers, get, retry, call, close }
 }
 
-/** What the client of a service needs that is recorded in a database. */
+/** The recorded parts of a client: calls and pauses. */
 interface OpenClientOptions extends Omit<ClientOptions, 'pacer' | 'hosts' | 'concurrency'> {
   /** Records calls and pauses for later runs and other processes. */
   readonly store: Store

@@ -53,17 +53,17 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 /** The maximum number of nested encodings; more is an attack. */
 const MAX_ENCODINGS = 3
 /** A smaller body is never refused as a decompression bomb, whatever its ratio. */
-const HARMLESS = 32 * MIB
+const HARMLESS_BYTES = 32 * MIB
 /** The usual maximum of the ratio. */
 const USUAL_RATIO = 32
-const MIN_CHUNK = 64 * 1024
+const MIN_CHUNK_BYTES = 64 * 1024
 
 function decodeOnce(body: Buffer, name: string, wireBytes: number, { maxBytes, maxRatio }: SizeLimits): Buffer {
   const decoder = DECODERS[name]
   if (!decoder) throw new BodyError('BODY_ENCODING', JSON.stringify(name.slice(0, 40)))
-  const maxOutputLength = Math.min(maxBytes, Math.max(HARMLESS, wireBytes * maxRatio))
+  const maxOutputLength = Math.min(maxBytes, Math.max(HARMLESS_BYTES, wireBytes * maxRatio))
   // One chunk need not be joined with others. The part that is not filled takes no memory.
-  const chunkSize = Math.max(MIN_CHUNK, Math.min(maxOutputLength, body.length * USUAL_RATIO))
+  const chunkSize = Math.max(MIN_CHUNK_BYTES, Math.min(maxOutputLength, body.length * USUAL_RATIO))
   try {
     return decoder(body, { maxOutputLength, chunkSize })
   } catch (error) {

@@ -19,7 +19,7 @@ interface HostContext {
   readonly onPause?: OnPause | undefined
 }
 
-/** What the database knows of hosts. */
+/** The recorded state of hosts. */
 export interface HostRecords {
   /**
    * To be called before each call. The first time it records the host, and waits for the end of an earlier pause. If that is too far

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { InputError } from '../util/errors.ts'
-import { isHere } from '../util/host.ts'
+import { isLoopback } from '../util/host.ts'
 
 /* Which proxy a request goes through, by the variables that curl and most programs read. */
 
@@ -126,5 +126,5 @@ const isExcepted = (url: URL, { exceptions }: ProxySettings): boolean =>
 export function findProxy(target: string | URL, settings: ProxySettings): HttpProxy | null {
   const url = new URL(target)
   const setting = url.protocol === 'https:' ? settings.https : settings.http
-  return setting === null || isHere(url) || isExcepted(url, settings) ? null : parseProxy(setting)
+  return setting === null || isLoopback(url) || isExcepted(url, settings) ? null : parseProxy(setting)
 }

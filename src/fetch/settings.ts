@@ -8,7 +8,7 @@ import type { Pacer } from './pacer.ts'
 import type { ProxySettings } from './proxies.ts'
 import type { OnPause } from './waits.ts'
 
-/** What the user chose for a run: the service, how it is reached, and what is done with invalid rows. */
+/** The user's choices for a run: the service, how it is reached, and the handling of invalid rows. */
 export interface Settings {
   readonly service: Service
   readonly baseUrl: string
@@ -28,7 +28,7 @@ export interface Settings {
   readonly breaker?: BreakerOptions | undefined
 }
 
-/** What a client needs. */
+/** The parts of a client. */
 export interface ClientOptions extends Settings {
   /** Decides when each call may be sent. */
   readonly pacer: Pacer
@@ -39,7 +39,7 @@ export interface ClientOptions extends Settings {
   /** The clock of the recorded times, in epoch milliseconds. Default: the system clock. */
   readonly nowMs?: (() => number) | undefined
   readonly signal: AbortSignal
-  /** Emits that calls pause, or that the clock of this machine is wrong. Default: nobody is informed. */
+  /** Emits that calls pause, or that the clock of this machine is wrong. Default: emits nothing. */
   readonly emit?: EmitEvent | undefined
   /** Called when all calls are paused for `ms` milliseconds. */
   readonly onPause?: OnPause | undefined

@@ -21,7 +21,8 @@ export function toProxyError(error: Error, proxy: HttpProxy): Error {
 
 /** The error of a response to CONNECT. */
 function createStatusError(proxy: HttpProxy, status: number): ProxyError {
-  const code = status === 407 ? 'PROXY_LOGIN' : status >= 500 ? 'PROXY_GATEWAY' : 'PROXY_REFUSED'
+  const refused = status >= 500 ? 'PROXY_GATEWAY' : 'PROXY_REFUSED'
+  const code = status === 407 ? 'PROXY_LOGIN' : refused
   return new ProxyError(proxy, code, `status ${status}`)
 }
 

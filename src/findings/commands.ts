@@ -202,11 +202,8 @@ export async function readCommands(db: Reader) {
         return syncCommand(trouble.jobIds[0])
       case 'quarantine':
         // Another reply may be valid. If it was not, it will not be.
-        return trouble.reply.replies > 1
-          ? dismissCommand(trouble.reply)
-          : trouble.seriesIds.some((id) => retried.has(id))
-            ? 'retry'
-            : null
+        if (trouble.reply.replies > 1) return dismissCommand(trouble.reply)
+        return trouble.seriesIds.some((id) => retried.has(id)) ? 'retry' : null
       case 'gap':
         return seriesCommand(trouble.gaps[0]!)
       case 'overlap': {

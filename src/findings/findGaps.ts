@@ -220,7 +220,8 @@ export function jobGapsText({ within, ranges, nextAt, isDue }: JobGaps): string 
   if (ranges === 0) return ''
   const parts = quantity(ranges, within === 'job' ? 'range' : 'part')
   const due = `; the next runs request ${ranges === 1 ? 'it' : 'them'} in turn`
-  const next = isDue ? due : nextAt === null ? '' : `; the next request is after ${nextAt}`
+  const later = nextAt === null ? '' : `; the next request is after ${nextAt}`
+  const next = isDue ? due : later
   return `${parts} of the ${within} ${ranges === 1 ? 'has' : 'have'} missing data${next} (list: indicator-sync gaps)`
 }
 

@@ -8,7 +8,7 @@ import { findOpenFailures } from '../state/failedRequests.ts'
 import { findFailedRuns } from '../state/lastRuns.ts'
 import { findRhythms } from '../state/rhythm.ts'
 import { readStoredJobs } from '../state/storedJobs.ts'
-import { CLOCK_ERROR, DAY, formatMillis, type Instant } from '../util/time/instant.ts'
+import { CLOCK_ERROR_S, DAY, formatMillis, type Instant } from '../util/time/instant.ts'
 import { findFindings } from './findFindings.ts'
 import { countGaps, countLateSeries } from './findGaps.ts'
 import { STATE_KINDS } from './finding.ts'
@@ -39,7 +39,7 @@ const selectEnded = (kysely: Kysely<Database>, now: Instant) =>
     .selectFrom('_run')
     .where('finished_at', 'is not', null)
     // An end in the future was recorded by a clock that was ahead.
-    .where('finished_at', '<=', formatMillis((now + CLOCK_ERROR) * 1000))
+    .where('finished_at', '<=', formatMillis((now + CLOCK_ERROR_S) * 1000))
     .where('command', '<>', FORGET)
 
 /** Selects the end of the last run, in epoch seconds. */
@@ -164,7 +164,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
         .selectFrom('_budget')
         .select(['host', countAll])
         .where('called_at', '>', (now - DAY) * 1000)
-        .where('called_at', '<=', (now + CLOCK_ERROR) * 1000)
+        .where('called_at', '<=', (now + CLOCK_ERROR_S) * 1000)
         .groupBy('host')
         .execute(),
   },

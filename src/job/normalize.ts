@@ -32,7 +32,7 @@ const WIDGETS = { list: false, names: [], widgetType: null, datetime: null, refr
 const CATALOGUE = { taxonomyTerms: [], refresh: LISTING_REFRESH }
 
 /** Seconds: the lookback of a series that was never requested with one. */
-export const DEFAULT_LOOKBACK = durationSeconds(LOOKBACK)
+export const DEFAULT_LOOKBACK_S = durationSeconds(LOOKBACK)
 
 /** The keys that an entry sets, and the defaults of the others. */
 const withDefaults = <E extends object, D extends object>(entry: E, defaults: D) =>

@@ -5,10 +5,10 @@ import { countPeriods } from './grid.ts'
 import type { JudgeInput, Span } from './judgeTypes.ts'
 import { ALWAYS } from './spans.ts'
 
-/* What somebody accepted as missing (J8). */
+/* Data that a user accepted as missing (J8). */
 
 /**
- * Marks what somebody accepted, and splits spans at its borders. An accepted range without an end is about the end of a timeline: if that
+ * Marks accepted spans, and splits spans at the borders of accepted ranges. An accepted range without an end is about the end of a timeline: if that
  * goes on, it covers the missing periods up to the next value, and not a later end.
  */
 export function accept(

@@ -33,7 +33,7 @@ export const toShape = (day: DayNumber, { step, offset, strays }: DayStep): DayS
   strays: strays ?? 0,
 })
 
-/** What else decides a cadence. */
+/** The other input of the decision about a cadence. */
 export interface CadenceInput {
   readonly zone: string
   /** The step by which the service grouped the values, in seconds; null for native values. */
@@ -78,7 +78,7 @@ export function findStretches(
   days: readonly DayShape[],
   { zone, grouped, announced, expect }: CadenceInput,
 ): Stretch[] {
-  // C9: the job knows better.
+  // C9: the expectation of a job overrides the values.
   if (expect === 'irregular') return [irregular('irregular')]
   if (expect !== null) return [regular(ALWAYS, expectedGrid(days, zone, expect))]
   const shapes = grouped === null ? days : days.map((day) => ofStep(day, grouped))

@@ -5,7 +5,7 @@ import type { Periods } from '../util/time/periods.ts'
 import { floorTo, type Unit } from '../util/time/zone.ts'
 import type { Coverage } from './stored.ts'
 
-/* When stored data can no longer change: rules 22–24 (docs/decisions/001-coverage.md). */
+/* When stored data can no longer change: R1–R3 (docs/decisions/001-coverage.md). */
 
 /** The borders at which a series becomes final. */
 export interface Finality {
@@ -34,11 +34,11 @@ function findBorder(at: Instant, { zone, unit, periods }: Finality): Instant {
   return periods ? floorTo(zone, periods.floor(border), unit) : border
 }
 
-/** Rule 22: whether data was fetched within `refreshS`. A time in the future comes from a wrong clock, and does not count. */
+/** R1: whether data was fetched within `refreshS`. A time in the future comes from a wrong clock, and does not count. */
 export const isFresh = (fetchedAt: Instant, refreshS: number, now: Instant): boolean =>
   fetchedAt > now - refreshS && !isFuture(fetchedAt, now)
 
-/** Rule 23: the part of a stored interval that was settled when it was fetched. */
+/** R2: the part of a stored interval that was settled when it was fetched. */
 export function findSettledPart(stored: Coverage, finality: Finality, now: Instant): Interval {
   const ahead = Math.max(0, stored.fetchedAt - now)
   const settledEnd = (lookbackS: number): Instant =>

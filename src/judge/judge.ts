@@ -16,13 +16,13 @@ import type { Timeline } from './stored.ts'
 import { findValidRows } from './validRows.ts'
 
 /*
- * What is complete, what is missing and what comes next: the only place that decides it. Pure, and reads no values. The rules are
+ * The only place that decides which data is complete, which is missing and when it is requested next. Pure, and reads no values. The rules are
  * numbered in docs/decisions/001-coverage.md.
  */
 
 /**
- * Judges a series for an instant and all later ones, as long as what is stored and required stays the same: the end of a span that follows
- * the clock is infinite, and what becomes missing at `dueAt` is missing.
+ * Judges a series for an instant and all later ones, as long as its stored data and the requirements stay the same. The end of a span that
+ * follows the clock is infinite, and a span that becomes missing at `dueAt` is missing.
  */
 export function judge(wants: readonly Want[], stored: JudgeInput, now: Instant): readonly Span[] {
   const finality = createFinality(stored)

@@ -20,7 +20,7 @@ import {
 } from './spans.ts'
 import type { Coverage, Timeline } from './stored.ts'
 
-/* Ranges with a reply: which are final, and when each is requested again (rules 22–24 and 28). */
+/* Ranges with a reply: which are final, and when each is requested again (R1–R3 and R7). */
 
 /** Judges the coverage. */
 export function judgeRows(context: JudgeContext, { wants, rows }: Requests): Span[] {
@@ -31,7 +31,7 @@ export function judgeRows(context: JudgeContext, { wants, rows }: Requests): Spa
   return covered
 }
 
-/** Rules 22–24: a part of a row of coverage, split where it is final for one entry and not for another. */
+/** R1–R3: a part of a row of coverage, split where it is final for one entry and not for another. */
 function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: WantedPart): Span[] {
   const { wants } = part
   const settledTo = ({ lookbackS, earlierLookbacks = [] }: Pick<Want, 'lookbackS' | 'earlierLookbacks'>): Instant =>
@@ -51,6 +51,7 @@ function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: Want
     if (wants.length > 0 && state === 'unverified')
       dates.push(Math.max(refreshNext(wants), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
     const isVerified = state !== 'unverified'
+    const verifiedState = isFinal ? 'complete' : 'provisional'
     return {
       geoId: ALL_GEOS,
       from,
@@ -58,7 +59,7 @@ function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: Want
       job,
       jobId,
       lagS: null,
-      state: isVerified ? (isFinal ? 'complete' : 'provisional') : 'missing',
+      state: isVerified ? verifiedState : 'missing',
       reason: isVerified ? null : 'unverified',
       reply,
       periods: null,
@@ -73,7 +74,7 @@ function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: Want
 }
 
 /**
- * Rule 23: while a source is up to two weeks behind, nothing is final from the day on which its last period ends, whatever the lookback says. What
+ * R2: while a source is up to two weeks behind, nothing is final from the day on which its last period ends, whatever the lookback says. What
  * is published later than the lookback would be lost if nothing shows a regular timeline yet. A window that has ended awaits nothing.
  */
 export function awaitLate(

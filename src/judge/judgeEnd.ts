@@ -5,9 +5,9 @@ import { UNKNOWN_LAG_S } from './limits.ts'
 import { EMPTY_SPAN, earliest, endAhead, firstJob, type JudgeContext } from './spans.ts'
 import type { Timeline } from './stored.ts'
 
-/* What follows the last value of a timeline, and timelines without any (J5, J6). */
+/* The time after the last value of a timeline, and timelines without values (J5, J6). */
 
-/** C7: what follows the last value of a timeline that publishes on, as far as it was requested. */
+/** C7: judges the requested time after the last value of a timeline that still publishes. */
 export function judgeEnd(
   { stored }: JudgeContext,
   { extent, kind }: Timeline,

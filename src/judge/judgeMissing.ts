@@ -9,10 +9,10 @@ import { EARLY_S, TOLERANT_BELOW_S, TOLERATED_SHARE } from './limits.ts'
 import { EMPTY_SPAN, earliest, type JudgeContext } from './spans.ts'
 import type { Absence } from './stored.ts'
 
-/* Periods without a value in verified ranges (rule 25, J7). */
+/* Periods without a value in verified ranges (R4, J7). */
 
 /**
- * Rule 25: missing periods in verified coverage. Those that are not final may still be published. If a later reply for all geos is unverified
+ * R4: missing periods in verified coverage. Those that are not final may still be published. If a later reply for all geos is unverified
  * there, they wait for its next request, because both are requested together.
  */
 export function judgeMissing({ stored, finality, now }: JudgeContext, geoId: number, covered: readonly Span[]): Span[] {
@@ -61,8 +61,8 @@ export function judgeMissing({ stored, finality, now }: JudgeContext, geoId: num
     const notBefore = later.map(({ sinceAt, fetchedAt }) => unverifiedNext(sinceAt ?? fetchedAt, fetchedAt))
     for (const span of parts) {
       const isLeft = span.state === 'missing' && (span.job === null || next === null)
-      const nextAt =
-        span.state === 'provisional' ? span.nextAt : isLeft ? null : Math.max(next! - EARLY_S, ...notBefore)
+      const repeatAt = isLeft ? null : Math.max(next! - EARLY_S, ...notBefore)
+      const nextAt = span.state === 'provisional' ? span.nextAt : repeatAt
       const isWhole = span.from === absence.from && span.to === absence.to
       const { stepS } = span
       const periods = isWhole

@@ -8,7 +8,7 @@ import type { Absence, Coverage, RefusalTimes, Timeline } from './stored.ts'
 
 /* Input and output of the judgement (docs/decisions/001-coverage.md). */
 
-/** What an entry of a job requires of a series. Its end is the end now. */
+/** A requirement of a job's entry for a series. Its end is the current one. */
 export interface Want extends Interval {
   /** The name and the id of the job. */
   readonly job: string
@@ -39,14 +39,14 @@ interface FailedRange extends Interval {
   readonly isUserRange: boolean
 }
 
-/** A part of a series that somebody accepted as missing; without an end, all that follows its last value. */
+/** A part of a series that a user accepted as missing; without an end, all time after its last value. */
 interface Accepted {
   readonly geoId: number
   readonly from: Instant
   readonly to: Instant | null
 }
 
-/** What is stored of a series, as far as the judgement depends on it. */
+/** The stored data of a series, as far as the judgement depends on it. */
 export interface JudgeInput {
   /** The zone of its days, and the unit on whose borders it is requested. */
   readonly zone: string
@@ -94,7 +94,7 @@ export interface Span extends Interval {
   readonly nextAt: Instant | null
   /** From when on values are missing that are expected before; null if that does not depend on time. */
   readonly dueAt: Instant | null
-  /** Whether somebody accepted that values are missing. */
+  /** Whether a user accepted that values are missing. */
   readonly isAccepted: boolean
   /** Whether it is one of a few lost values of a day, which are no finding. */
   readonly isTolerated: boolean

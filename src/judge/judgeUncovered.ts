@@ -13,9 +13,9 @@ import {
 } from './spans.ts'
 import type { Timeline } from './stored.ts'
 
-/* Ranges without a reply: what was never requested or failed (J3). */
+/* Ranges without a reply: never requested, or failed (J3). */
 
-/** What is required or failed, and not covered. */
+/** Judges ranges without a reply that are required, or whose request failed. */
 export function judgeUncovered({ wants, rows, failures }: Requests): Span[] {
   const wanted = wants.map((want) => ({ from: want.from, to: endAhead(want) }))
   const userRanges = failures.filter(({ isUserRange }) => isUserRange)

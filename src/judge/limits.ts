@@ -20,7 +20,7 @@ export const CHANGED_PERIODS = 3
 /** A reply may lack this share of the stored final values of a day before the day is unverified. */
 export const WITHDRAWN_SHARE = 1 / 8
 /** Seconds between two replies that together prove a withdrawal: the next nightly run, even if it is early. */
-export const SECOND_REPLY_AFTER = 20 * 3600
+export const SECOND_REPLY_AFTER_S = 20 * 3600
 
 /** Seconds. Until the usual lag of a series is known, its last value may be as old as this, and as three steps. */
 export const UNKNOWN_LAG_S = 7 * DAY

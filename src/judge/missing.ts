@@ -88,7 +88,8 @@ function findMissingPeriods(
     while (next < present.length && present[next]! < at) next++
     if (present[next] === at) return
     while (nextNull < nulls.length && nulls[nextNull]! < at) nextNull++
-    const reason = nulls[nextNull] === at ? 'null' : isWithdrawn(at) ? 'withdrawn' : 'absent'
+    const withoutRow = isWithdrawn(at) ? 'withdrawn' : 'absent'
+    const reason = nulls[nextNull] === at ? 'null' : withoutRow
     const last = runs.at(-1)
     const to = periodEnd(grid, zone, at)
     if (last && last.to === at && last.reason === reason) {

@@ -6,7 +6,7 @@ import type { Span } from './judgeTypes.ts'
 import { EARLY_S, LONGEST_PAUSE_S } from './limits.ts'
 
 /*
- * Rule 28: when final data without values is requested again. All of it in rounds, so that it is requested as a whole, and what a run left
+ * R7: when final data without values is requested again. All of it in rounds, so that it is requested as a whole, and what a run left
  * out is not confused with what it requested.
  */
 

@@ -5,7 +5,7 @@ import type { Finality } from './finality.ts'
 import type { JudgeInput, Span, Want } from './judgeTypes.ts'
 import type { Coverage } from './stored.ts'
 
-/* What the parts of the judgement share. */
+/* Types and functions that the parts of the judgement share. */
 
 export const ALWAYS = Number.POSITIVE_INFINITY
 

@@ -137,9 +137,11 @@ export async function* readDayRows(
       const product = storedEnergy ?? (sum === null || hours === null ? null : (sum * hours) / count)
       const date = daysFromCivil(year, (month % 12) + 1, day)
       const measure = changes ? (unitAt(changes, localDay(zone, date).from)?.measure ?? null) : usualMeasure
-      const energy = measure === 'power' ? product : measure === 'energy' ? sum : null
-      const avg = sum === null || hours === null ? null : storedEnergy === null ? sum / count : storedEnergy / hours
-      return [seriesId, geoId, date, count, min, max, avg, sum, energy, hours]
+      const power = measure === 'power' ? product : null
+      const energy = measure === 'energy' ? sum : power
+      const hasValues = sum !== null && hours !== null
+      const average = hasValues && storedEnergy !== null ? storedEnergy / hours : (sum ?? 0) / count
+      return [seriesId, geoId, date, count, min, max, hasValues ? average : null, sum, energy, hours]
     })
   }
 }

@@ -107,7 +107,7 @@ export function requireManifest(manifest: LakeManifest | null, folder: string): 
   if (manifest.schema > LAKE_SCHEMA)
     throw new InputError(
       `${folder} is a lake of version ${manifest.schema}; this program supports versions up to ${LAKE_SCHEMA}.`,
-      { hint: 'Update indicator-sync, or choose another directory.', code: 'newer-lake' },
+      { hint: 'Update indicator-sync, or choose another folder.', code: 'newer-lake' },
     )
   return manifest
 }

@@ -184,8 +184,9 @@ export async function writeParquetFile(
       const columnData = columns.map(({ name, type }, i) => {
         const { data, statistics } = groups[i]!
         // A dictionary would turn -0 into 0.
-        const plain = type === 'double' && data.some((value: unknown) => Object.is(value, -0))
-        const encoding = AS_DIFFERENCES.includes(type) ? 'DELTA_BINARY_PACKED' : plain ? 'PLAIN' : undefined
+        const isPlain = type === 'double' && data.some((value: unknown) => Object.is(value, -0))
+        const usual = isPlain ? 'PLAIN' : undefined
+        const encoding = AS_DIFFERENCES.includes(type) ? 'DELTA_BINARY_PACKED' : usual
         return { name, data, statistics: !statistics, ...(encoding ? { encoding: encoding as 'PLAIN' } : {}) }
       })
       // The writer is synchronous.

@@ -39,7 +39,7 @@ export function openLake(asWritten: string): string {
     : names.every((name) => name === LOCK || PART.test(name) || isOwnSnapshot(folder, name))
   if (!isLake)
     throw new InputError(`${asWritten} contains files that do not belong to a lake.`, {
-      hint: 'Choose an empty or new directory. Nothing was changed.',
+      hint: 'Choose an empty or new folder. Nothing was changed.',
       code: 'target-exists',
     })
   const link = lstatSync(join(folder, CURRENT), { throwIfNoEntry: false })

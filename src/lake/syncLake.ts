@@ -55,7 +55,7 @@ function checkDatabase(asWritten: string, before: LakeManifest | null, now: Snap
   throw new InputError(
     `${asWritten} was created from another database: its first run was at ${before.source.began}, that of this database ${now.began === null ? 'never' : `at ${now.began}`}.`,
     {
-      hint: 'Choose another directory, or pass the original database. Nothing was changed.',
+      hint: 'Choose another folder, or pass the original database. Nothing was changed.',
       code: 'other-database',
     },
   )

@@ -5,7 +5,7 @@ import type { Database } from '../db/tables/schema.ts'
 import type { Extent } from '../judge/missing.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
-import { isCalendarStep, LONGEST_FIXED } from '../util/time/periods.ts'
+import { isCalendarStep, LONGEST_FIXED_S } from '../util/time/periods.ts'
 import { listDecidedGeos, provesMissing } from './coverage/decideCoverage.ts'
 import { findLongestLookback, recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import type { FetchRecord } from './recordFetch.ts'
@@ -182,14 +182,14 @@ async function inferStepsFromStored(
   observations: Observations,
 ): Promise<Observations> {
   const { geoIds, at, steps: guess, isStepGuessed } = observations
-  if (!isStepGuessed || typeof guess !== 'number' || guess >= LONGEST_FIXED) return observations
+  if (!isStepGuessed || typeof guess !== 'number' || guess >= LONGEST_FIXED_S) return observations
   const firstAt = new Map<number, Instant>()
   for (const [i, geoId] of geoIds.entries()) if (!firstAt.has(geoId)) firstAt.set(geoId, at[i]!)
   const steps = new Map<number, number>()
   // A value that is stored at this instant counts as one before it.
   for (const instant of new Set(firstAt.values()))
     for (const { geo_id, before, after } of await readStepsAround(tx, { seriesId, at: instant + 1 })) {
-      const step = [before, after].find((stored) => stored !== null && stored < LONGEST_FIXED)
+      const step = [before, after].find((stored) => stored !== null && stored < LONGEST_FIXED_S)
       if (step && firstAt.get(geo_id) === instant) steps.set(geo_id, step)
     }
   return { ...observations, steps: geoIds.map((geoId) => steps.get(geoId) ?? guess) }

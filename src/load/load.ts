@@ -23,7 +23,7 @@ import { findOrInsertSeries, readStoredSeries } from './storedSeries.ts'
 const isDerived = (column: string): boolean => column.endsWith('_text')
 
 /**
- * Removes the key from derived plain text: markup may split it in the body, where nothing finds it. `hasKey`: it was there, so
+ * Removes the key from derived plain text: in the body, markup may split the key, so that redaction misses it. `hasKey`: it was there, so
  * the body must not be stored.
  */
 function removeKey({ redactor }: Run, rows: Rows): { readonly rows: Rows; readonly hasKey: boolean } {

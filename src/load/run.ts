@@ -6,7 +6,7 @@ import type { EmitEvent } from '../util/events.ts'
 import type { Redactor } from '../util/redact.ts'
 import type { Sizes } from './learnedSizes.ts'
 
-/** An open run: where and how the replies to its requests are loaded, and who is informed. */
+/** An open run: its database, clock and rules for loading replies, and the receiver of its events. */
 export interface Run {
   /** Its id in `_run`. */
   readonly id: number

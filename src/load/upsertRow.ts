@@ -41,11 +41,8 @@ function compiledUpsert(
     const target = conflict.columns(key as never)
     if (compared.length === 0) return target.doNothing()
     // If another reply describes the item better, only NULLs are filled.
-    const isDescribed = keepsListed
-      ? sql<SqlBool>`${sql.ref(`${table}.last_seen_at`)} is not null`
-      : second === undefined
-        ? null
-        : hasMainText(table, second, mainLocale)
+    const isMain = second === undefined ? null : hasMainText(table, second, mainLocale)
+    const isDescribed = keepsListed ? sql<SqlBool>`${sql.ref(`${table}.last_seen_at`)} is not null` : isMain
     const next = (column: string): Expression<unknown> => {
       const stored = sql.ref(`${table}.${column}`)
       const sent = sql.ref(`excluded.${column}`)

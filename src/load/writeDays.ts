@@ -129,7 +129,7 @@ export interface ChangedValues {
   readonly observations: Observations
   /** The window of a reply without rejects; null for other replies. */
   readonly window: Interval | null
-  /** Whether nothing else is stored of its geos in the window. A day that a reply lacks keeps its values if that is doubted. */
+  /** Whether nothing else is stored of its geos in the window. A day that a reply lacks keeps its values while the reply is not believed about it. */
   readonly isComplete: boolean
   /** Whether stored values were withdrawn. */
   readonly hasWithdrawn: boolean

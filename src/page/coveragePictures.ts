@@ -9,8 +9,11 @@ export const stateLegend = ({ words }: PageRequest): Html =>
       html`<li><span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.common.states[state]}${state === 'provisional' && html`, ${words.common.mayChange}`}</li>`,
   )}</ul>`
 
-const percent = (share: number): string =>
-  share > 0 && share < 0.01 ? '<1' : share < 1 && share > 0.99 ? '>99' : String(Math.round(share * 100))
+function percent(share: number): string {
+  if (share > 0 && share < 0.01) return '<1'
+  if (share < 1 && share > 0.99) return '>99'
+  return String(Math.round(share * 100))
+}
 
 const shareEntries = (shares: Shares) => Object.entries(shares) as [CoverageState, number][]
 

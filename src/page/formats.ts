@@ -9,8 +9,10 @@ import { isOddDay } from './timeTicks.ts'
 /* How numbers, times and names are written. */
 
 /** The name of a kind of indicators; null for the usual kind. */
-export const kindText = (kind: string, { words: { common } }: PageRequest): string | null =>
-  kind === ENTRY_ROUTES.series ? null : kind === ENTRY_ROUTES.offers ? common.offer : kind.replaceAll('_', ' ')
+export function kindText(kind: string, { words: { common } }: PageRequest): string | null {
+  if (kind === ENTRY_ROUTES.series) return null
+  return kind === ENTRY_ROUTES.offers ? common.offer : kind.replaceAll('_', ' ')
+}
 
 /** Describes how a series is grouped: its step, and the aggregations of its values and geos. */
 export const groupingText = ({ words: { common } }: PageRequest, ...parts: readonly (string | null)[]): string =>

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from './page.ts'
 import { PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
-/** A page as it is shown. */
+/** A page with its frame. */
 export interface ShownPage {
   readonly title: string
   readonly body: Html
@@ -39,13 +39,11 @@ function runState({ lastRun: run }: ShownPage, request: PageRequest): HtmlPart {
   const { common, runs } = words
   const time = (at: string): Html =>
     html`<time data-ago datetime="${at}">${momentText(service.timeZone, at).slice(0, 16)}</time>`
-  return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${outcomeStyle(run.outcome)}">${
-    run.outcome === 'running'
-      ? run.progress
-        ? [runs.runningOf(run.progress.done, run.progress.planned), timeLeft(request, run.progress)]
-        : runs.running(run.requests)
-      : html`${common.lastSync} ${time(run.finished_at ?? run.started_at)}${run.succeededAt !== null && html` · ${common.lastSuccess} ${time(run.succeededAt)}`}`
-  }</span></a>`
+  const progress = run.progress
+    ? [runs.runningOf(run.progress.done, run.progress.planned), timeLeft(request, run.progress)]
+    : runs.running(run.requests)
+  const result = html`${common.lastSync} ${time(run.finished_at ?? run.started_at)}${run.succeededAt !== null && html` · ${common.lastSuccess} ${time(run.succeededAt)}`}`
+  return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${outcomeStyle(run.outcome)}">${run.outcome === 'running' ? progress : result}</span></a>`
 }
 
 /** Saved views; a script fills the list. */

@@ -140,7 +140,7 @@ export const jsonResponse = (data: unknown): PageResponse => ({
 })
 
 /** Characters that are sent at once. */
-const CHUNK = 64 * 1024
+const CHUNK_CHARACTERS = 64 * 1024
 
 /** Rows as a CSV file. Texts of the service cannot be formulas in a spreadsheet. */
 export function csvResponse(
@@ -154,7 +154,7 @@ export function csvResponse(
     let text = line(columns)
     for await (const block of rows) {
       text += block.map(line).join('')
-      if (text.length < CHUNK) continue
+      if (text.length < CHUNK_CHARACTERS) continue
       yield text
       text = ''
     }

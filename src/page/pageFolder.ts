@@ -37,7 +37,7 @@ function listedFiles(folder: string): string[] {
 
 const cannotReplace = (file: string, kind: string): InputError =>
   new InputError(`${file} is ${kind}.`, {
-    hint: 'Move it away, or choose another directory. Nothing was changed.',
+    hint: 'Move it away, or choose another folder. Nothing was changed.',
     code: 'target-exists',
   })
 

@@ -76,11 +76,17 @@ function createRequest(site: Site, { address, params, headers, locale }: PageCal
 }
 
 /** Bytes. A larger cache makes no page faster. */
-const CACHE = 2 * 1024 * 1024
+const CACHE_BYTES = 2 * 1024 * 1024
 
 const HTML = { 'Content-Type': 'text/html; charset=utf-8' }
 /** Data of the database may be cached only by the browser, which must revalidate. */
 const DATA_HEADERS = { 'Cache-Control': 'private, no-cache', Vary: 'Cookie, Accept-Language, Accept-Encoding' }
+
+function findErrorStatus(error: unknown): number {
+  if (error instanceof NotFound) return 404
+  if (error instanceof InputError) return 400
+  return error instanceof SyncError ? 503 : 500
+}
 
 /** Shows an error as a page or as data: mistakes of the user and errors of the database; anything else is a bug. */
 function errorResponse(site: Site, request: PageRequest, isData: boolean, error: unknown): SentResponse {
@@ -89,7 +95,7 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
   const isMissing = error instanceof NotFound
   if (!expected && !isMissing) site.failed(error)
   const { message: detail, hint, code = isMissing ? 'not-found' : 'bug' } = expected ?? ({} as Partial<SyncError>)
-  const status = isMissing ? 404 : error instanceof InputError ? 400 : expected ? 503 : 500
+  const status = findErrorStatus(error)
   const [title, fallback] = {
     400: [common.refused, common.badRequest],
     404: [common.notFound, common.notFoundHint],
@@ -140,7 +146,7 @@ export async function respond(site: Site, call: PageCall): Promise<SentResponse>
   let isStreamed = false
   try {
     reader = openReader(site.file)
-    await reader.engine.limitCache(CACHE)
+    await reader.engine.limitCache(CACHE_BYTES)
     await reader.engine.beginSnapshot()
     const request = createRequest(site, call, reader)
     const route = page ?? endpoint

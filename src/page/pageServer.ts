@@ -21,7 +21,7 @@ export type { Site } from './pageResponse.ts'
 /** Milliseconds in which a request must arrive, and between two checks of that. */
 const RECEIVE_MS = { headers: 10_000, check: 2_000 }
 /** Bytes of all headers: enough for an address with a long statement. */
-const LONGEST_HEADERS = 64 * 1024
+const MAX_HEADER_BYTES = 64 * 1024
 /** The name of the cookie that holds the language. */
 const LANGUAGE_COOKIE = 'indicator_sync_lang'
 /** A cookie that scripts cannot read and other sites cannot make the browser send. */
@@ -33,7 +33,7 @@ type PageContext = Context<{ Bindings: HttpBindings }>
 /** Node's server: a request that is not allowed is refused before anything else reads it. */
 function guardedServer(handler: RequestListener, site: Site) {
   const { headers, check } = site.receiveTimeoutMs ?? RECEIVE_MS
-  const options = { maxHeaderSize: LONGEST_HEADERS, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
+  const options = { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: check, keepAliveTimeout: 5_000 }
   return createServer({ ...options, headersTimeout: headers, requestTimeout: 2 * headers }, (request, response) => {
     // Also for streams, which bypass Hono.
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)

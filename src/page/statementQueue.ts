@@ -22,7 +22,7 @@ export interface CollectedResult {
 /** The limits of the SQL page. */
 export const STATEMENT_LIMITS = { rows: 1000, bytes: 1_000_000, cellCharacters: 100_000, ms: 3000 }
 /** Bytes of memory of a process. */
-const MEMORY = 256 * 1024 * 1024
+const MEMORY_BYTES = 256 * 1024 * 1024
 /** Statements that run at once, and those that wait. */
 const MAX_STATEMENTS = 2
 const WAITING = 8
@@ -39,7 +39,7 @@ export function createStatementRunner(limits: StatementLimits & { readonly ms: n
 
   function warm(): StatementProcess {
     if (spare) return spare
-    const started = startStatement(MEMORY)
+    const started = startStatement(MEMORY_BYTES)
     const forget = () => {
       processes.delete(started)
       if (spare === started) spare = null

@@ -42,7 +42,8 @@ export function timeTicks(zone: string, { from, to }: Interval, locale: string) 
   )
   for (let at = floorTo(zone, from, unit); at <= to; at = addUnits(zone, at, unit, 1)) {
     const [year, month, day, hour] = localClock(zone, at).split(/[-T:]/).map(Number) as [number, number, number, number]
-    const place = unit === 'hour' ? hour : unit === 'day' ? day - 1 : unit === 'month' ? month - 1 : year
+    const places: Partial<Record<Unit, number>> = { hour, day: day - 1, month: month - 1 }
+    const place = places[unit] ?? year
     // The last days of a month would be next to the first of the next one.
     const isCrowded = unit === 'day' && count > 1 && place >= 31 - count
     if (at < from || place % count !== 0 || isCrowded) continue

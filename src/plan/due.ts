@@ -8,8 +8,8 @@ import type { SeriesState } from './plannerState.ts'
 import type { PlanContext } from './planning.ts'
 
 /*
- * What of a series is due: the spans of its judgement whose next request has come. The planner decides nothing about stored data itself.
- * It judges what its own job requires, so that no job requests what only another one requires.
+ * The due parts of a series: the spans of its judgement whose next request has come. The planner decides nothing about stored data itself.
+ * It judges the requirements of its own job, so that no job sends requests that only another one requires.
  */
 
 /** Finds the due spans of what an entry requires of a series. */
@@ -47,11 +47,11 @@ export function findDueSpans(
 export const isOrdinary = ({ state, reason }: Span): boolean =>
   reason === 'never requested' || reason === 'unverified' || (reason === null && state === 'provisional')
 
-/** Rule 25: missing periods. */
+/** R4: missing periods. */
 export const isAbsent = ({ state, reason }: Span): boolean =>
   state === 'missing' && reason !== null && isAbsence(reason)
 
-/** Rule 28: final data before the first or after the last value. */
+/** R7: final data before the first or after the last value. */
 export const isSilent = ({ state, reason }: Span): boolean => state === 'complete' && reason === null
 
 /** Whether the service did not have the values of a due span: it is requested as a small share of a run. */

@@ -7,7 +7,7 @@ import type { Instant } from '../util/time/instant.ts'
 /** Duties by series and window, as `scopeKey` names them. */
 export type Duties = ReadonlyMap<string, readonly Duty[]>
 
-/** A key that is equal for what selects the same series with the same window. */
+/** A key that is equal for selections of the same series with the same window. */
 export const scopeKey = ({ series, window }: Pick<Duty, 'series' | 'window'>): string =>
   `${seriesKey(series)} ${window}`
 
@@ -86,7 +86,7 @@ function decideScope(
   ofSeries: readonly Duty[],
   { now, keepsEnds }: DutyOptions,
 ): Duty[] {
-  /** What the definition now says of some geos. If several entries select them, the strictest times apply. */
+  /** The requirements of the current definition for some geos. If several entries select them, the strictest times apply. */
   const describe = (geoIds: readonly number[]): Omit<SelectedRange, 'from' | 'geoIds'> => {
     const entries = ranges.filter((range) => sharesGeo(range.geoIds, geoIds))
     return {

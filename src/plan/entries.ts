@@ -68,7 +68,7 @@ function findLongestLookbacks(job: Job): ReadonlyMap<string, number> {
 }
 const lookbacks = new WeakMap<Job, ReadonlyMap<string, number>>()
 
-/** Lists what the entries of a job select, without the options of the user. `withSelectors`: the job before these were resolved. */
+/** Lists the selections of the entries of a job, without the options of the user. `withSelectors`: the job before these were resolved. */
 export function listSelectedRanges(
   planning: Pick<PlanContext, 'job' | 'service' | 'now'>,
   withSelectors: Job,

@@ -8,7 +8,7 @@ import type { Interval } from '../util/time/interval.ts'
 import type { Unit } from '../util/time/zone.ts'
 import type { PlanContext } from './planning.ts'
 
-/** Rules 22 and 23 (docs/decisions/001-coverage.md): the times that decide whether a stored listing is still good. */
+/** R1 and R2 (docs/decisions/001-coverage.md): the times that decide whether a stored listing is still good. */
 export interface Freshness extends Finality {
   readonly now: Instant
   /** Seconds. */

@@ -17,7 +17,7 @@ import { createWindows } from './planSeries.ts'
 import { chooseSize, smaller } from './sizes.ts'
 import { widen } from './windows.ts'
 
-/* Rules 25, 26 and 28 (docs/decisions/001-coverage.md): requests for what the service did not have, as a small share of a run. */
+/* R4, R5 and R7 (docs/decisions/001-coverage.md): requests for values that the service did not have, as a small share of a run. */
 
 /** A series with the due spans that the service did not have. */
 export interface DueAbsences {
@@ -61,10 +61,10 @@ export function* planAbsences(
   }
 }
 
-/** Rule 26: a tenth of the other periods. */
+/** R5: a tenth of the other periods. */
 export const calculateAbsentShare = (otherPeriods: number): number => Math.floor(otherPeriods / 10)
 
-/** Rule 26: whether a job may request an absence beyond its share, once a day. */
+/** R5: whether a job may request an absence beyond its share, once a day. */
 export function isAbsenceDue({ jobId, plannerState, now }: PlanContext): boolean {
   const last = jobId ? plannerState.absentRequestedAt(jobId) : undefined
   return last === undefined || Math.abs(now - last) >= DAY - EARLY_S
@@ -153,7 +153,7 @@ function groupSilences(planning: PlanContext, selected: SelectedSeries, silences
   })
 }
 
-/** The spans of a geo in a window. Rule 17: a reply contains a period only if it begins in the window. */
+/** The spans of a geo in a window. M2: a reply contains a period only if it begins in the window. */
 const findInside = (
   { finality: { periods } }: SelectedSeries,
   spans: readonly Span[],

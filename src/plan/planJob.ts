@@ -30,13 +30,13 @@ export interface JobPlan extends Iterable<PlannedRequest> {
   readonly total: number
 }
 
-/** What a job needs: nothing is planned twice, so this is made once. */
+/** The planned requests of a job by kind. Made once, because nothing is planned twice. */
 interface JobNeeds {
   /** The catalogue and instants, which come first, and the other lists. */
   readonly first: readonly PlannedRequest[]
   readonly series: readonly DueWindows[]
   readonly listings: readonly PlannedRequest[]
-  /** What of the series is requested again as a small share. */
+  /** Due absences of the series, which take a small share of the requests. */
   readonly repeats: readonly DueAbsences[]
 }
 
@@ -114,7 +114,7 @@ export function findOldestAttempt(planning: PlanContext, catalogue: readonly Cat
 const lastAbsence = ({ jobId, plannerState }: PlanContext): number =>
   jobId ? plannerState.attempts.turn(absenceTurn(jobId)) : 0
 
-/** Finds what a job needs. Notes it in the register, in the order in which it is sent without a budget. */
+/** Finds the requests that a job needs. Notes them in the register, in the order in which they are sent without a budget. */
 function findNeeds(planning: JobContext): JobNeeds {
   const { job, selecting, options } = planning
   const entries = sortEntries(job.series)
@@ -204,7 +204,7 @@ function* planInstants(planning: PlanContext, entry: SeriesEntry): Generator<Pla
   }
 }
 
-/** Rule 24 for one instant: whether a reply with rejected values is old enough to request the instant again. */
+/** R3 for one instant: whether a reply with rejected values is old enough to request the instant again. */
 function isRejectedDue({ plannerState, now }: PlanContext, target: string, { refreshS }: Freshness): boolean {
   const last = plannerState.lastReplyAt(target)
   const since = plannerState.rejectedSince(target)

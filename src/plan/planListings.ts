@@ -118,8 +118,8 @@ function* planIfDue(
   const last = plannerState.lastReplyAt(target)
   if (!options.restate && !isDue(last, window, toFreshness(planning, entry))) return
   if (params.id !== undefined && isSkipped(planning, entry.path, route, params.id as string | number)) return
-  if (requested.addTarget(target))
-    yield { ...planned, reason: options.restate ? 'restate' : last === undefined ? 'missing' : 'refresh' }
+  const due = last === undefined ? 'missing' : 'refresh'
+  if (requested.addTarget(target)) yield { ...planned, reason: options.restate ? 'restate' : due }
 }
 
 /** A list as parameter; an empty list is not sent. */

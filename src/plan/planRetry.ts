@@ -1,5 +1,5 @@
 import { ALL_GEOS } from '../db/tables/codes.ts'
-import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
+import { DEFAULT_LOOKBACK_S } from '../job/normalize.ts'
 import { type PlannedRequest, type RetryRequest, seriesKey } from '../job/plannedRequest.ts'
 import { borderUnit } from '../judge/finality.ts'
 import type { AnyParams } from '../service/routes.ts'
@@ -38,7 +38,7 @@ export function* planRetry(
   const requested = createRegister()
   for (const request of retryRequests) {
     const { entryPath, route, series, lookbackS, isUnfiltered } = request
-    const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK)
+    const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK_S)
     for (const { geoIds, window, params } of listRetryParts(request, requested)) {
       const planned = planRequest({ service, now }, entryPath, route, params, {
         series,

@@ -10,7 +10,7 @@ export interface SeriesState {
   readonly timelines: readonly Timeline[]
   /** Instants at which its resolution changed. */
   readonly changes: readonly Instant[]
-  /** The window size learned, in seconds. */
+  /** The learned window size, in seconds. */
   readonly windowS: number | null
   /** The longest lookback that it was ever requested with, in seconds. */
   readonly lookbackS: number | null

@@ -42,6 +42,12 @@ export interface PlanContext {
 export const isInRange = ({ options: { range } }: PlanContext, at: Instant): boolean =>
   !range || (at >= range.interval.from && at < range.interval.to)
 
+/** A window after the range of the user was applied; empty or reversed if they share no instant. */
+const applyRange = (resolved: Interval, { how, interval }: UserRange): Interval =>
+  how === 'replace'
+    ? interval
+    : { from: Math.max(resolved.from, interval.from), to: Math.min(resolved.to, interval.to) }
+
 /**
  * The range that the window of an entry and the user select. Its dates are of the job's zone, its borders of the service's zone.
  * `earliest`: the earliest start that the window ever had.
@@ -53,11 +59,7 @@ export function findSelectedRange(
   earliest?: Instant,
 ): Interval {
   const resolved = resolveWindow(window, job.timeZone, now, earliest)
-  const selected = !range
-    ? resolved
-    : range.how === 'replace'
-      ? range.interval
-      : { from: Math.max(resolved.from, range.interval.from), to: Math.min(resolved.to, range.interval.to) }
+  const selected = range ? applyRange(resolved, range) : resolved
   return selected.from < selected.to
     ? widen(service.timeZone, selected, unit)
     : { from: resolved.from, to: resolved.from }

@@ -5,11 +5,11 @@ import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 
 /*
- * Rule 27 (docs/decisions/001-coverage.md): a budget may end a run at any request, so requests are sent in turns. The ids of attempts
+ * R6 (docs/decisions/001-coverage.md): a budget may end a run at any request, so requests are sent in turns. The ids of attempts
  * decide the order, because a clock may be set back. Only what is due has a turn, so the times of being due need not be compared.
  */
 
-/** What takes turns: the current data of a series, its backlog, one list, or the absences of a job. */
+/** A participant in the rotation: the current data of a series, its backlog, one list, or the absences of a job. */
 export interface Turn {
   /** The id of its last attempt in `_fetch`, failed ones included; 0 before the first. */
   readonly lastAttempt: number

@@ -22,7 +22,9 @@ export const plain = (value: unknown): string => {
 export function jsonCell(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return Number.isFinite(value) ? numberText(value) : value > 0 ? '1e999' : '-1e999'
+  if (value === Infinity) return '1e999'
+  if (value === -Infinity || Number.isNaN(value)) return '-1e999'
+  if (typeof value === 'number') return numberText(value)
   const text = JSON.stringify(Buffer.isBuffer(value) ? value.toString('base64') : value)
   return typeof value === 'string' ? visible(text) : text
 }

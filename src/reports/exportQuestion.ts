@@ -74,7 +74,7 @@ export async function requireStored(db: Reader, question: ExportQuestion): Promi
   })
 }
 
-/** Names the column of a series and geo. The name is unique: it contains all that identifies them. */
+/** Names the column of a series and geo. The name contains their whole identity, so it is unique. */
 export function columnName(series: ExportedSeries): string {
   const { kind, indicatorId, geoId, timeTrunc, timeAgg, geoAgg, geoTrunc, geoIds } = series
   const isCombined = geoAgg !== null || geoTrunc !== null || geoIds !== null

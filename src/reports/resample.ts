@@ -30,7 +30,8 @@ export async function* resample(
   const close = ({ from, to, first, sum, weighted, seconds }: ReturnType<typeof open>): ResampledPeriod => {
     const isComplete = first === from && seconds === to - from
     const hasValue = isComplete || (partial && seconds > 0)
-    return [from, hasValue ? (isSummed ? sum : weighted / seconds) : null, to - from, isComplete ? 1 : 0]
+    const value = isSummed ? sum : weighted / seconds
+    return [from, hasValue ? value : null, to - from, isComplete ? 1 : 0]
   }
   let period: ReturnType<typeof open> | undefined
   for await (const block of values) {

@@ -1,5 +1,5 @@
 import { InputError } from '../util/errors.ts'
-import { isHere } from '../util/host.ts'
+import { isLoopback } from '../util/host.ts'
 import { quantity } from '../util/text.ts'
 
 /** How a service receives a key. */
@@ -62,7 +62,7 @@ export function checkKey(text: string, source: string, form: ApiKey): string {
 }
 
 /** Whether the key would be sent unencrypted to another machine. */
-export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isHere(baseUrl)
+export const isExposed = (baseUrl: string): boolean => new URL(baseUrl).protocol === 'http:' && !isLoopback(baseUrl)
 
 /** Refuses to send the key unencrypted to another machine, unless that is allowed. */
 export function refuseExposed({

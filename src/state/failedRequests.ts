@@ -94,12 +94,12 @@ export async function findOpenFailures(db: Reader): Promise<OpenFailureRow[]> {
   for (const row of [...lastByTarget.values()].sort((a, b) => a.fetchId - b.fetchId)) {
     const missing = await findLeft(toRecorded(row))
     const { id, from_at } = row
-    const left =
-      id === null || from_at === null
-        ? missing
-        : isUserRange(row)
-          ? missing.filter(({ geoId }) => isSelected(id, geoId))
-          : await cutToOpen(id, missing)
+    const findRequired = async () => {
+      if (id === null || from_at === null) return missing
+      if (isUserRange(row)) return missing.filter(({ geoId }) => isSelected(id, geoId))
+      return cutToOpen(id, missing)
+    }
+    const left = await findRequired()
     if (left.length > 0) failures.push({ ...row, left })
   }
   return failures

@@ -7,17 +7,17 @@ import { FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import type { EarlierLookback } from '../job/duty.ts'
-import { DEFAULT_LOOKBACK } from '../job/normalize.ts'
+import { DEFAULT_LOOKBACK_S } from '../job/normalize.ts'
 import { borderUnit } from '../judge/finality.ts'
 import { findLag, graceSeconds } from '../judge/growth.ts'
 import type { JudgeInput, Want } from '../judge/judgeTypes.ts'
 import type { RefusalTimes, Timeline } from '../judge/stored.ts'
 import { findAllowedLag } from '../judge/usualLag.ts'
 import { parseNumbers } from '../util/json.ts'
-import { CLOCK_ERROR, floorToSecond, formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
+import { CLOCK_ERROR_S, floorToSecond, formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 
-/* Reads what the judgement of one series depends on: a few queries by key. */
+/* Reads the input of the judgement of one series, by a few queries by key. */
 
 type Db = Kysely<Database>
 
@@ -201,7 +201,7 @@ const toFailedRange = (row: {
         isUserRange: isUserRange(row),
       }
 
-/** What the judgement of a series depends on, without missing periods. */
+/** The input of the judgement of a series, without missing periods. */
 interface Judged {
   readonly wants: readonly Want[]
   readonly stored: Omit<JudgeInput, 'absences'>
@@ -212,24 +212,25 @@ interface Judged {
 /** Reads what jobs require of a series, and what is stored of it at an instant. */
 export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Promise<Judged> {
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
-  const lookbackS = lookback_s ?? DEFAULT_LOOKBACK
+  const lookbackS = lookback_s ?? DEFAULT_LOOKBACK_S
   const geos = await selectTimelines.all(db, { seriesId })
   const timelines = geos.map(toTimeline)
   const [first] = timelines
   const ends = timelines.some(({ kind }) => kind !== null && kind !== 'irregular')
   const failures = await selectFailures.all(db, { seriesId })
   const refusals = failures.filter(isRefusal)
-  const until = formatMillis((now + CLOCK_ERROR) * 1000)
+  const until = formatMillis((now + CLOCK_ERROR_S) * 1000)
+  const readPeriod = async () => {
+    if (!first) return null
+    if (first.extent) return { at: first.extent.last, step: first.extent.step }
+    return (await selectLastPeriod.first(db, { seriesId, geo: first.geoId })) ?? null
+  }
   const stored = {
     zone: time_zone,
     unit: borderUnit(time_trunc),
     lookbackS,
     timelines,
-    period: first?.extent
-      ? { at: first.extent.last, step: first.extent.step }
-      : first
-        ? ((await selectLastPeriod.first(db, { seriesId, geo: first.geoId })) ?? null)
-        : null,
+    period: await readPeriod(),
     coverage: await selectCoverage.all(db, { seriesId }),
     failures: [...failures, ...(await selectCoarse.all(db, { seriesId }))].flatMap(toFailedRange),
     accepted: await selectAccepted.all(db, { seriesId }),

@@ -3,13 +3,13 @@ import type { Reader } from '../db/store.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import type { Job } from '../job/job.ts'
 import { quantile } from '../judge/usualLag.ts'
-import { CLOCK_ERROR, DAY, floorToSecond, formatMillis, formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
+import { CLOCK_ERROR_S, DAY, floorToSecond, formatMillis, formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
 import { readStoredJobs, type StoredJob } from './storedJobs.ts'
 
 /** The rhythm of a job is that of its last runs. */
 const LAST_RUNS = 20
 /** Seconds. Shorter intervals are those of manual runs, not of a schedule. */
-const MIN_INTERVAL = 300
+const MIN_INTERVAL_S = 300
 
 /** Writes a duration in seconds as minutes, hours or days. */
 export const roughDuration = (seconds: number): string => {
@@ -50,7 +50,7 @@ const readRuns = ({ kysely }: Reader, jobId: number, now: Instant) =>
     )
     .where('r.job_id', '=', jobId)
     .where('r.command', 'in', ['sync', 'schedule'])
-    .where('r.started_at', '<=', formatMillis((now + CLOCK_ERROR) * 1000))
+    .where('r.started_at', '<=', formatMillis((now + CLOCK_ERROR_S) * 1000))
     .orderBy('r.id', 'desc')
     .limit(LAST_RUNS)
     .execute()
@@ -91,7 +91,7 @@ async function findRhythm(db: Reader, job: RunJob, now: Instant): Promise<Rhythm
   if (intervals.length < 2) return undefined
   const median = quantile(intervals, 0.5)
   // Short intervals need more runs as evidence: a few manual runs in an afternoon are no rhythm.
-  if (median < MIN_INTERVAL || intervals.length < (median < DAY / 2 ? 5 : 2)) return undefined
+  if (median < MIN_INTERVAL_S || intervals.length < (median < DAY / 2 ? 5 : 2)) return undefined
   const regular = intervals.filter((interval) => Math.abs(interval - median) <= median / 5)
   if (regular.length * 3 < intervals.length * 2) return undefined
   const usualS = Math.max(median, quantile(intervals, 0.9))

@@ -12,7 +12,7 @@ import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
 import type { JobSource } from './jobIdentity.ts'
 
-/** What runs work with: the settings, the database, the clock, the signal, and who is informed of their progress. */
+/** The environment of runs: settings, database, clock, signal, and callbacks for progress. */
 export interface SyncContext extends Settings {
   /** The database, opened as its only writer. */
   readonly store: Store

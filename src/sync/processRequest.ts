@@ -136,7 +136,8 @@ async function recordLast(
   planned: PlannedRequest,
   { error, last, attempted }: FailedFetch,
 ): Promise<RequestOutcome> {
-  const failure = error instanceof UnavailableError ? error.cause : error instanceof KeyError ? error : attempted
+  const lastError = error instanceof KeyError ? error : attempted
+  const failure = error instanceof UnavailableError ? error.cause : lastError
   // If recording fails too, the first error is the one to report.
   if (last.attempts > 0 && failure) {
     const failed = await fail(run, planned, failure, last).catch(() => null)

@@ -13,7 +13,7 @@ import { readReplies, type StoredReply } from '../state/replies.ts'
 import { readStored, type StoredRows } from './readReply.ts'
 
 /** Bytes of replies in one transaction. Transactions are large, because a rebuilt database is used only when it is complete. */
-const REPLAYED_AT_ONCE = 4 * 1024 * 1024
+const BATCH_BYTES = 4 * 1024 * 1024
 
 /** A stored reply, and its rows as soon as it is parsed. */
 interface ReplyToApply {
@@ -31,7 +31,7 @@ async function* readBatches(replies: AsyncIterable<StoredReply>): AsyncGenerator
     rows.catch(() => undefined)
     batch.push({ stored, rows })
     bytes += stored.size
-    if (bytes < REPLAYED_AT_ONCE) continue
+    if (bytes < BATCH_BYTES) continue
     yield batch
     batch = []
     bytes = 0

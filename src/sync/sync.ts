@@ -36,7 +36,7 @@ export interface Summary extends RunResult {
   readonly unselected: number
 }
 
-/** What a summary says of a job, for a run that planned none. */
+/** The notes of a summary about its job, for a run without a job. */
 export const NO_JOB_NOTES: Omit<Summary, keyof RunResult> = {
   skipped: [],
   lackingGeos: [],

@@ -1,7 +1,10 @@
 import { type JsonObject, toInteger } from '../util/json.ts'
 
 /** 1 or 0 for a boolean; null for anything else. */
-const booleanFlag = (value: unknown): 0 | 1 | null => (value === true ? 1 : value === false ? 0 : null)
+const booleanFlag = (value: unknown): 0 | 1 | null => {
+  if (typeof value !== 'boolean') return null
+  return value ? 1 : 0
+}
 
 /** Reads a field of a reply into a column. */
 export interface FieldReader {
@@ -17,16 +20,14 @@ const orNull =
     value === null ? null : (read(value) ?? undefined)
 
 const TEXT = 'a text'
+const readText = (value: unknown) => (typeof value === 'string' || value === null ? value : undefined)
 
 /**
  * Readers of fields. An empty name becomes null, so that a name in another language is shown.
  */
 export const AS = {
-  name: {
-    type: TEXT,
-    read: (value) => (value === '' ? null : typeof value === 'string' || value === null ? value : undefined),
-  },
-  text: { type: TEXT, read: (value) => (typeof value === 'string' || value === null ? value : undefined) },
+  name: { type: TEXT, read: (value) => (value === '' ? null : readText(value)) },
+  text: { type: TEXT, read: readText },
   integer: { type: 'a whole number', read: orNull(toInteger) },
   flag: { type: 'true or false', read: orNull(booleanFlag) },
 } as const satisfies Record<string, FieldReader>

@@ -7,7 +7,7 @@ const QUOTE = 0x22
 const COLON = 0x3a
 const SPACE = 0x20
 
-/** 1 for the bytes that announce a value: a comma, and the start of a list or an object. */
+/** 1 for the bytes that precede a value: a comma, and the start of a list or an object. */
 const IS_DELIMITER = new Uint8Array(256)
 for (const character of ',[{') IS_DELIMITER[character.charCodeAt(0)] = 1
 

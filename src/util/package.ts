@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 /** Loads a dependency with its first use, because most commands never need it. */
 export const loadPackage = <T>(name: string): T => createRequire(import.meta.url)(name)
 
-/** Loads an optional package, installed beside this program or in the working directory. Returns null if it is in neither. */
+/** Loads an optional package, installed beside this program or in the current folder. Returns null if it is in neither. */
 export async function loadPeer<T>(name: string): Promise<T | null> {
   for (const from of [import.meta.url, pathToFileURL(join(process.cwd(), 'any.js')).href])
     try {

@@ -16,13 +16,13 @@ export interface StoredBody {
 /** zstd's default level, with a window that saves memory. The checksum reveals damage on the disk. */
 const PARAMS = { [constants.ZSTD_c_windowLog]: 18, [constants.ZSTD_c_checksumFlag]: 1 }
 
-const MIN_CHUNK = 16 * 1024
-const MAX_CHUNK = 128 * 1024 * 1024
+const MIN_CHUNK_BYTES = 16 * 1024
+const MAX_CHUNK_BYTES = 128 * 1024 * 1024
 
 /** Hashes a body, and compresses it on another thread. The body must not change meanwhile. */
 export async function compressBody(body: Buffer): Promise<StoredBody> {
   // Each chunk takes a turn of the event loop. Most compressed bodies fit into one.
-  const chunkSize = Math.max(MIN_CHUNK, body.length >> 3)
+  const chunkSize = Math.max(MIN_CHUNK_BYTES, body.length >> 3)
   const compressing = compress(body, { params: PARAMS, pledgedSrcSize: body.length, chunkSize })
   return { hash: hash('sha256', body), compressed: await compressing }
 }
@@ -30,4 +30,4 @@ export async function compressBody(body: Buffer): Promise<StoredBody> {
 /** Restores a body of `size` bytes. Throws if it was damaged. */
 export const decompressBody = (compressed: Buffer, size: number): Promise<Buffer> =>
   // Larger than the body, so that one turn of the event loop is enough. A damaged size must not take all memory.
-  decompress(compressed, { chunkSize: Math.min(size + MIN_CHUNK, MAX_CHUNK) })
+  decompress(compressed, { chunkSize: Math.min(size + MIN_CHUNK_BYTES, MAX_CHUNK_BYTES) })

@@ -3,14 +3,14 @@ import { BugError, InputError, StoreError, SyncError } from './errors.ts'
 /** System errors by code: the meaning, and whether the user's input or the machine is the cause. */
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [string, typeof InputError | typeof StoreError]>> = {
   ENOENT: ['does not exist', InputError],
-  EISDIR: ['is a directory', InputError],
-  ENOTDIR: ['is below something that is not a directory', InputError],
+  EISDIR: ['is a folder', InputError],
+  ENOTDIR: ['is below something that is not a folder', InputError],
   EACCES: ['is not accessible to this user', InputError],
   EPERM: ['is not accessible to this user', InputError],
   EEXIST: ['already exists', InputError],
   ELOOP: ['is part of a loop of symbolic links', InputError],
   ENAMETOOLONG: ['has a name that is too long', InputError],
-  ENOTEMPTY: ['is a directory that is not empty', InputError],
+  ENOTEMPTY: ['is a folder that is not empty', InputError],
   EXDEV: ['is on another file system', InputError],
   EADDRINUSE: ['is an address that another program uses', InputError],
   EADDRNOTAVAIL: ['is not an address of this machine', InputError],

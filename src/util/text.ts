@@ -49,9 +49,8 @@ export const quantity = (n: number, singular: string, plural = `${singular}s`): 
   `${grouped(n)} ${n === 1 ? singular : plural}`
 
 /** A duration in seconds, minutes or hours. */
-export const durationText = (seconds: number): string =>
-  seconds < 90
-    ? `${Math.ceil(seconds)} s`
-    : seconds < 5400
-      ? `${Math.ceil(seconds / 60)} min`
-      : `${(seconds / 3600).toFixed(1)} h`
+export function durationText(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  if (seconds < 5400) return `${Math.ceil(seconds / 60)} min`
+  return `${(seconds / 3600).toFixed(1)} h`
+}

@@ -38,7 +38,7 @@ describe('the command line', () => {
       2,
       /^Missing argument <action>: expected list, download, load\.\n.*archives --help/m,
     ],
-    ['one of two arguments', ['lake', 'sync'], {}, 2, /^Missing argument <folder>: Directory/m],
+    ['one of two arguments', ['lake', 'sync'], {}, 2, /^Missing argument <folder>: Folder/m],
     [
       'an illegal value of a flag',
       ['status', '--format', 'jsn'],
@@ -134,11 +134,11 @@ describe('the command line', () => {
       /":memory:" \(from flag --database\) is not a file/,
     ],
     [
-      'a directory as database',
+      'a folder as database',
       ['sync', 'job.yaml', '--database', 'x/'],
       serviceAt('http://x'),
       2,
-      /"x\/" .* is a directory/,
+      /"x\/" .* is a folder/,
     ],
     ['the lock of a database', ['status', '--database', 'h.db.lock'], {}, 2, /is the lock file/],
     ['the write-ahead log of a database', ['status', '--database', 'h.db-wal'], {}, 2, /is the write-ahead log of/],

@@ -6,7 +6,7 @@ import { tempFolder } from '../kit.ts'
 export const SERIES =
   'name: one\npace: { perSecond: 50 }\nseries:\n  - { indicators: [1739], window: { from: 2025-01-01, to: 2025-02-01 } }\n'
 
-/** Creates a directory with files, by default one job, that is deleted after the test. */
+/** Creates a folder with files, by default one job, that is deleted after the test. */
 export function jobFolder(files: Readonly<Record<string, string>> = { 'job.yaml': SERIES }): string {
   const dir = tempFolder()
   for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text)

@@ -19,7 +19,7 @@ function shell(line: string, cwd: string, only?: Record<string, string>) {
   return { code: done.status, out: done.stdout, err: done.stderr }
 }
 
-/** Creates a directory with a database. */
+/** Creates a folder with a database. */
 async function folder(): Promise<string> {
   const dir = tempFolder()
   await (await openStore(join(dir, 'x.db'))).close()
@@ -32,12 +32,12 @@ const HELD = /observation 0/
 describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
   test.each<[string, string, Record<string, string>]>([
     ['an empty environment', STATUS, {}],
-    ['a missing temporary directory', STATUS, { TMPDIR: '/nowhere/at/all' }],
-    ['a read-only temporary directory', STATUS, { TMPDIR: '/proc' }],
+    ['a missing temporary folder', STATUS, { TMPDIR: '/nowhere/at/all' }],
+    ['a read-only temporary folder', STATUS, { TMPDIR: '/proc' }],
     ['an invalid time zone', STATUS, { TZ: 'Nowhere/Land' }],
     ['an invalid locale', STATUS, { LANG: 'xx_YY.none' }],
     ['a negative terminal width', STATUS, { COLUMNS: '-5', NO_COLOR: '1' }],
-    ['a file as home directory and an empty PATH', STATUS, { HOME: '/etc/passwd', PATH: '' }],
+    ['a file as home folder and an empty PATH', STATUS, { HOME: '/etc/passwd', PATH: '' }],
     ['little memory', STATUS, { NODE_OPTIONS: '--max-old-space-size=60' }],
     ['a closed stdin', `${STATUS} <&-`, {}],
     ['a closed stderr', `${STATUS} 2>&-`, {}],
@@ -65,13 +65,13 @@ describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
   })
 
   test.each(['init /proc/none/new', 'publish /proc/none/new/copy.db --database x.db'])(
-    '`%s` in a file system without directories exits with 2 and an error',
+    '`%s` in a file system without folders exits with 2 and an error',
     async (words) => {
       const done = shell(`indicator-sync ${words}`, await folder())
       expect(done).toEqual({
         code: 2,
         out: '',
-        err: expect.stringMatching(/Cannot create the directory \/proc\/none.*: .*\n {2}→ /),
+        err: expect.stringMatching(/Cannot create the folder \/proc\/none.*: .*\n {2}→ /),
       })
     },
   )
@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== 'linux')('an unusual environment', () => {
     })
   })
 
-  test.skipIf(process.getuid?.() !== 0)('every command that writes names a directory without write permission', () => {
+  test.skipIf(process.getuid?.() !== 0)('every command that writes names a folder without write permission', () => {
     const dir = tempFolder()
     mkdirSync(join(dir, 'closed'))
     chmodSync(dir, 0o755)

@@ -58,7 +58,7 @@ const exportTo = (output: string, ...more: string[]): Promise<Done> =>
 /** Returns a name; the other arguments create the file. */
 const made = (name: string, ..._done: readonly unknown[]): string => name
 
-/** Returns the checksum of every file below a directory, without the sidecar files of readers. */
+/** Returns the checksum of every file below a folder, without the sidecar files of readers. */
 function contents(folder: string): Record<string, string> {
   return Object.fromEntries(
     (readdirSync(folder, { recursive: true }) as string[])
@@ -103,8 +103,8 @@ describe('the target of an export', () => {
     ],
     ['a settings file', () => made('.env', writeFileSync(path('.env'), 'KEY=1')), /settings and keys/],
     ['a settings file that does not exist yet', () => '.env.csv', /settings and keys/],
-    ['a directory', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a directory/],
-    ['an empty directory', () => made('empty/', mkdirSync(path('empty'))), /directory/],
+    ['a folder', () => made('docs', mkdirSync(path('docs')), writeFileSync(path('docs/a'), 'a')), /is a folder/],
+    ['an empty folder', () => made('empty/', mkdirSync(path('empty'))), /folder/],
     ['a broken symlink', () => made('l.csv', symlinkSync('nowhere', path('l.csv'))), /is a broken symbolic link/],
   ])('%s is refused even with --overwrite', async (_, target, message) => {
     const output = target()
@@ -204,7 +204,7 @@ describe('the target of publish', () => {
   testShell('publish writes only to a regular file', async () => {
     await refused(() => run('publish', '/dev/null'), /device/)
     mkdirSync(path('folder'))
-    await refused(() => run('publish', 'folder'), /is a directory/)
+    await refused(() => run('publish', 'folder'), /is a folder/)
   })
 })
 
@@ -331,7 +331,7 @@ describe('changes between check and replacement', () => {
 
   testLinks.each<[string, () => void, RegExp]>([
     ['a database', () => writeFileSync(path('a'), readFileSync(path('own'))), /is a database/],
-    ['a symlink to a directory', () => symlinkSync('b', path('a')), /directory/],
+    ['a symlink to a folder', () => symlinkSync('b', path('a')), /folder/],
   ])('%s that appears is kept even with --overwrite', (_, appear, message) => {
     mkdirSync(path('b'))
     writeFileSync(path('a'), 'old')

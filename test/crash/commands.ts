@@ -14,7 +14,7 @@ import { contents } from './harness.ts'
 
 /** A command with its preparation and checks. */
 export interface Scenario {
-  /** Prepares an empty directory. */
+  /** Prepares an empty folder. */
   readonly prepare: (folder: string) => Promise<void> | void
   readonly args: (folder: string) => readonly string[]
   /** Returns the result, which must be the same with and without kills. Throws if something is incomplete. */
@@ -58,7 +58,7 @@ function sound(file: string): void {
   }
 }
 
-/** Returns every file of a directory with its checksum, including unexpected names. */
+/** Returns every file of a folder with its checksum, including unexpected names. */
 const files = (folder: string): Record<string, string> =>
   Object.fromEntries(
     (readdirSync(folder, { recursive: true }) as string[])
@@ -72,7 +72,7 @@ const files = (folder: string): Record<string, string> =>
       ]),
   )
 
-/** Returns the names in a directory without the sidecar files of SQLite and the lock. */
+/** Returns the names in a folder without the sidecar files of SQLite and the lock. */
 const names = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => !/^(x|new)\.db(-wal|-shm|\.lock)$/.test(name))

@@ -1,6 +1,6 @@
-/* What a migration of the fixtures of schema 1 must keep, and how the program judges them afterwards. */
+/* The rows that a migration of the fixtures of schema 1 must keep, and their judgement afterwards. */
 
-/** What stays as it is, by name. Steps are judged again; jobs are compared by name. */
+/** Rows that stay as they are, by name. Steps are judged again; jobs are compared by name. */
 export const KEPT: Readonly<Record<string, string>> = {
   values: 'select series_id, geo_id, at, value, fetch_id from observation order by 1, 2, 3',
   revisions:

@@ -1,6 +1,6 @@
 import { I90_SHEETS } from '../../src/service/archiveLayouts.ts'
 
-/* What a migration from schema 2 changes: a view without the prices before June 2021, and no table of I90 workbooks. */
+/* The changes by a migration from schema 2: a view without the prices before June 2021, and no table of I90 workbooks. */
 
 const price = (cell: string): string => `cast(replace(nullif(${cell}, ''), ',', '.') as double precision)`
 const VIEW = (cell: (key: string) => string, day: string): string =>

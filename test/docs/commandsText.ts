@@ -68,7 +68,7 @@ export async function commandsText(): Promise<string> {
     'Of several commands:',
     list(shared),
     '## Variables',
-    'Flags override variables, and variables override a `.env` in the working directory.',
+    'Flags override variables, and variables override a `.env` in the current folder.',
     VARIABLES.map(([name, flag, means]) => `- \`${name}\`${flag === '' ? '' : ` (\`${flag}\`)`}: ${means}`).join('\n'),
     '## Exit codes',
     EXIT_CODES.map(([code, means]) => `- ${code}: ${means}`).join('\n'),

@@ -74,7 +74,7 @@ describe('the image', () => {
 
 test('the services of docs/compose run existing commands without unnecessary privileges', () => {
   const { services, volumes, name } = parse(read('docs/compose/postgres.yaml'), { merge: true })
-  // An explicit name, because the default is the directory name, which other projects may share.
+  // An explicit name, because the default is the folder name, which other projects may share.
   expect(name).toBe(parse(read('compose.yaml')).name)
   const { schedule } = parse(read('compose.yaml')).services
   expect(services.worker).toMatchObject({ scale: 2 })

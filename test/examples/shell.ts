@@ -9,7 +9,7 @@ import { PROGRAM_ENV, programBin } from '../program.ts'
 /** The Python interpreter of the examples, with the packages of their comments. */
 export const PYTHON = process.env.PYTHON ?? 'python3'
 
-/** Copies the examples and adds a directory with the command. */
+/** Copies the examples and adds a folder with the command. */
 export function examples(): { readonly dir: string; readonly bin: string } {
   const folder = tempFolder()
   cpSync('examples', join(folder, 'examples'), { recursive: true })
@@ -20,7 +20,7 @@ export function examples(): { readonly dir: string; readonly bin: string } {
   return { dir: join(folder, 'examples'), bin: folder }
 }
 
-/** Runs a program in the directory of the examples. */
+/** Runs a program in the folder of the examples. */
 export async function run(
   { dir, bin }: ReturnType<typeof examples>,
   [program, ...args]: readonly [string, ...string[]],

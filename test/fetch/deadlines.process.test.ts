@@ -124,7 +124,7 @@ describe('endless and broken responses', () => {
 })
 
 describe('a connection timeout', () => {
-  /** Starts a server that accepts connections but never answers the TLS handshake. */
+  /** Starts a server that accepts connections but never responds to the TLS handshake. */
   const silent = async () => (await raw(() => undefined)).url.replace('http:', 'https:')
 
   test('an unreachable host fails after the connection timeout', async () => {

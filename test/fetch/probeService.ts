@@ -42,7 +42,7 @@ function nameOf({ url, headers }: IncomingMessage): RequestName {
 /** The highest quality takes most of the time of a test. */
 const QUICKLY = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 
-/** The responses of an emulator by their target: it answers the same for each deviation. */
+/** The responses of an emulator by their target, which are the same for each deviation. */
 const known = new Map<string, Promise<Changeable>>()
 
 async function request(url: string, headers: Record<string, string>): Promise<Changeable> {

@@ -86,7 +86,7 @@ describe('the proxy of a request', () => {
       expect(`${message} ${hint}`).not.toMatch(/hunter/)
       expect(code).toBe('bad-proxy')
     }
-    // What needs no proxy is reached.
+    // Targets without a proxy are reached.
     expect(findProxy('http://127.0.0.1', proxiesOf({ https_proxy: value, http_proxy: value }))).toBeNull()
   })
 
@@ -189,7 +189,7 @@ describe('a request through a proxy', () => {
   test('a tunnel in the making ends with the run', async () => {
     const ending = new AbortController()
     const proxy = await serveProxy({ onConnect: () => ending.abort() })
-    // Whoever waited for the deadlines would wait until the test fails.
+    // Waiting for the deadlines would take longer than the test may.
     const never = 10 * 60_000
     const client = testClient('https://api.example', {
       proxies: proxiesOf({ HTTPS_PROXY: proxy.url }),

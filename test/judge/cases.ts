@@ -10,7 +10,7 @@ export const at = (day: number): number => FIRST + day * DAY
 /** An instant in days. */
 export const toDay = (instant: number): number => Math.round(((instant - FIRST) / DAY) * 1000) / 1000
 
-/** A job that runs daily and wants the days 0 to 30, with a lookback of two days. */
+/** A job that runs daily and requires the days 0 to 30, with a lookback of two days. */
 export const want = (over: Partial<Want> = {}): Want => ({
   job: 'nightly',
   jobId: 1,
@@ -94,11 +94,11 @@ export function describeSpan({ geoId, from, to, state, reason, isAccepted, isTol
   return `geo ${geoId}, ${toDay(from)}–${end}: ${state}${marks.length > 0 ? ` (${marks.join(', ')})` : ''}`
 }
 
-/** Judges what jobs require and what is stored of a series, as readers see it at the same instant. */
+/** Judges the requirements for a series and its stored data, as readers see them at the same instant. */
 export const judgeAt = (wants: readonly Want[], stored: JudgeInput, now: number): readonly Span[] =>
   showAt(judge(wants, stored, now), now)
 
-/** Spans as they are at an instant: open ends are cut, and what is not due yet is expected. The view `gaps` does the same. */
+/** Spans at an instant: open ends are cut, and spans that are not due yet are expected. The view `gaps` does the same. */
 export const showAt = (spans: readonly Span[], now: number): readonly Span[] =>
   spans.flatMap((span) => {
     const to = span.lagS === null ? span.to : Math.min(span.to, now - span.lagS)

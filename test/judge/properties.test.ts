@@ -169,8 +169,8 @@ const check = <T>(arbitrary: fc.Arbitrary<T>, property: (value: T) => void, numR
 
 describe('whatever a regular timeline loses is missing, and nothing else', () => {
   /*
-   * A regular timeline keeps seven whole days if seven local days in a row keep all values, wherever they are, and if nowhere
-   * fourteen days in a row hold a coarser step and no other value. Values are lost strictly inside: not the first and the last one.
+   * A regular timeline keeps its seven whole days under two conditions. Seven local days in a row, anywhere, keep all values, and no
+   * fourteen days in a row hold a coarser step and nothing else. Values are lost strictly inside: not the first and the last one.
    */
   const thinned = fc
     .record({ whole: wholes(16, 60), week: fc.nat(), all: losses })

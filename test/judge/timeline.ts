@@ -6,12 +6,12 @@ import type { Interval } from '../../src/util/time/interval.ts'
 import { dayIntervalAt, localDay } from '../../src/util/time/localDay.ts'
 import { addUnits, atLocal, localDate, offsetAt, startOfDate } from '../../src/util/time/zone.ts'
 
-/* Timelines of made-up values, and what the judgement makes of them. */
+/* Timelines of invented values, and their judgement. */
 
 export const MADRID = 'Europe/Madrid'
 export const QUARTER = 900
 
-/** The values of a timeline, and what else its judgement depends on. */
+/** The values of a timeline, and the other input of its judgement. */
 export interface Timeline extends Partial<Omit<CadenceInput, 'announced'>> {
   readonly values: readonly Instant[]
   readonly nulls?: readonly Instant[]
@@ -59,7 +59,7 @@ export function findGaps(timeline: Timeline): MissingRun[] {
 export const countMissing = (runs: readonly MissingRun[]): number =>
   runs.reduce((sum, { from, to, periods }) => sum + (periods ?? Math.round((to - from) / DAY)), 0)
 
-/** The stretches without their instants: what kind, and which step. */
+/** The kinds and steps of the stretches, without their instants. */
 export const kindsOf = (stretches: readonly Stretch[]) => stretches.map(({ kind, grid }) => grid?.step ?? kind)
 
 export const at = (text: string): Instant => parseInstant(text)

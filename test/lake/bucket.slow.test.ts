@@ -46,7 +46,7 @@ beforeEach(async () => {
   })
 })
 
-test('a lake in a bucket has the same files as in a directory, and check finds damage', async () => {
+test('a lake in a bucket has the same files as in a folder, and check finds damage', async () => {
   const { env, fileOf } = await storage()
   const run = (...args: string[]) => runCommand(dir, [...args, '--database', 'own.db'], env)
   const first = await run('lake', 'sync', LAKE)

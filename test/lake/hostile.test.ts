@@ -61,7 +61,7 @@ beforeEach(async () => {
   await fillBy(join(dir, 'own.db'), (store) => addSeries(store, 1, {}, 3, [['2025-05-01T00:00:00Z', 1.5]]))
 })
 
-describe('foreign changes in a lake directory', () => {
+describe('foreign changes in a lake folder', () => {
   test('a manifest that names files outside the lake is refused, and nothing is deleted outside', async () => {
     await sync()
     writeFileSync(join(dir, 'precious'), 'x')
@@ -119,7 +119,7 @@ describe('foreign changes in a lake directory', () => {
     expect(await what()).toEqual([])
   })
 
-  testLinks('a symlink in place of a snapshot directory is not followed when files are deleted', async () => {
+  testLinks('a symlink in place of a snapshot folder is not followed when files are deleted', async () => {
     await sync()
     const [file] = requireManifest(lake()).tables.geo.files
     mkdirSync(join(dir, 'elsewhere'))

@@ -62,7 +62,7 @@ const fetched = (what: string): void =>
     update f set id = 2, series_id = 1, rows_revised = 1, ${what};
     insert into _fetch select * from f`)
 
-/** Creates a directory with a file in place of the lake. */
+/** Creates a folder with a file in place of the lake. */
 function put(name: string, text: string): void {
   mkdirSync(lake())
   writeFileSync(join(lake(), name), text)
@@ -201,10 +201,10 @@ describe('a lake', () => {
 
 describe('the target of a lake', () => {
   testLinks.each<[string, () => void, RegExp]>([
-    ['a directory with foreign files', () => put('notes', 'x'), /do not belong to a lake/],
+    ['a folder with foreign files', () => put('notes', 'x'), /do not belong to a lake/],
     ['a foreign manifest', () => put('manifest.json', '{"name":"app"}'), /do not belong to a lake/],
-    ['a regular file', () => writeFileSync(lake(), 'x'), /is not a directory/],
-    ['the directory of the database', () => symlinkSync('.', lake()), /do not belong to a lake/],
+    ['a regular file', () => writeFileSync(lake(), 'x'), /is not a folder/],
+    ['the folder of the database', () => symlinkSync('.', lake()), /do not belong to a lake/],
   ])('%s is refused', async (_, make, message) => {
     make()
     const before = readdirSync(dir, { recursive: true })

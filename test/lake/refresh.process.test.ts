@@ -41,7 +41,7 @@ test('a lake that cannot be written fails the run, but synced rows remain', asyn
   writeFileSync(join(dir, 'job.yaml'), job('lake: job.yaml', '2025-01-02'))
   const done = await runCommand(dir, ['sync', 'job.yaml'], env)
   expect(done.code).toBe(2)
-  expect(done.err).toContain('nightly: lake: job.yaml is not a directory')
+  expect(done.err).toContain('nightly: lake: job.yaml is not a folder')
   expect(done.out).toMatch(/^nightly: failed in .* 1 request, rows: [\d,]+ new/)
   expect(readFileSync(join(dir, 'job.yaml'), 'utf8')).toContain('name: nightly')
   // The rest of the status is still printed.
@@ -55,7 +55,7 @@ test('a lake that cannot be written fails the run, but synced rows remain', asyn
   })
 })
 
-testSignals('status and the page show the age of the lakes of all jobs in the directory', async () => {
+testSignals('status and the page show the age of the lakes of all jobs in the folder', async () => {
   const dir = tempFolder()
   const emulator = await emulate()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }

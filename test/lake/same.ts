@@ -5,7 +5,7 @@ import type { LakeTableName } from '../../src/lake/lakeTables.ts'
 import { requireManifest as checkManifest, type LakeManifest, readLakeManifest } from '../../src/lake/manifest.ts'
 import type { Reader, Store } from '../store.ts'
 
-/** Reads the manifest of a lake in a directory; throws unless it has the current version. */
+/** Reads the manifest of a lake in a folder; throws unless it has the current version. */
 export const requireManifest = (folder: string): LakeManifest => checkManifest(readLakeManifest(folder), folder)
 
 /** Reads the rows of a lake table by its manifest, each with the path of its file. */

@@ -75,7 +75,7 @@ describe('replaced and merged coverage rows', () => {
       ['0 unverified 10-02..10-04 n3 since n3', '3 values 10-01..10-06 n0'],
     ],
     [
-      'an unverified geo counts as requested by a reply for all geos that is unverified too (rule 6)',
+      'an unverified geo counts as requested by a reply for all geos that is unverified too (S6)',
       [
         { ...own, rejects: 1 },
         { at: n3, days: [2, 4], rejects: 1 },
@@ -88,7 +88,7 @@ describe('replaced and merged coverage rows', () => {
       ],
     ],
     [
-      'a part that is still unverified does not take the time of its older neighbour (rule 15)',
+      'a part that is still unverified does not take the time of its older neighbour (S16)',
       [
         { at: n0, days: [1, 4], rejects: 1 },
         { at: n2, days: [1, 2], rejects: 1 },
@@ -178,7 +178,7 @@ describe('replaced and merged coverage rows', () => {
   })
 })
 
-describe('days of which a reply lacks too many values (rule 10)', () => {
+describe('days of which a reply lacks too many values (S10)', () => {
   const doubted = new Map([[3, [2]]])
   const thin: Said = { ...full, at: n1, ...hole(noon, 12), doubted }
   test.each<[string, Said[], string[]]>([

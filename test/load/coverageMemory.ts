@@ -129,7 +129,7 @@ export const apply = (memory: Memory, { remove, insert }: CoverageChange): Memor
 /** Returns the memory after a reply. */
 export function hear(before: Memory, said: Said): Memory {
   const { series, reply, held, stored } = prepare(before, said)
-  // A reply about one instant covers nothing (rule 13).
+  // A reply about one instant covers nothing (S13).
   if (!reply.window) return stored
   return apply(stored, decideCoverage(series, reply, held))
 }

@@ -4,7 +4,7 @@ import type { Store } from '../store.ts'
 import { oracleDays } from './dayOracle.ts'
 import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads.ts'
 
-/* What a reply changes in the timelines of its series: ends, steps and missing periods, by real loads. */
+/* Changes by a reply in the timelines of its series: ends, steps and missing periods, by real loads. */
 
 const ZONE = 'Europe/Madrid'
 const [HOUR, DAY] = [3600, 86_400]

@@ -4,7 +4,7 @@ import { formatLocal, startOfDate } from '../../src/util/time/zone.ts'
 import type { Store } from '../store.ts'
 import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads.ts'
 
-/* What is missing depends on the stored values alone: not on the cuts, the order and the repetition of requests. */
+/* Missing periods depend on the stored values alone: not on the cuts, the order and the repetition of requests. */
 
 const ZONE = 'Europe/Madrid'
 const [HOUR, DAY] = [3600, 86_400]
@@ -28,7 +28,7 @@ const quarters = Array.from({ length: (END - BEGIN) / 900 }, (_, i) => {
 const periodsOf = (step: number, offset: number): number[] =>
   quarters.filter(({ clock }) => clock % step === offset).map(({ at }) => at)
 
-/** The contents of a geo: its periods, and what it has of them. */
+/** The contents of a geo: its periods, and its values in them. */
 interface Contents {
   readonly periods: readonly number[]
   readonly values: readonly { readonly at: number; readonly value: number | null }[]

@@ -243,7 +243,7 @@ async function compareGaps(scene: Scene, series: readonly Row[]): Promise<void> 
 
 /** The reasons of gaps without a valid reply. */
 const WITHOUT_REPLY: readonly string[] = ['never requested', 'failed', 'unverified']
-/** Seconds. A job that runs daily may leave new time unrequested for this long (rule J3). */
+/** Seconds. A job that runs daily may leave new time unrequested for this long (J3). */
 const GRACE = 30 * HOUR
 /** Seconds that the windows of the model reach ahead of the clock at least. */
 const AHEAD = DAY

@@ -18,7 +18,7 @@ async function makeTables(name: string): Promise<void> {
   await store.close()
 }
 
-/** Uses files in a directory that is deleted at the end. */
+/** Uses files in a folder that is deleted at the end. */
 export async function onDisk(): Promise<Databases> {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-model-'))
   const template = join(folder, 'empty.db')

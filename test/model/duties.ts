@@ -137,7 +137,7 @@ function isAbsentDue(
   // An unreadable row may have been the missing one.
   const since = attempts.find(({ at, rejects }) => at >= unit.to + lookback && rejects.length === 0) ?? last
   if (!last || !since) return true
-  // Periods that are missing by a cadence found later have the time of their coverage, which is that of its oldest part (rule 15).
+  // Periods that are missing by a cadence found later have the time of their coverage, which is that of its oldest part (S16).
   if ((scene.learnedAt.get(key) ?? Number.NEGATIVE_INFINITY) >= last.at) return true
   // A withdrawn value is absent since its withdrawal, whatever was missing before.
   const begun = Math.max(since.at, withdrawnAt(values, unit, geo))

@@ -19,7 +19,7 @@ export interface Fate {
 
 type Result = Pick<Fate, 'isKilled' | 'said'>
 
-/** Runs a script in a directory, and returns its exit code and output. */
+/** Runs a script in a folder, and returns its exit code and output. */
 function runNode(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
@@ -30,7 +30,7 @@ function runNode(folder: string, args: readonly string[], env: NodeJS.ProcessEnv
   return new Promise<{ code: number | null; out: string }>((done) => child.on('close', (code) => done({ code, out })))
 }
 
-/** Runs tests in a directory until one fails. */
+/** Runs tests in a folder until one fails. */
 async function runTests(folder: string, tests: readonly string[]): Promise<Result> {
   const args = ['run', '--bail', '1', '--config', 'test/mutate/vitest.config.ts']
   const env = { ...process.env, MUTATE_TESTS: tests.join(','), NO_COLOR: '1' }
@@ -38,7 +38,7 @@ async function runTests(folder: string, tests: readonly string[]): Promise<Resul
   return { isKilled: code !== 0, said: code === 0 ? '' : (/^ *FAIL +(.*)$/m.exec(out)?.[1] ?? out.slice(-300)) }
 }
 
-/** Runs the sequences in a directory until one fails. */
+/** Runs the sequences in a folder until one fails. */
 async function runSequences(folder: string, seeds: number, without: string, but: readonly number[]): Promise<Result> {
   const args = ['--from', '1', '--seeds', String(seeds), '--without', without, '--but', but.join()]
   const { code, out } = await runNode(folder, ['test/model/nightly.ts', ...args])

@@ -81,8 +81,8 @@ interface Held {
 }
 
 /**
- * Decides which stored values of a geo a reply withdraws: not those of a day of which it lacks more than an eighth of the final
- * values, or more than one period of a day and longer, until a second reply says the same.
+ * Decides which stored values of a geo a reply withdraws. It needs a second reply for a day of which it lacks more than an eighth of
+ * the final values, or more than one period of a day and longer.
  */
 function judgeLack(
   { doubts }: SeriesTruth,

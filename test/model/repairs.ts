@@ -128,8 +128,8 @@ const REPAIRS: readonly Mutant[] = [
   mutant(
     'a second reply on the same day proves a withdrawal',
     'judge/limits.ts',
-    'SECOND_REPLY_AFTER = 20 * 3600',
-    'SECOND_REPLY_AFTER = 0',
+    'SECOND_REPLY_AFTER_S = 20 * 3600',
+    'SECOND_REPLY_AFTER_S = 0',
   ),
   mutant(
     'several days that a reply lacks are withdrawn at once',

@@ -162,22 +162,22 @@ const JUDGE: readonly Mutant[] = [
     '...inside.map(() => ({ ...span, isAccepted: true })),',
   ),
   covered(
-    'rule 24: an unverified reply is requested again in every run',
+    'R3: an unverified reply is requested again in every run',
     'isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)',
     'isAhead ? now : fetchedAt',
   ),
   absent(
-    'rule 25: what an unverified reply lacks is missing',
+    'R4: what an unverified reply lacks is missing',
     "const verified = covered.filter(({ reply }) => reply!.state !== 'unverified')",
     'const verified = covered',
   ),
   absent(
-    'rule 25: what may still be published is missing',
+    'R4: what may still be published is missing',
     "state: state === 'complete' ? 'missing' : 'provisional',",
     "state: 'missing',",
   ),
   absent(
-    'rule 25: missing periods outside of all jobs are requested',
+    'R4: missing periods outside of all jobs are requested',
     "span.state === 'missing' && (span.job === null || next === null)",
     "span.state === 'missing' && next === null",
   ),
@@ -282,17 +282,17 @@ const PERIODS: readonly Mutant[] = [
     'from: Math.max(stretch.from, first - 86_400),',
   ),
   missing(
-    'rule 18: a value off the periods fills one',
+    'M3: a value off the periods fills one',
     'if (present[next] === at) return',
     'if (present[next]! < at + grid.step) return',
   ),
   missing(
-    'rule 18: one value at the start and one at the end fill a window',
+    'M3: one value at the start and one at the end fill a window',
     'if (present[i]! - present[i - 1]! !== step) return false',
     'if (present[i]! < present[i - 1]!) return false',
   ),
   missing(
-    'rule 19: a row without value is like none',
+    'M4: a row without value is like none',
     "nulls[nextNull] === at ? 'null' :",
     "nulls[nextNull] === -at ? 'null' :",
   ),

@@ -1,6 +1,6 @@
 /*
  * Mutation testing: changes the files of `files.ts` slightly and lists changes that no test notices. Arguments select
- * files; default: all. Installs Stryker in this directory on first use.
+ * files; default: all. Installs Stryker in this folder on first use.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

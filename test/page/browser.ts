@@ -23,7 +23,7 @@ export async function window(
   options: BrowserContextOptions = {},
 ): Promise<Page & { readonly wrong: readonly string[] }> {
   const context = await (await browser()).newContext({ locale: 'en-GB', timezoneId: 'America/New_York', ...options })
-  // A browser that no longer answers fails at the action that waits for it.
+  // If the browser stops responding, the action that waits for it fails.
   context.setDefaultTimeout(100_000)
   const page = await context.newPage()
   const wrong: string[] = []

@@ -31,14 +31,14 @@ async function unpacked(): Promise<void> {
   if (existsSync(join(HOME, 'chromium'))) return
   mkdirSync(join(HOME, '..'), { recursive: true })
   const aside = mkdtempSync(`${HOME}-`)
-  // The package unpacks into the temporary directory and reuses files there. It adds its libraries only if told that
-  // the system has none.
+  // The package unpacks into the temporary folder and reuses files there. It adds its libraries only if a
+  // variable says that the system has none.
   await withVariables({ TMPDIR: aside, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' }, async () => {
     const { default: packed } = await import('@sparticuz/chromium')
     packed.setGraphicsMode = false
     await packed.executablePath()
   })
-  // The bundled file names directories of another system; this one names its own.
+  // The bundled file names folders of another system; this one names its own.
   writeFileSync(
     join(aside, 'fonts/fonts.conf'),
     `<?xml version="1.0"?>

@@ -43,7 +43,7 @@ afterAll(() => reader.close())
 const write = (path: string, overwrite = false) =>
   writePage(reader, path, { locale: 'en', service: SERVICES.generic, now: NOW, overwrite, sources: [file] })
 
-/** Returns every file below a directory with its contents. */
+/** Returns every file below a folder with its contents. */
 const contents = (path: string): Record<string, string> =>
   Object.fromEntries(
     (readdirSync(path, { recursive: true }) as string[])
@@ -93,7 +93,7 @@ describe('exported pages', () => {
   })
 })
 
-describe('the target directory', () => {
+describe('the target folder', () => {
   test('a second export replaces its own pages and keeps other files', async () => {
     const place = join(tempFolder(), 'page')
     await write(place)
@@ -117,18 +117,18 @@ describe('the target directory', () => {
     ['a foreign index page', (place) => writeFileSync(join(place, 'index.html'), '<h1>mine</h1>'), /it exists/],
     ['a foreign list of pages', (place) => writeFileSync(join(place, 'indicator-sync-page.json'), '[]'), /it exists/],
     [
-      'a file in place of a directory',
+      'a file in place of a folder',
       (place) => writeFileSync(join(place, 'series'), ''),
       /is not part of a published page/,
     ],
-    ['a directory in place of a file', (place) => mkdirSync(join(place, 'texts.html')), /is a directory/],
+    ['a folder in place of a file', (place) => mkdirSync(join(place, 'texts.html')), /is a folder/],
     [
       'a symlink to another place',
       (place) => symlinkSync(tmpdir(), join(place, 'texts')),
       /is not part of a published page/,
     ],
     ['a database', (place) => writeFileSync(join(place, 'page.css'), readFileSync(file)), /is a database/],
-  ])('a directory with %s is refused before anything is written', async (_, prepare, message) => {
+  ])('a folder with %s is refused before anything is written', async (_, prepare, message) => {
     const place = tempFolder()
     prepare(place)
     const before = readdirSync(place)
@@ -136,8 +136,8 @@ describe('the target directory', () => {
     expect(readdirSync(place)).toEqual(before)
   })
 
-  test('a target that is not a directory is refused, and --overwrite replaces a foreign file', async () => {
-    await expect(write(file)).rejects.toThrow(/is not a directory/)
+  test('a target that is not a folder is refused, and --overwrite replaces a foreign file', async () => {
+    await expect(write(file)).rejects.toThrow(/is not a folder/)
     const place = tempFolder()
     writeFileSync(join(place, 'index.html'), '<h1>mine</h1>')
     await write(place, true)

@@ -107,7 +107,7 @@ describe('the overview', () => {
     const commands = async () =>
       (await findGaps(reader)).flatMap(({ reason, command }) => (reason === 'failed' ? command : []))
     expect(await commands()).toEqual([expect.stringContaining('indicator-sync doctor --online --database ')])
-    // Once the service accepts a key, what failed is only requested again.
+    // Once the service accepts a key, failed requests are only sent again.
     await runJob(store, await emulate({ faults: [{ status: 400 }] }), OTHER, { now: ms('2025-11-04T13:00:00Z') })
     expect(await commands()).toContainEqual(expect.stringContaining('indicator-sync retry --database '))
   })

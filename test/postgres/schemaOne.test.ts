@@ -6,7 +6,7 @@ import { tempFolder } from '../kit.ts'
 import { withClient } from './create.ts'
 import { tempDatabase } from './database.ts'
 
-/** What a migration must keep: each of these counts rows. */
+/** Counts of rows that a migration must keep. */
 const KEPT = {
   series: 'select count(*) from series',
   values: 'select count(*) from observation where value is not null',

@@ -9,7 +9,7 @@ import { testModes } from '../systems.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from './database.ts'
 import { type Server, startServer } from './server.ts'
 
-/** Creates a certificate for a name, signed by its own authority, in a directory. */
+/** Creates a certificate for a name, signed by its own authority, in a folder. */
 function certify(
   folder: string,
   name: string,

@@ -43,7 +43,7 @@ export function accountOf(): Account {
 }
 
 /**
- * The directory of the npm binaries. Creates the symlinks that their install script would create, because npm does not
+ * The folder of the npm binaries. Creates the symlinks that their install script would create, because npm does not
  * run it.
  */
 function nativeFolder(): string {
@@ -90,7 +90,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 const ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' }
 
-/** Creates a cluster and starts its server, with the npm binaries or those of another directory. */
+/** Creates a cluster and starts its server, with the npm binaries or those of another folder. */
 export async function startServer(
   settings: Readonly<Record<string, string>> = {},
   programs = process.env.INDICATOR_SYNC_TEST_POSTGRES_PROGRAMS,

@@ -3,7 +3,7 @@
 /** One operation on a file. */
 export interface Op {
   readonly kind: 'O' | 'W' | 'T' | 'S' | 'U'
-  /** 0: the database, 1: its WAL, 2: its rollback journal, 3: their directory. */
+  /** 0: the database, 1: its WAL, 2: its rollback journal, 3: their folder. */
   readonly file: number
   readonly offset: number
   readonly bytes: Buffer

@@ -164,11 +164,7 @@ describe('export', () => {
     ['no selection', ['export'], /either --indicator or --sql/],
     ['two selections', ['export --indicator 1 --sql', 'select 1'], /either --indicator or --sql/],
     ['flags that do not work with --sql', ['export --wide --sql', 'select 1'], /--sql does not work with --wide/],
-    [
-      'a missing directory',
-      ['export --indicator 600 --output /nowhere/x.csv'],
-      /Cannot write .*directory does not exist/,
-    ],
+    ['a missing folder', ['export --indicator 600 --output /nowhere/x.csv'], /Cannot write .*folder does not exist/],
     ['a statement that writes', ['export --sql', 'delete from geo'], /read-only/],
     [
       'a resampled statement',

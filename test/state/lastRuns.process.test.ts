@@ -254,7 +254,7 @@ test('a range before windows that a clock in 2076 requested is no gap', async ()
   const yaml = 'series: [{ indicators: [5], window: { last: 2d }, lookback: 1d }]'
   await runJob(store, market, yaml, { now: ms('2076-11-04T12:00:00Z') })
   await runJob(store, market, yaml, { now: NOW })
-  // The view reads the clock of the machine: nothing was requested since, and nothing later is missing.
+  // The view uses the clock of the machine: nothing in the future is missing.
   expect(store.get('select max(to_at) from gaps')).toBeLessThanOrEqual(Date.now() / 1000)
   expect(await findGaps(store, NOW / 1000)).toEqual([])
   expect((await findFindings(store, NOW / 1000)).filter(({ kind }) => kind.startsWith('gap'))).toEqual([])

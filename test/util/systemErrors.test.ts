@@ -22,7 +22,7 @@ test('an error is classified as an error of the program, of the system, or as a 
   expect(ofSystem).toMatchObject({
     name: 'InputError',
     code: 'eisdir',
-    message: expect.stringContaining('is a directory'),
+    message: expect.stringContaining('is a folder'),
   })
 })
 

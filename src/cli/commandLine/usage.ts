@@ -4,16 +4,15 @@ import type { CommandModule } from '../command.ts'
 import { COMMON_FLAGS } from '../flags.ts'
 import { COMMANDS } from './commands.ts'
 
-/** The error for a command line that does not begin with a command. */
-export function createMissingCommandError(word: string | undefined): InputError {
-  const message =
-    word === undefined
-      ? 'Missing command.'
-      : word.startsWith('-')
-        ? `Unknown flag ${word}, and no command.`
-        : `Unknown command ${JSON.stringify(word)}.${didYouMean(word, Object.keys(COMMANDS))}`
-  return new InputError(message, { hint: 'indicator-sync --help', code: 'usage' })
+function missingCommandText(word: string | undefined): string {
+  if (word === undefined) return 'Missing command.'
+  if (word.startsWith('-')) return `Unknown flag ${word}, and no command.`
+  return `Unknown command ${JSON.stringify(word)}.${didYouMean(word, Object.keys(COMMANDS))}`
 }
+
+/** The error for a command line that does not begin with a command. */
+export const createMissingCommandError = (word: string | undefined): InputError =>
+  new InputError(missingCommandText(word), { hint: 'indicator-sync --help', code: 'usage' })
 
 /** Finds the first flag of a command line that its command does not have. */
 function findUnknownFlag(words: readonly string[], flags: readonly string[]): string | undefined {

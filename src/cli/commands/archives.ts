@@ -44,7 +44,7 @@ export const flags = {
   kind: { type: 'string', default: 'all', describe: 'Choose the kind: archive, archive_json' },
   name: { type: 'string', describe: 'Limit to archives with this name' },
   ...RANGE_FLAGS,
-  output: { type: 'string', defaultDescription: 'archives/ beside the database', describe: 'Set the target directory' },
+  output: { type: 'string', defaultDescription: 'archives/ beside the database', describe: 'Set the target folder' },
   limit: { ...LIMIT_FLAG.limit, default: 100 },
   refresh: { type: 'boolean', default: false, describe: 'Download or load existing files again' },
   'allow-host': {
@@ -225,7 +225,8 @@ async function downloadFiles(settings: CommandSettings, args: ArchivesArgs): Pro
         `Downloaded ${quantity(files, 'file')} (${quantity(bytes, 'byte')}) to ${folder}; ${grouped(stored)} already existed.`,
       )
       if (earlyEnd && !args.json) emit('command.failed', failedFields(earlyEnd))
-      return signals.code() ?? (earlyEnd ? exitCodeFor(earlyEnd) : failed.length > 0 ? EXIT.partial : EXIT.done)
+      const code = failed.length > 0 ? EXIT.partial : EXIT.done
+      return signals.code() ?? (earlyEnd ? exitCodeFor(earlyEnd) : code)
     } finally {
       signals.release()
       await client.close()

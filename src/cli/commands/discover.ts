@@ -117,12 +117,12 @@ export async function handler(args: DiscoverArgs): Promise<number> {
       range ? `${range.first_day} … ${range.last_day}, ${quantity(range.geos, 'geo')}` : '',
       geosText(geos, limit),
     ])
-    const text =
-      rows.length === 0
-        ? emptyText(args, reader !== null && (await hasCatalogue(reader)))
-        : args.in === 'geos'
-          ? tableText({ columns: ['id', 'name'], rows: rows.map(({ id, name }) => [id, name]) })
-          : tableText({ columns: ['id', 'kind', 'name', 'stored', 'geos'], rows: cells })
+    const table =
+      args.in === 'geos'
+        ? { columns: ['id', 'name'], rows: rows.map(({ id, name }) => [id, name]) }
+        : { columns: ['id', 'kind', 'name', 'stored', 'geos'], rows: cells }
+    const isEmpty = rows.length === 0
+    const text = isEmpty ? emptyText(args, reader !== null && (await hasCatalogue(reader))) : tableText(table)
     printResult(args, rows, text)
     warnOfLimit(args, rows.length, items.length)
     return code

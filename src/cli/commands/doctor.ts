@@ -10,7 +10,7 @@ import { expectedForm, isExposed, keyFault } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE } from '../../service/services.ts'
 import { BusyError, InputError, StoreError } from '../../util/errors.ts'
-import { isHere } from '../../util/host.ts'
+import { isLoopback } from '../../util/host.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { formatLocal, transitions } from '../../util/time/zone.ts'
@@ -30,12 +30,17 @@ export const flags = {
 } as const
 export const examples = ['doctor --database data/demo.db', 'doctor --online --service esios']
 
+function statusWord({ good: isGood, warns }: Diagnosis): string {
+  if (!isGood) return 'FIX '
+  return warns ? 'WARN' : 'ok  '
+}
+
 /** The beginning of 2025 in epoch seconds: a clock that shows an earlier time is wrong. */
 const EARLIEST_NOW = 1_735_689_600
 /** Free space of the disk with the database. */
 const MIN_FREE_MIB = 500
 /** Bytes. A larger write-ahead log is not folded back, because a reader uses it. */
-const MAX_LOG = 512 * 1024 * 1024
+const MAX_LOG_BYTES = 512 * 1024 * 1024
 
 /** Checks whether the key would be sent unencrypted to another machine. */
 function diagnoseEncryption({ baseUrl, allowHttp }: CommandSettings): Diagnosis[] {
@@ -60,7 +65,7 @@ function diagnoseProxy({ baseUrl, proxies }: CommandSettings): Diagnosis[] {
   try {
     const proxy = findProxy(url, proxies)
     if (proxy) return [good('proxy', `${proxy.origin} (${proxy.from})`)]
-    const reason = isHere(url) ? 'is on this machine' : `is excepted (${proxies.exceptions?.from})`
+    const reason = isLoopback(url) ? 'is on this machine' : `is excepted (${proxies.exceptions?.from})`
     return [good('proxy', `none: ${url.host} ${reason}`)]
   } catch (error) {
     if (!(error instanceof InputError)) throw error
@@ -153,7 +158,7 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
       ...(isAddress(file)
         ? []
         : [
-            logBytes < MAX_LOG
+            logBytes < MAX_LOG_BYTES
               ? good('WAL', log)
               : bad('WAL', `${log}: a long-running reader prevents checkpoints; close it`),
           ]),
@@ -179,9 +184,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     ...(await diagnoseDatabase(file).catch(diagnoseFailure)),
     ...(args.online ? await diagnoseService(settings) : []),
   ]
-  const lines = findings.map(
-    ({ what, good, says, warns }) => `${good ? (warns ? 'WARN' : 'ok  ') : 'FIX '} ${what.padEnd(13)} ${says}`,
-  )
+  const lines = findings.map((finding) => `${statusWord(finding)} ${finding.what.padEnd(13)} ${finding.says}`)
   printResult(args, findings, lines.join('\n'))
   return findings.every(({ good }) => good) ? EXIT.done : EXIT.check
 }

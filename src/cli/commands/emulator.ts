@@ -22,7 +22,7 @@ export const flags = {
   now: { type: 'string', describe: 'Set the clock of the service: 2025-11-04T12:00:00Z' },
   faults: { type: 'string', describe: 'Read faults from this file (YAML)' },
   script: { type: 'string', describe: 'Read scripted series from this file (YAML)' },
-  recorded: { type: 'string', describe: 'Serve only the responses that `probe` recorded in this directory' },
+  recorded: { type: 'string', describe: 'Serve only the responses that `probe` recorded in this folder' },
 } as const
 export const examples = ['emulator', 'emulator --port 8080', 'emulator --recorded data/probe']
 export const endsWithOutput = true

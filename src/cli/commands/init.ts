@@ -11,7 +11,7 @@ import { DEFAULT_DATABASE } from '../flags.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print } from '../terminal/output.ts'
 
-export const positionals = { dir: { type: 'string', default: '.', describe: 'Directory' } } as const
+export const positionals = { dir: { type: 'string', default: '.', describe: 'Folder' } } as const
 export const flags = {} as const
 export const examples = ['init', 'init my-market']
 

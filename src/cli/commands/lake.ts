@@ -16,7 +16,7 @@ import { tableText } from '../terminal/table.ts'
 
 export const positionals = {
   action: { type: 'string', choices: ['sync', 'check'], demandOption: true, describe: 'Action' },
-  folder: { type: 'string', demandOption: true, describe: 'Directory, or s3://bucket/name' },
+  folder: { type: 'string', demandOption: true, describe: 'Folder, or s3://bucket/name' },
 } as const
 export const flags = {
   ...DATABASE_FLAG,
@@ -59,6 +59,6 @@ async function verifyLake(args: LakeArgs): Promise<number> {
 }
 
 export async function handler(args: LakeArgs): Promise<number> {
-  if (args.folder.trim() === '') throw new InputError('The name of the directory is empty.', { code: 'empty-flag' })
+  if (args.folder.trim() === '') throw new InputError('The name of the folder is empty.', { code: 'empty-flag' })
   return args.action === 'sync' ? updateLake(args) : verifyLake(args)
 }

@@ -40,6 +40,18 @@ function planOptions(args: PlanArgs, { timeZone }: Job, now: Instant): UserOptio
   return interval ? { range: { interval, how: 'narrow' } } : {}
 }
 
+/** How many indicators of the catalogue the selectors of a job select. */
+function listSelectorNotes(job: Job, resolved: Job, catalogueSize: number): string[] {
+  if (catalogueSize === 0)
+    return needsCatalogue(job)
+      ? ['The catalogue is not stored yet. The next sync fetches it before it plans these entries.']
+      : []
+  return job.series.flatMap(({ path, select }, i) => {
+    const count = grouped(resolved.series[i]!.indicators.length)
+    return select ? [`${path}: ${count} of ${quantity(catalogueSize, 'indicator')} of the catalogue.`] : []
+  })
+}
+
 /** Plans a job against what is stored. */
 function previewJob({
   catalogue,
@@ -55,15 +67,7 @@ function previewJob({
       window ? [[path, findSelectedRange(planning, window, borderUnit(timeTrunc)).from]] : [],
     ),
   )
-  const notes =
-    catalogue.length > 0
-      ? job.series.flatMap(({ path, select }, i) => {
-          const count = grouped(resolved.series[i]!.indicators.length)
-          return select ? [`${path}: ${count} of ${quantity(catalogue.length, 'indicator')} of the catalogue.`] : []
-        })
-      : needsCatalogue(job)
-        ? ['The catalogue is not stored yet. The next sync fetches it before it plans these entries.']
-        : []
+  const notes = listSelectorNotes(job, resolved, catalogue.length)
   const requests = planPreview({ ...planning, onSkipped }, catalogue)
   return {
     job: resolved,

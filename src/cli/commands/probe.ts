@@ -34,7 +34,7 @@ export const flags = {
   record: {
     type: 'string',
     defaultDescription: 'probe/ beside the database',
-    describe: 'Keep requests and responses in this directory',
+    describe: 'Keep requests and responses in this folder',
   },
   refresh: { type: 'boolean', default: false, describe: 'Send recorded requests again' },
   job: { type: 'string', describe: 'Use pace and call budget of this job file' },
@@ -142,10 +142,11 @@ export async function handler(args: ProbeArgs): Promise<number> {
       )
       if (earlyEnd) emit('command.failed', failedFields(earlyEnd))
       const isWrong = judged.some(({ verdict, matters }) => verdict === 'deviates' && matters)
-      return (
-        signals.code() ??
-        (earlyEnd ? exitCodeFor(earlyEnd) : isWrong ? EXIT.check : failed.length > 0 ? EXIT.partial : EXIT.done)
-      )
+      const stopCode = signals.code()
+      if (stopCode !== undefined) return stopCode
+      if (earlyEnd) return exitCodeFor(earlyEnd)
+      if (isWrong) return EXIT.check
+      return failed.length > 0 ? EXIT.partial : EXIT.done
     } finally {
       signals.release()
       await client.close()

@@ -21,7 +21,7 @@ import { printResult } from '../terminal/output.ts'
 export const positionals = { file: { type: 'string', describe: 'File to write' } } as const
 export const flags = {
   ...DATABASE_FLAG,
-  page: { type: 'string', describe: 'Write a static page into this directory' },
+  page: { type: 'string', describe: 'Write a static page into this folder' },
   language: { choices: PAGE_LOCALES, default: PAGE_LOCALES[0], describe: 'Choose the language of the page' },
   ...OVERWRITE_FLAG,
   bookkeeping: {
@@ -63,20 +63,20 @@ async function publishPage(source: Reader, folder: string, args: PublishArgs, se
   const { writePage } = await import('../../page/pageFolder.ts')
   const now = Math.floor(Date.now() / 1000)
   const page = await writePage(source, folder, { locale, service, now, overwrite, sources: [source.file] })
-  const text = `${folder}: ${quantity(page.files, 'file')}, ${grouped(page.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the directory on a web server.`
+  const text = `${folder}: ${quantity(page.files, 'file')}, ${grouped(page.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`
   return { fields: { page: { folder, ...page } }, text }
 }
 
 export async function handler(args: PublishArgs): Promise<number> {
   const { file, page } = args
   if (file === undefined && page === undefined)
-    throw new InputError('Missing target: pass a file for the copy, or --page DIRECTORY.', {
+    throw new InputError('Missing target: pass a file for the copy, or --page FOLDER.', {
       hint: 'indicator-sync publish public/market.db, or publish --page public',
       code: 'nothing-to-publish',
     })
   for (const target of [file, page])
     if (target !== undefined && isAddress(target))
-      throw new InputError('Cannot publish to a server: the target is a file, or a directory for --page.', {
+      throw new InputError('Cannot publish to a server: the target is a file, or a folder for --page.', {
         hint: 'Pass a file. Readers of a server need no copy, only a read-only role (docs/postgresql.md).',
         code: 'publish-on-server',
       })

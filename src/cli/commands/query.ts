@@ -54,9 +54,14 @@ function printEmpty(name: Format, { message, isResult }: NonNullable<Question['e
   return name === 'table'
 }
 
+function parameterText(recipe: Recipe, name: string, value: unknown): string {
+  if (value !== null) return `${name}=${value}`
+  return isNeeded(recipe, name) ? `${name}=…` : `[${name}]`
+}
+
 const parametersText = (recipe: Recipe): string =>
   Object.entries(recipe.parameters)
-    .map(([name, value]) => (value !== null ? `${name}=${value}` : isNeeded(recipe, name) ? `${name}=…` : `[${name}]`))
+    .map(([name, value]) => parameterText(recipe, name, value))
     .join(' ')
 
 /** `--recipes`: lists the recipes. */

@@ -7,7 +7,7 @@ import { readLanguage, useStoredZones } from '../../db/queries/referenceTables.t
 import { databaseCommand } from '../../findings/commands.ts'
 import { startServer } from '../../page/pageServer.ts'
 import { InputError } from '../../util/errors.ts'
-import { isHere } from '../../util/host.ts'
+import { isLoopback } from '../../util/host.ts'
 import { version } from '../../util/package.ts'
 import { type Args, withProgramName } from '../command.ts'
 import { DATABASE_FLAG } from '../flags.ts'
@@ -47,7 +47,7 @@ function openBrowser(url: string): void {
 /** Whether only this machine can reach an address. */
 function isPrivate(host: string): boolean {
   const url = URL.parse(`http://${isIP(host) === 6 ? `[${host}]` : host}`)
-  return url !== null && isHere(url)
+  return url !== null && isLoopback(url)
 }
 
 /** The token of a server that other computers can reach: a stored one keeps copied links valid after a restart. */

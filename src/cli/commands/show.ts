@@ -36,7 +36,7 @@ export const endsWithOutput = true
 type ShowArgs = Args<typeof flags, typeof positionals>
 
 /** Seconds that are drawn by default. */
-const DEFAULT_SPAN = 7 * 86_400
+const DEFAULT_SPAN_S = 7 * 86_400
 
 const kindText = (kind: string): string => kind.replaceAll('_', ' ')
 
@@ -90,7 +90,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
     asOf === null ? null : await readEndOfValues(reader, series, 'last', { table: 'observation_revision' })
   const last = Math.max(lastAt, lastVersion ?? 0)
   const to = Math.min(range?.to ?? Number.POSITIVE_INFINITY, last + 1)
-  const from = Math.max(range?.from ?? to - DEFAULT_SPAN, firstAt)
+  const from = Math.max(range?.from ?? to - DEFAULT_SPAN_S, firstAt)
   if (from >= to)
     throw new InputError(`No values of ${kindText(kind)} ${indicator} are stored in this range.`, {
       hint: `The last stored value is at ${formatLocal(zone, last)}. Change --from and --to, or omit them to see the last week.`,

@@ -44,7 +44,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     const lakeProblems: string[] = []
     const named = jobs.flatMap(({ lake }) => lake ?? [])
     const found = args.format === 'prometheus' ? [] : listLakesOfJobs(service.value)
-    // A bucket needs its secrets and a network, so it is read only if it is named.
+    // Reading a bucket takes credentials and a network, so it is read only if it is named.
     for (const folder of new Set([...named, ...found]))
       if (isBucket(folder) && !named.includes(folder))
         lakeProblems.push(`Lake ${folder}: it is in a bucket. To read it, run: indicator-sync status --job JOB.yaml`)

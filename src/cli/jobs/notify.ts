@@ -60,10 +60,11 @@ function resolveTarget(target: Notify): NotifyTarget {
   return { url, style, on: target.on ?? notifyEvents(style) }
 }
 
-/** The address of a ping, with the event appended to its path. */
-function pingUrl(address: string, word: '' | 'start' | 'fail'): string {
+/** The address of a ping: with `start` or `fail` appended to its path, or unchanged for a success. */
+function pingUrl(address: string, event: NotifyEvent, ok: boolean): string {
   const url = new URL(address)
-  if (word !== '') url.pathname = `${url.pathname.replace(/\/$/, '')}/${word}`
+  if (event !== 'start' && ok) return url.href
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/${event === 'start' ? 'start' : 'fail'}`
   return url.href
 }
 
@@ -153,7 +154,7 @@ export function createNotifier(
     const message =
       style === 'ping'
         ? {
-            url: pingUrl(url, event === 'start' ? 'start' : ok ? '' : 'fail'),
+            url: pingUrl(url, event, ok),
             type: 'text/plain; charset=utf-8' as const,
             body: event === 'start' ? '' : redacted.slice(0, PING_CHARACTERS),
           }

@@ -85,7 +85,7 @@ function readEnvFile(): string {
 
 type Environment = ReadonlyMap<string, Setting<string>>
 
-/** Reads the variables of the process and of `.env` in the working directory. Real variables win; empty ones are unset. */
+/** Reads the variables of the process and of `.env` in the current folder. Real variables win; empty ones are unset. */
 export function environment(): Environment {
   const fromFile = existsSync('.env') ? parseEnv(readEnvFile()) : {}
   const settings = new Map<string, Setting<string>>()
@@ -157,10 +157,11 @@ export function readSettings(flags: SettingFlags): CommandSettings {
       : { value: readTextFile(file, 'key file', keyHint), from: `file ${file}` }
   const key = keyText ? { ...keyText, value: extractKey(keyText.value) } : null
   for (const secret of [keyText?.value, key?.value]) if (secret) rememberSecret(secret)
+  const profileUrl = baseUrl ? { value: baseUrl, from: `profile ${name}` } : null
   const allowHttp = env.get('INDICATOR_SYNC_ALLOW_HTTP') ?? { value: '', from: 'default' }
   return {
     service,
-    baseUrl: url ? checkUrl(url) : baseUrl ? { value: baseUrl, from: `profile ${name}` } : null,
+    baseUrl: url ? checkUrl(url) : profileUrl,
     key,
     allowHttp: { ...allowHttp, value: /^(1|true|yes|on)$/i.test(allowHttp.value) },
     proxies: readProxies(env),
@@ -171,7 +172,7 @@ export function readSettings(flags: SettingFlags): CommandSettings {
 /** Names that cannot be databases, each with the reason. */
 const NOT_DATABASES: readonly (readonly [RegExp, string])[] = [
   [/^:memory:$|^file:/i, 'is not a file'],
-  [/[\\/]$/, 'is a directory'],
+  [/[\\/]$/, 'is a folder'],
   [/\.lock$/i, 'is the lock file of a database'],
   [/-(?:wal|shm|journal)$/i, 'is the write-ahead log of a database'],
 ]

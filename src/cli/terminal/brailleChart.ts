@@ -52,8 +52,12 @@ export function chartText(
     }
     before = level
   }
+  const rowLabels = new Map([
+    [height - 1, labels[1]!],
+    [0, labels[0]!],
+  ])
   return cells.map((row, i) => {
-    const label = i === 0 ? labels[0]! : i === height - 1 ? labels[1]! : ''
+    const label = rowLabels.get(i) ?? ''
     return `${label.padStart(margin)} │${String.fromCharCode(...[...row].map((dots) => 0x2800 + dots)).trimEnd()}`
   })
 }

@@ -2,7 +2,7 @@ import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Progress } from '../../sync/context.ts'
 import { eventRequest } from '../../sync/requestEvents.ts'
 import type { FieldsOf } from '../../util/events.ts'
-import { createLog, type Logger } from '../../util/log.ts'
+import { createLog, type Logger, type LogOptions } from '../../util/log.ts'
 import { durationText, grouped, oneLine, quantity } from '../../util/text.ts'
 import { MINUTE_MS } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
@@ -55,10 +55,15 @@ function clearLine(): string {
   return '\r\u001b[K'
 }
 
+function logLevel({ quiet, verbose }: Pick<CommonArgs, 'quiet' | 'verbose'>): LogOptions['level'] {
+  if (quiet) return 'warn'
+  return verbose ? 'debug' : 'info'
+}
+
 /** Creates a log on stderr that clears the progress line before each entry. */
 export const logFor = ({ quiet, verbose, logFormat }: CommonArgs, secrets: readonly string[]): Logger =>
   createLog({
-    level: quiet ? 'warn' : verbose ? 'debug' : 'info',
+    level: logLevel({ quiet, verbose }),
     format: logFormat,
     isColored: process.stderr.isTTY === true && !process.env.NO_COLOR,
     secrets,

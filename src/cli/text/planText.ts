@@ -86,12 +86,9 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   }
   if (calls === 0) {
     const isUpToDate = emptyWindowHints(job, options.now).length === 0
-    const isEmpty = isPart
-      ? 'nothing to request in the selected part of the job.'
-      : gaps !== ''
-        ? `nothing to request now; ${inZone(zone, gaps)}.`
-        : `nothing to request${isUpToDate ? '; up to date' : ''}.`
-    return [...notes, `${job.name}: ${namesAnything(job) ? isEmpty : NOTHING_SELECTED}`].join('\n')
+    const gapsText = gaps !== '' ? ` now; ${inZone(zone, gaps)}` : ''
+    const text = isPart ? ' in the selected part of the job' : gapsText || (isUpToDate ? '; up to date' : '')
+    return [...notes, `${job.name}: ${namesAnything(job) ? `nothing to request${text}.` : NOTHING_SELECTED}`].join('\n')
   }
   const table = tableText({
     columns: ['entry', 'request', 'reason', 'calls', 'from', 'to'],

@@ -55,7 +55,7 @@ export const needsAttention = (summary: Summary): boolean => {
   return outcome !== 'done' || takenOver !== null || formerName !== null || count > 0
 }
 
-/** Says what changed about a job, once. */
+/** Describes changes of a job, once. */
 const changeTexts = ({ takenOver, formerName, unselected }: Summary): string[] => [
   ...(takenOver === null ? [] : [`Continues the history of ${takenOver}, which no longer exists.`]),
   ...(formerName === null ? [] : [`Continues the history of ${formerName}, as this job was called before.`]),

@@ -39,7 +39,8 @@ const networkProblem = (error: unknown): string | undefined => {
   if (LATE.test(error.message)) return 'ETIMEDOUT'
   if (ALL_BUSY.test(error.message)) return 'all-busy'
   if (UNREACHABLE.includes(code)) return 'EHOSTUNREACH'
-  return NETWORK.includes(code) ? code : CUT.test(error.message) ? 'lost' : undefined
+  if (NETWORK.includes(code)) return code
+  return CUT.test(error.message) ? 'lost' : undefined
 }
 
 /** Whether the connection is lost (25P03: after an idle transaction). An uncommitted transaction on it changed nothing. */
@@ -67,8 +68,10 @@ const isConflict = (error: unknown): boolean =>
 const isDuplicate = (error: unknown): boolean => sqlState(underlyingError(error)) === '23505'
 
 /** The maximum number of attempts after an error. */
-export const attemptsFor = (error: unknown): number =>
-  isConflict(error) || isConnectionLost(error) ? 8 : isDuplicate(error) ? 3 : 1
+export function attemptsFor(error: unknown): number {
+  if (isConflict(error) || isConnectionLost(error)) return 8
+  return isDuplicate(error) ? 3 : 1
+}
 
 const CONNECT = 'Check that the server is running, and the address: postgres://USER@HOST:PORT/DATABASE.'
 
@@ -166,7 +169,8 @@ export function asStoreError(error: unknown, address?: string, holder?: LockingS
           `The server reported an error for the database{}: ${reason}.`,
           'Run `indicator-sync doctor` to see its state.',
         ])
-  const ErrorClass = isConflict(error) ? BusyError : code === '42501' ? RightsError : StoreError
+  const OtherError = code === '42501' ? RightsError : StoreError
+  const ErrorClass = isConflict(error) ? BusyError : OtherError
   return new ErrorClass(message.replace('{}', name).replace('{reason}', reason), {
     hint,
     code: code.toLowerCase(),

@@ -22,7 +22,7 @@ export const isNotForgotten = (eb: ExpressionBuilder<Database & { r: Database['_
     ),
   )
 
-/** Reads the last file of each job, by job name; relative to the working directory of that run. */
+/** Reads the last file of each job, by job name; relative to the current folder of that run. */
 export async function readJobFiles({ kysely }: Pick<Reader, 'kysely'>): Promise<Readonly<Record<string, string>>> {
   const rows = await kysely
     .selectFrom('_run')

@@ -76,7 +76,8 @@ export async function readQueues({
     if (kind === undefined || host === undefined) continue
     const queue = queues.get(host) ?? { host, queued: 0, active: 0, dead: 0 }
     queues.set(host, queue)
-    queue[kind === 'dead' ? 'dead' : state === 'active' ? 'active' : 'queued'] += Number(count)
+    const waiting = state === 'active' ? 'active' : 'queued'
+    queue[kind === 'dead' ? 'dead' : waiting] += Number(count)
   }
   return [...queues.values()].sort((a, b) => (a.host < b.host ? -1 : 1))
 }

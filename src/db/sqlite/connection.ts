@@ -169,7 +169,7 @@ function requireRegularFile(file: string): void {
     })
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat?.isDirectory())
-    throw new StoreError(`${file} must be a regular file, not a directory.`, {
+    throw new StoreError(`${file} must be a regular file, not a folder.`, {
       hint: 'Pass a file in it with --database.',
       code: 'folder',
     })
@@ -184,7 +184,7 @@ function requireRegularFile(file: string): void {
 function asFileError(error: unknown, file: string): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return asStoreError(error, file)
   return new StoreError(`Cannot open the database ${file}: ${error.message}.`, {
-    hint: 'Check that its directory is writable, or pass another file with --database.',
+    hint: 'Check that its folder is writable, or pass another file with --database.',
     code: 'no-folder',
     cause: error,
   })

@@ -91,7 +91,7 @@ async function lockPath(file: string): Promise<() => void> {
         hint:
           refusal instanceof LinkedLockError
             ? `Remove ${file}.lock: it must be a regular file, not a link.`
-            : `Check that this user can write ${file}.lock and its directory, and that the file system supports locks.`,
+            : `Check that this user can write ${file}.lock and its folder, and that the file system supports locks.`,
         code: 'no-lock',
         cause: error,
       })

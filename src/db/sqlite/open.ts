@@ -8,7 +8,7 @@ import { addMissingTables, isPartial, requireAllTables } from './copies.ts'
 import { createCopying } from './copying.ts'
 import { createEngine } from './engine.ts'
 import { type Watch, watchFile } from './file/sameFile.ts'
-import { createLogBound, LOG_LIMIT, watchLength } from './file/wal.ts'
+import { createLogBound, LOG_LIMIT_BYTES, watchLength } from './file/wal.ts'
 import { replaceTables } from './operations/replaceTables.ts'
 import { APPLICATION_ID, checkOwner, migrate, SCHEMA_VERSION } from './schema.ts'
 import { asStoreError, isBusy, withStoreErrors } from './storeErrors.ts'
@@ -22,7 +22,12 @@ export interface SqliteStore extends SqliteReader, Store {}
 
 export async function openStore(
   file: string,
-  { durability = 'normal', allowsCopies = false, logLimit = LOG_LIMIT, ...lockTimeout }: InternalStoreOptions = {},
+  {
+    durability = 'normal',
+    allowsCopies = false,
+    logLimit = LOG_LIMIT_BYTES,
+    ...lockTimeout
+  }: InternalStoreOptions = {},
 ): Promise<SqliteStore> {
   const connection = connect(file, lockTimeout)
   const reader = createReader(connection, file)

@@ -21,7 +21,7 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   ],
   SQLITE_FULL: [
     'The disk with the database{}, or the one for temporary files, is full.',
-    'Free disk space, or set SQLITE_TMPDIR to another temporary directory. Then run the command again. Committed data is kept.',
+    'Free disk space, or set SQLITE_TMPDIR to another temporary folder. Then run the command again. Committed data is kept.',
   ],
   SQLITE_TOOBIG: [
     "A value exceeds SQLite's size limit, or that of this program.",
@@ -29,12 +29,12 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   ],
   SQLITE_NOMEM: ['There is not enough memory for this statement.', 'Select less data at once.'],
   SQLITE_IOERR_GETTEMPPATH: [
-    'No temporary directory is writable, and the database{} needs one.',
-    'Set SQLITE_TMPDIR to a writable directory, then run the command again.',
+    'No temporary folder is writable, and the database{} needs one.',
+    'Set SQLITE_TMPDIR to a writable folder, then run the command again.',
   ],
   SQLITE_READONLY: [
     'The database{} is not writable.',
-    'Give this user write permission for the file and its directory, because readers also write there. Or read a copy made by `indicator-sync publish`.',
+    'Give this user write permission for the file and its folder, because readers also write there. Or read a copy made by `indicator-sync publish`.',
   ],
   SQLITE_READONLY_ROLLBACK: [
     'The rollback journal (-journal) of the database{} can only be rolled back by a writer.',
@@ -42,7 +42,7 @@ const REASONS: Readonly<Record<string, readonly [string, string]>> = {
   ],
   SQLITE_CANTOPEN: [
     'The database{} cannot be opened.',
-    'Check that its directory exists, that this user may read and write there, and that not too many files are open (ulimit -n).',
+    'Check that its folder exists, that this user may read and write there, and that not too many files are open (ulimit -n).',
   ],
   SQLITE_NOTADB: [
     'The file{} is not an SQLite database.',

@@ -8,8 +8,8 @@ import { EMULATED_ZONE, type World } from '../world/world.ts'
 import { cacheDate } from './stamps.ts'
 
 /** News number k is published k times this after the epoch, and leaves the listing twelve items later. */
-const NEWS_EVERY = 9 * DAY
-const NEWS_LASTS = 12 * NEWS_EVERY
+const NEWS_EVERY_S = 9 * DAY
+const NEWS_LASTS_S = 12 * NEWS_EVERY_S
 const LAUNCH = Date.UTC(2014, 3, 1) / 1000
 
 /** An item before it is written in one language. */
@@ -56,12 +56,12 @@ const pageAbout = ({ es, en }: Bilingual): Bilingual => ({
 /** The news that are listed at an instant. An item is corrected five days after its publication. */
 function news(now: Instant): EmulatedItem[] {
   const items: EmulatedItem[] = []
-  for (let k = Math.ceil((now - NEWS_LASTS) / NEWS_EVERY); k * NEWS_EVERY <= now; k++) {
+  for (let k = Math.ceil((now - NEWS_LASTS_S) / NEWS_EVERY_S); k * NEWS_EVERY_S <= now; k++) {
     const { title, text } = NEWS[k % NEWS.length]!
-    const published = floorTo(EMULATED_ZONE, k * NEWS_EVERY, 'day')
+    const published = floorTo(EMULATED_ZONE, k * NEWS_EVERY_S, 'day')
     const corrected = published + 5 * DAY
     const isCorrected = now >= corrected
-    if (published > now || published + NEWS_LASTS <= now) continue
+    if (published > now || published + NEWS_LASTS_S <= now) continue
     items.push({
       id: 1000 + k,
       type: 'news',
@@ -73,7 +73,7 @@ function news(now: Instant): EmulatedItem[] {
       published,
       created: published,
       updated: isCorrected ? corrected : published,
-      expires: published + NEWS_LASTS,
+      expires: published + NEWS_LASTS_S,
       sticky: k % 4 === 0,
       terms: k % 3 === 0 ? [156] : [],
       vocabularies: [5, 14, 20],

@@ -37,7 +37,8 @@ export const CURVES = {
     const isPeak =
       !moment.isWeekend && ((moment.hour >= 10 && moment.hour < 14) || (moment.hour >= 18 && moment.hour < 22))
     const isFlat = !moment.isWeekend && moment.hour >= 8
-    return CURVES.price(moment) + 20 + (isPeak ? 95 : isFlat ? 35 : 8)
+    const offPeak = isFlat ? 35 : 8
+    return CURVES.price(moment) + 20 + (isPeak ? 95 : offPeak)
   },
   demand: ({ hour, day, isWeekend, daily, hourly }: CurveInput): number =>
     // Weekends differ by day, not by night, so that no line jumps at midnight.

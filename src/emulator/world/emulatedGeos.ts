@@ -14,13 +14,17 @@ const SPAIN = 3
 const PENINSULA_GEO = 8741
 const CANARIES = 8742
 const BALEARICS = 8743
+/** The electric systems of the communities that are islands. */
+const ISLANDS = new Map([
+  [18, BALEARICS],
+  [19, CANARIES],
+])
 
 /** The level of a geo, by its id: 4 to 21 are autonomous communities, 8741 to 8745 electric systems, others countries. */
 function levels(id: number): Pick<Geo, 'country' | 'electric_system' | 'autonomous_community'> {
   if (id >= PENINSULA_GEO && id <= 8745) return { country: SPAIN, electric_system: id }
   if (id <= SPAIN || id > 21) return { country: id }
-  const electric_system = id === 18 ? BALEARICS : id === 19 ? CANARIES : PENINSULA_GEO
-  return { country: SPAIN, electric_system, autonomous_community: id }
+  return { country: SPAIN, electric_system: ISLANDS.get(id) ?? PENINSULA_GEO, autonomous_community: id }
 }
 
 /** The geos by which the service's series are split. */

@@ -15,7 +15,7 @@ export interface Indicator {
   readonly steps: readonly (readonly [from: Instant, seconds: number])[]
   readonly geos: readonly number[]
   readonly curve: CurveName
-  /** What the curve is multiplied by. */
+  /** The factor of the curve. */
   readonly scale: number
   readonly published: PublicationName
   readonly isComposited?: boolean
@@ -24,7 +24,7 @@ export interface Indicator {
   readonly about?: Bilingual
 }
 
-const QUARTER = 900
+const QUARTER_HOUR = 900
 /** Local midnights at which series went from hours to quarter-hours. Source: the operator's announcements. */
 export const QUARTERS_DAY_AHEAD = Date.UTC(2025, 8, 30, 22) / 1000
 const QUARTERS_INTRADAY = Date.UTC(2024, 5, 13, 22) / 1000
@@ -34,7 +34,7 @@ const HOURLY: Indicator['steps'] = [[0, HOUR]]
 const every = (seconds: number): Indicator['steps'] => [[0, seconds]]
 const quartersFrom = (at: Instant): Indicator['steps'] => [
   [0, HOUR],
-  [at, QUARTER],
+  [at, QUARTER_HOUR],
 ]
 
 export const PRICE_MAGNITUDE = [23, 'Precio €/MWh'] as const

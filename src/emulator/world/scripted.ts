@@ -87,8 +87,10 @@ export function scriptedSource(script: Script, { seed, now }: World): ValueSourc
       .filter((resolution) => resolution.from < resolution.to)
   const resolutionAt = (at: Instant): ActiveResolution => active.findLast(({ from }) => from <= at) ?? active[0]!
   const salt = seed * 1_000_003 + id
-  const periodLength = (every: ScriptedResolution['every']): number =>
-    typeof every === 'number' ? every : every === 'irregular' ? HOUR : 82_800
+  const periodLength = (every: ScriptedResolution['every']): number => {
+    if (typeof every === 'number') return every
+    return every === 'irregular' ? HOUR : 82_800
+  }
   return {
     about: { id, es: name, en: name, short: name, magnitude },
     geos: script.geos,

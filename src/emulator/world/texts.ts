@@ -46,7 +46,7 @@ export const NEWS = parseArticles(`
   Resultado de la subasta anual de capacidad | Result of the yearly capacity auction | Ya est&aacute;n disponibles los resultados de la subasta. | The results of the auction are available.
   Parada programada del portal | Planned maintenance of the site | El portal no estar&aacute; disponible entre las 6:00 y las 8:00. | The site will not be available between 6:00 and 8:00.`)
 
-/** Titles of the documentations. */
+/** Titles of the documentation pages. */
 export const DOCUMENTATIONS: readonly Bilingual[] = [
   { es: 'Guía de la API', en: 'Guide to the API' },
   { es: 'Manual del mercado diario', en: 'Handbook of the day-ahead market' },

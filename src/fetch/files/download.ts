@@ -189,7 +189,7 @@ async function save(opened: OpenResponse, options: SaveOptions): Promise<Downloa
 }
 
 /** How many characters of the previous piece are searched again: the key may be split between two pieces, with escapes. */
-const OVERLAP = 16 * 1024
+const OVERLAP_CHARACTERS = 16 * 1024
 
 /** Writes the body to a file. Throws DownloadError where it is too large or holds the key. */
 async function writePart(
@@ -208,7 +208,7 @@ async function writePart(
       if (bytes > maxBytes) throw createDownloadError(`it has more than ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')
       if (redactor.isIn(text)) throw createDownloadError('it contains the API key')
-      tail = text.slice(-OVERLAP)
+      tail = text.slice(-OVERLAP_CHARACTERS)
       hash.update(piece)
       await toDisk(() => file.writeFile(piece), part)
     }
@@ -225,7 +225,7 @@ async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
   } catch (error) {
     const { code } = (error instanceof InputError ? error.cause : error) as NodeJS.ErrnoException
     throw new StoreError(`Cannot write ${file}: ${code}.`, {
-      hint: 'Free disk space, check the permissions of the directory, or choose another one with --output.',
+      hint: 'Free disk space, check the permissions of the folder, or choose another one with --output.',
       code: 'no-download-folder',
       cause: error,
     })

@@ -1,5 +1,5 @@
 import { PermanentError } from '../../util/errors.ts'
-import { isInside } from '../../util/host.ts'
+import { isPrivateAddress } from '../../util/host.ts'
 import { REDACTED } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 
@@ -59,12 +59,12 @@ export function resolveRedirect(location: string, from: URL, policy: LinkPolicy)
   if (next.origin === service.origin) return next
   if (next.username !== '' || next.password !== '')
     throw createDownloadError('it redirects to an address with a password')
-  if (isInside(next) && isPublicOnly(next, policy)) throw createPrivateError(next.host)
+  if (isPrivateAddress(next) && isPublicOnly(next, policy)) throw createPrivateError(next.host)
   return next
 }
 
 /** Whether the host of a link must be public. The service, and hosts that the user allows, may be in a private network. */
 export function isPublicOnly(address: URL, policy: LinkPolicy): boolean {
   const service = new URL(policy.baseUrl)
-  return address.origin !== service.origin && !isInside(service) && !isAllowed(address, policy)
+  return address.origin !== service.origin && !isPrivateAddress(service) && !isAllowed(address, policy)
 }

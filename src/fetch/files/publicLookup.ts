@@ -1,13 +1,13 @@
 import dns from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { isInside, isInsideAddress } from '../../util/host.ts'
+import { isPrivateAddress, isPrivateIp } from '../../util/host.ts'
 import { createPrivateError } from './links.ts'
 
 /** Resolves a name for a connection. Refuses it if any of its addresses is on this machine or in a private network. */
 export const lookupPublic: LookupFunction = (name, options, done) => {
   dns.lookup(name, { ...options, all: true }, (error, addresses) => {
     if (error) return done(error, [])
-    if (addresses.some(({ address }) => isInsideAddress(address))) return done(createPrivateError(name), [])
+    if (addresses.some(({ address }) => isPrivateIp(address))) return done(createPrivateError(name), [])
     const [first] = addresses
     return options.all || !first ? done(null, addresses) : done(null, first.address, first.family)
   })
@@ -22,5 +22,5 @@ const PRIVATE_NAME = /^[^.]+\.?$|\.(?:local|localhost|internal|intranet|private|
  */
 export function refusePrivateName(url: URL): void {
   const isName = !/^\[|^[\d.]+$/.test(url.hostname)
-  if (isInside(url) || (isName && PRIVATE_NAME.test(url.hostname))) throw createPrivateError(url.host)
+  if (isPrivateAddress(url) || (isName && PRIVATE_NAME.test(url.hostname))) throw createPrivateError(url.host)
 }

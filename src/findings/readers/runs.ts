@@ -2,7 +2,7 @@ import type { Reader } from '../../db/store.ts'
 import { findFailedRuns, findUnfinishedRuns, type IncompleteRun } from '../../state/lastRuns.ts'
 import { findOutageRun } from '../../state/outage.ts'
 import { findRhythms } from '../../state/rhythm.ts'
-import { CLOCK_ERROR, floorToSecond, formatMillis, type Instant } from '../../util/time/instant.ts'
+import { CLOCK_ERROR_S, floorToSecond, formatMillis, type Instant } from '../../util/time/instant.ts'
 import type { Trouble } from '../trouble.ts'
 
 /** Why all runs fail, and the code of these runs. */
@@ -18,7 +18,7 @@ async function findCommonCause(db: Reader): Promise<{ kind: keyof typeof COMMON_
 
 /** Finds runs with times in the future: the clock of this machine is behind now, or was ahead then. */
 export async function findFutureRuns({ kysely }: Reader, now: Instant): Promise<Trouble[]> {
-  const limit = formatMillis((now + CLOCK_ERROR) * 1000)
+  const limit = formatMillis((now + CLOCK_ERROR_S) * 1000)
   const found = await kysely
     .selectFrom('_run')
     .select(({ fn }) => [

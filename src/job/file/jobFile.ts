@@ -45,7 +45,7 @@ export const jobFileSchema = memoize((service: Service) =>
           'Which response bodies to keep: all; latest, one per request; none, only those that could not be parsed',
         ),
       newestFirst: z.boolean().optional().describe('Fetch the latest windows first'),
-      lake: z.string().min(1).optional().describe('Directory or s3://bucket/name for Parquet, updated after each run'),
+      lake: z.string().min(1).optional().describe('Folder or s3://bucket/name for Parquet, updated after each run'),
       pace: z
         .strictObject({
           perSecond: z.number().positive().max(50).optional().describe('Calls per second; default: 2'),

@@ -15,7 +15,7 @@ type KeyPath = readonly (string | number)[]
 /** A part of a job file, with words, durations and moments parsed if they are legal. Illegal ones are reported elsewhere. */
 type WrittenEntry = Readonly<Record<string, unknown>>
 
-/** What rules about entries need besides the entry. */
+/** The context of rules about an entry. */
 export interface RuleContext {
   readonly service: Service
   /** The time zone of the job. */

@@ -21,7 +21,7 @@ export interface ParsedDocument {
   readonly positionOf: (path: DocumentPath, isKey: boolean) => Position
 }
 
-const MAX_LENGTH = 1024 * 1024
+const MAX_CHARACTERS = 1024 * 1024
 /** The node at a path, or the nearest one above it that exists. */
 function nodeAt(document: Document, path: DocumentPath, isKey: boolean): Node | null {
   const parent = document.getIn(path.slice(0, -1), true)
@@ -53,7 +53,7 @@ const yamlMessage = ({ code, message, pos }: YAMLError, text: string): string =>
  */
 export function parseYaml(text: string): { mistakes: readonly TextMistake[]; parsed: ParsedDocument | null } {
   const refuse = (message: string) => ({ mistakes: [{ line: 1, column: 1, message }], parsed: null })
-  if (text.length > MAX_LENGTH) return refuse('is too large for a job file (limit 1 MiB)')
+  if (text.length > MAX_CHARACTERS) return refuse('is too large for a job file (limit 1 MiB)')
   if (/^(?:\uFFFD\uFFFD|\uFEFF?.?\0)/s.test(text)) return refuse('is not UTF-8 but looks like UTF-16; save it as UTF-8')
   const lines = new LineCounter()
   // A key that is a list or an object becomes a text. The parser would print a warning.

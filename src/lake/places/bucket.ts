@@ -125,8 +125,8 @@ async function openBucketWriter(folder: BucketFolder, now: number): Promise<Lake
   /** Replaces the manifest, unless another process replaced it. */
   const replace = async (manifest: LakeManifest): Promise<void> => {
     const text = manifestText(manifest)
-    const put = (): Promise<boolean> =>
-      bucket.putText(prefix + MANIFEST, text, isGuarded ? (stored === null ? 'absent' : { tag: stored.tag }) : null)
+    const unchanged = stored === null ? 'absent' : { tag: stored.tag }
+    const put = (): Promise<boolean> => bucket.putText(prefix + MANIFEST, text, isGuarded ? unchanged : null)
     const isReplaced = !isGuarded && (await bucket.text(prefix + MANIFEST))?.tag !== stored?.tag
     if (isReplaced) throw createBusyError(asWritten)
     const isPut = await put()

@@ -51,7 +51,7 @@ function findForeignFiles(root: string, manifest: LakeManifest): LakeFinding[] {
       if (entry.isSymbolicLink() || (!entry.isDirectory() && path.endsWith('.parquet') && !paths.has(path)))
         findings.push({
           file: join(manifest.folder, path),
-          what: 'It is not part of the lake, but readers of the directory would read it.',
+          what: 'It is not part of the lake, but readers of the folder would read it.',
         })
     }
   const target = readLinkTarget(root)

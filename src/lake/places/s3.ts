@@ -27,6 +27,11 @@ export interface ListedObject {
 /** The condition for writing an object: it does not exist yet, or it still has this tag. */
 type Condition = 'absent' | { readonly tag: string }
 
+function conditionHeaders(condition: Condition | null) {
+  if (condition === null) return {}
+  return condition === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.tag }
+}
+
 /** A bucket of an object storage. */
 export interface Bucket {
   /** A small object with its tag; null if there is none. */
@@ -102,7 +107,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
   const sdk = await loadPeer<typeof Sdk>(PACKAGE)
   if (!sdk)
     throw new InputError(`A lake at ${address} needs the package ${PACKAGE}, which is not installed.`, {
-      hint: `npm install ${PACKAGE} in this directory, or use a local directory.`,
+      hint: `npm install ${PACKAGE} in this folder, or use a local folder.`,
       code: 'no-engine',
     })
   const client: Sdk.S3Client = new sdk.S3Client({
@@ -189,7 +194,7 @@ export async function openBucket(bucket: string, { endpoint, region, credentials
               Body: text,
               ContentType: 'application/json',
               ContentLength: Buffer.byteLength(text),
-              ...(condition === null ? {} : condition === 'absent' ? { IfNoneMatch: '*' } : { IfMatch: condition.tag }),
+              ...conditionHeaders(condition),
             }),
           )
           return true

@@ -8,59 +8,59 @@ import { type Interval, intersect, overlaps, subtract } from '../../util/time/in
 import type { Periods } from '../../util/time/periods.ts'
 import type { CoverageChange, Geo, Series, SeriesReply, StoredCoverage } from './coverageTypes.ts'
 
-/* Rules 1–16 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`. Pure. */
+/* S1–S16 and M1 (docs/decisions/001-coverage.md): what a reply changes in `_coverage`. Pure. */
 
 /** The state of a window; `kept`: stored values keep their age. */
 type ReplyState = CoveredState | 'kept'
 
-/** Decides what a reply about a window changes. A reply about one instant covers nothing (rule 13). */
+/** Decides what a reply about a window changes. A reply about one instant covers nothing (S13). */
 export function decideCoverage(series: Series, reply: SeriesReply, stored: StoredCoverage): CoverageChange {
   const { newGeos } = reply
   const window = reply.window!
   const known = correctTimes(stored.coverage, reply.fetchedAt)
-  // Rule 11: new geos may show calendar periods that end after older rows.
+  // S11: new geos may show calendar periods that end after older rows.
   const before = newGeos.length > 0 ? limitSettled(known, series.periods) : known
   const unverified = new Set<Geo>()
   let rows = before
   for (const geo of reply.geos) {
     const state = decideState(geo, reply, stored)
     if (state === 'unverified') unverified.add(geo)
-    // Rule 6: a reply for all geos concerns the rows of every geo.
+    // S6: a reply for all geos concerns the rows of every geo.
     if (geo === ALL_GEOS) {
       const change = isVerified(state) ? cutRow : renewUnverified(reply.fetchedAt)
       rows = rows.flatMap((row) => (row.geo === geo ? row : change(row, window, series)))
     }
     rows = replaceRows(rows, geo, window, createRows(series, reply, window, before, geo, state), series)
   }
-  // Rule 9: known geos with stored values are unverified if the reply lacks them.
+  // S9: known geos with stored values are unverified if the reply lacks them.
   for (const geo of findUnverifiedGeos(series, reply, stored, unverified)) {
     unverified.add(geo)
     rows = replaceRows(rows, geo, window, createRows(series, reply, window, before, geo, 'unverified'), series)
   }
-  // Rule 10: so are days of which it lacks many stored final values.
+  // S10: so are days of which it lacks many stored final values.
   for (const [geo, days] of reply.doubted)
     for (const day of unverified.has(geo) || unverified.has(ALL_GEOS) ? [] : intersect(days, [window]))
       rows = replaceRows(rows, geo, day, createRows(series, reply, day, before, geo, 'unverified'), series)
   return toChange(stored.coverage, mergeRows(rows, series), unverified)
 }
 
-/** Rules 1–5: the state of the window for a geo. */
+/** S1–S5: the state of the window for a geo. */
 function decideState(geo: Geo, reply: SeriesReply, { omittedGeos }: StoredCoverage): ReplyState {
   const isForAll = geo === ALL_GEOS
-  // Rule 1: values could not be read.
+  // S1: values could not be read.
   if (reply.hasUnreadValues) return 'unverified'
-  // Rule 2: the reply has values.
+  // S2: the reply has values.
   if (isForAll ? reply.present.size > 0 : reply.present.has(geo)) return 'values'
-  // Rule 5: neither the reply nor the database has values.
+  // S5: neither the reply nor the database has values.
   if (isForAll ? omittedGeos.size === 0 : !omittedGeos.has(geo)) return 'empty'
-  // Rule 4: dismissed rejects may be the stored values. Rule 3: nothing explains their lack.
+  // S4: dismissed rejects may be the stored values. S3: nothing explains their lack.
   return dismissalMayExplain(geo, reply) ? 'kept' : 'unverified'
 }
 
 /** Whether a reply can be trusted, with or without values. */
 const isVerified = (state: ReplyState): state is 'values' | 'empty' => state === 'values' || state === 'empty'
 
-/** Rule 6: the unverified part of a row inside a window was requested at `fetchedAt`. */
+/** S6: the unverified part of a row inside a window was requested at `fetchedAt`. */
 const renewUnverified =
   (fetchedAt: Instant) =>
   (row: Coverage, window: Interval, series: Series): readonly Coverage[] => {
@@ -77,7 +77,7 @@ const renewUnverified =
 const dismissalMayExplain = (geo: Geo, { present, dismissed }: SeriesReply): boolean =>
   dismissed.some((key) => key === null || present.size === 0 || (key.geo === geo && !present.has(geo)))
 
-/** Rule 9: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
+/** S9: known geos that a verified reply for all geos lacks, if they have stored values in the window. */
 function findUnverifiedGeos(
   { knownGeos }: Series,
   { geos, present, dismissed }: SeriesReply,
@@ -89,13 +89,13 @@ function findUnverifiedGeos(
   return knownGeos.filter((geo) => !present.has(geo) && !rejected.has(geo) && stored.omittedGeos.has(geo))
 }
 
-/** Rule 16: the geos whose missing periods a reply decides: those of the request, or all known ones. */
+/** M1: the geos whose missing periods a reply decides: those of the request, or all known ones. */
 export const listDecidedGeos = (
   { knownGeos }: Pick<Series, 'knownGeos'>,
   { geos }: Pick<SeriesReply, 'geos'>,
 ): readonly Geo[] => (geos.includes(ALL_GEOS) ? knownGeos : geos)
 
-/** Rule 16: whether a reply shows that periods of a geo are missing. */
+/** M1: whether a reply shows that periods of a geo are missing. */
 export const provesMissing = (geo: Geo, reply: SeriesReply, unverified: ReadonlySet<Geo>): boolean =>
   !unverified.has(geo) && !unverified.has(ALL_GEOS) && !dismissalMayExplain(geo, reply)
 
@@ -117,7 +117,7 @@ function createRows(
   const older = state === 'kept' ? valid : valid.filter((row) => row.state === 'unverified')
   const rest = subtract([window], older)
   const parts = older.flatMap((row) => clipRow(row, window, series))
-  // Rule 4: stored values keep the time of their reply.
+  // S4: stored values keep the time of their reply.
   if (state === 'kept')
     return [
       ...rest.map((part) => createRow(part, 'values', null)),
@@ -130,7 +130,7 @@ function createRows(
         }),
       ),
     ]
-  // Rule 12: an unverified interval keeps its `sinceAt`.
+  // S12: an unverified interval keeps its `sinceAt`.
   return [
     ...rest.map((part) => createRow(part, state, fetchedAt)),
     ...parts.map((part) => createRow(part, state, Math.min(part.sinceAt ?? fetchedAt, fetchedAt))),
@@ -145,7 +145,7 @@ function selectValidRows(rows: readonly Coverage[], geo: Geo, series: Series): r
   return [...ofGeo, ...ofGeo.reduce((rest, geoRow) => rest.flatMap((row) => cutRow(row, geoRow, series)), ofAll)]
 }
 
-/** Rules 7 and 8: replaces the rows of one geo inside a window. */
+/** S7 and S8: replaces the rows of one geo inside a window. */
 const replaceRows = (
   rows: readonly Coverage[],
   geo: Geo,
@@ -154,7 +154,7 @@ const replaceRows = (
   series: Series,
 ): readonly Coverage[] => [...rows.flatMap((row) => (row.geo === geo ? cutRow(row, window, series) : row)), ...inserted]
 
-/** Rule 8: the parts of a row outside a window. */
+/** S8: the parts of a row outside a window. */
 const cutRow = (row: Coverage, window: Interval, series: Series): readonly Coverage[] =>
   overlaps(row, window) ? takeParts(row, subtract([row], [window]), series) : [row]
 
@@ -162,7 +162,7 @@ const cutRow = (row: Coverage, window: Interval, series: Series): readonly Cover
 const clipRow = (row: Coverage, window: Interval, series: Series): readonly Coverage[] =>
   takeParts(row, intersect([row], [window]), series)
 
-/** Rule 8: parts of a row. Each may end sooner than the row, so it may have been settled for longer. */
+/** S8: parts of a row. Each may end sooner than the row, so it may have been settled for longer. */
 const takeParts = (row: Coverage, parts: readonly Interval[], { periods }: Series): readonly Coverage[] =>
   parts.map((part) => ({
     ...row,
@@ -175,7 +175,7 @@ const lastPeriodEnd = ({ to }: Interval, periods: Periods | null): Instant =>
   periods?.isCalendar ? Math.max(to, periods.ceil(to)) : to
 
 /**
- * Rule 29: a row with a later time than this reply comes from a clock that was ahead. It was fetched before this reply, so what follows
+ * S15: a row with a later time than this reply comes from a clock that was ahead. It was fetched before this reply, so what follows
  * is not settled.
  */
 const correctTimes = (rows: readonly Coverage[], now: Instant): readonly Coverage[] =>
@@ -185,13 +185,13 @@ const correctTimes = (rows: readonly Coverage[], now: Instant): readonly Coverag
       : row,
   )
 
-/** Rule 11: lowers `settledFor` of rows that end inside a calendar period. A merged row counts as fetched when its oldest part was. */
+/** S11: lowers `settledFor` of rows that end inside a calendar period. A merged row counts as fetched when its oldest part was. */
 const limitSettled = (rows: readonly Coverage[], periods: Periods | null): readonly Coverage[] =>
   periods?.isCalendar
     ? rows.map((row) => ({ ...row, settledFor: Math.min(row.settledFor, row.fetchedAt - lastPeriodEnd(row, periods)) }))
     : rows
 
-/** Rule 15: merges adjacent rows that no entry needs to distinguish. */
+/** S16: merges adjacent rows that no entry needs to distinguish. */
 function mergeRows(rows: readonly Coverage[], series: Series): readonly Coverage[] {
   const { longestLookback, periods } = series
   // A merged row may be settled for longer than its oldest reply shows.

@@ -4,10 +4,10 @@ import { COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
+import { DEFAULT_LOOKBACK_S } from '../../job/normalize.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
 import type { Coverage } from '../../judge/stored.ts'
-import { CLOCK_ERROR, type Instant } from '../../util/time/instant.ts'
+import { CLOCK_ERROR_S, type Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { findPeriods, type Period } from '../../util/time/periods.ts'
 import type { StoredSeries } from '../storedSeries.ts'
@@ -26,7 +26,7 @@ export async function recordCoverage(
   const series = toSeries(storedSeries, reply.period, timeZone, lookbackS)
   if (lookbackS === series.longestLookback && lookbackS !== storedSeries.lookbackS)
     await tx.updateTable('series').set({ lookback_s: lookbackS }).where('id', '=', storedSeries.id).execute()
-  // Rule 13: a reply about one instant covers nothing.
+  // S13: a reply about one instant covers nothing.
   if (!reply.window) return { unverified: new Set() }
   const stored = await readCoverage(tx, storedSeries.id, series, reply, reply.window)
   const change = decideCoverage(series, reply, stored)
@@ -56,7 +56,7 @@ export function toSeriesReply(
 /** The longest lookback of a series, with that of a request. */
 export function findLongestLookback(series: StoredSeries, lookbackS: number | null): number {
   const lookbacks = [series.lookbackS, lookbackS].filter((seconds) => seconds !== null)
-  return lookbacks.length === 0 ? DEFAULT_LOOKBACK : Math.max(...lookbacks)
+  return lookbacks.length === 0 ? DEFAULT_LOOKBACK_S : Math.max(...lookbacks)
 }
 
 /** The properties of a series. Its periods follow from a period of the reply, else from the last one of its first geo. */
@@ -90,9 +90,9 @@ async function readCoverage(
 ): Promise<StoredCoverage> {
   const touching = await selectTouching.all(tx, { seriesId, ...window })
   const isTouching = ({ geo, from }: Coverage): boolean => touching.some((row) => row.geo === geo && row.from === from)
-  const future = await selectFuture.all(tx, { seriesId, after: reply.fetchedAt + CLOCK_ERROR })
+  const future = await selectFuture.all(tx, { seriesId, after: reply.fetchedAt + CLOCK_ERROR_S })
   const coverage = [...touching, ...future.filter((row) => !isTouching(row))]
-  // Rules 3, 4 and 9: stored values that the reply lacks.
+  // S3, S4 and S9: stored values that the reply lacks.
   const requested = reply.geos.includes(ALL_GEOS) ? series.knownGeos : reply.geos
   const isLacking = requested.some((geo) => !reply.present.has(geo))
   const lacking = isLacking ? await selectGeosWithValues.all(tx, { seriesId, ...window }) : []
@@ -126,7 +126,7 @@ const selectTouching = prepareQuery((db, { seriesId, from, to }: { seriesId: num
   )
 })
 
-/** Rule 29: rows with a time in the future. */
+/** S15: rows with a time in the future. */
 const selectFuture = prepareQuery((db, { seriesId, after }: { readonly seriesId: number; readonly after: Instant }) =>
   selectRows(db).where('series_id', '=', seriesId).where('fetched_at', '>', after),
 )

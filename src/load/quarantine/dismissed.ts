@@ -3,12 +3,12 @@ import type { Rows } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { canonical } from '../../util/json.ts'
 
-const MAX_FRAGMENT = 4_096
+const MAX_FRAGMENT_CHARACTERS = 4_096
 
 /** Formats a fragment of a body as JSON, cut to a maximum length. */
 export function fragmentText(fragment: unknown): string {
   try {
-    return (canonical(fragment ?? null) ?? 'null').slice(0, MAX_FRAGMENT)
+    return (canonical(fragment ?? null) ?? 'null').slice(0, MAX_FRAGMENT_CHARACTERS)
   } catch (error) {
     if (error instanceof RangeError) return '"nested too deeply to be written"'
     throw error

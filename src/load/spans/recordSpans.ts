@@ -12,7 +12,7 @@ import { compareRows, PERIOD_REASONS, RANGE_REASONS, type SpanRow, toSpanRows } 
 /** All time: every missing period is judged. */
 const ALL_TIME: Interval = { from: 0, to: Number.MAX_SAFE_INTEGER }
 /** Seconds around a changed interval: the tolerance counts whole local days. */
-const DAY_AROUND = 2 * DAY
+const AROUND_S = 2 * DAY
 
 /**
  * Judges a series and writes what changed. Called at the end of every transaction that changes coverage, missing periods or jobs of the
@@ -34,7 +34,7 @@ export async function recordSpans(
 
 /** Reads the missing periods in reach and their spans. A run that continues outside is read as a whole. */
 async function readPeriods(tx: Transaction<Database>, seriesId: number, reach: Interval) {
-  for (let around = { from: reach.from - DAY_AROUND, to: reach.to + DAY_AROUND }; ; ) {
+  for (let around = { from: reach.from - AROUND_S, to: reach.to + AROUND_S }; ; ) {
     const range = { seriesId, ...around }
     const absences = await selectAbsences.all(tx, range)
     const before = await selectPeriods.all(tx, range)

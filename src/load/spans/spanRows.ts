@@ -67,8 +67,10 @@ const join = (a: SpanRow, b: SpanRow): SpanRow => ({
   job_id: a.job_id ?? b.job_id,
 })
 
-const earlier = (a: Instant | null, b: Instant | null): Instant | null =>
-  a === null ? b : b === null ? a : Math.min(a, b)
+function earlier(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
+}
 
 /** The rows to remove, and those to insert or to replace. Rows with equal keys and values need neither. */
 export function compareRows(

@@ -21,7 +21,7 @@ export interface Check extends Interval {
 
 /**
  * Returns the rows of a timeline after a reply: those outside `scope` stay, those inside become `runs`. `checks` cover the scope.
- * `settledBorder`: the instant before which nothing can be published any more at a time.
+ * `settledBorder`: as of a given time, the instant before which nothing can be published any more.
  */
 export function decideMissing(
   zone: string,

@@ -3,7 +3,7 @@ import type { Engine } from '../../db/engine.ts'
 import { readUnjudged } from '../../db/queries/seriesLookup.ts'
 import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import { DEFAULT_LOOKBACK } from '../../job/normalize.ts'
+import { DEFAULT_LOOKBACK_S } from '../../job/normalize.ts'
 import type { Extent } from '../../judge/missing.ts'
 import type { Service } from '../../service/service.ts'
 import type { Instant } from '../../util/time/instant.ts'
@@ -95,7 +95,7 @@ export async function deriveTimelines(
     zone,
     cadences,
     extents,
-    longestLookback: series.lookbackS ?? DEFAULT_LOOKBACK,
+    longestLookback: series.lookbackS ?? DEFAULT_LOOKBACK_S,
     extentsBefore: new Map(),
     cadenceChanges: [],
     decidedGeos: new Set(),

@@ -3,7 +3,7 @@ import type { SeriesRange } from '../../db/engine.ts'
 import { prepareQuery } from '../../db/prepared.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import { SECOND_REPLY_AFTER, WITHDRAWN_SHARE } from '../../judge/limits.ts'
+import { SECOND_REPLY_AFTER_S, WITHDRAWN_SHARE } from '../../judge/limits.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { createCalendar, localDay } from '../../util/time/localDay.ts'
@@ -130,7 +130,7 @@ async function isConfirmed(
   // In a replay, the stored rows say which reply confirmed the withdrawal.
   if (earlier.some(({ confirmed_by }) => confirmed_by === fetchId)) return true
   const open = earlier.find((row) => row.confirmed_by === null && row.fetch_id < fetchId)
-  if (isRestate || (open && fetchedAt - open.since_at >= SECOND_REPLY_AFTER)) {
+  if (isRestate || (open && fetchedAt - open.since_at >= SECOND_REPLY_AFTER_S)) {
     const first = open ?? (await insertPending(tx, seriesId, geoId, { from, to }, fetchId, fetchedAt))
     await confirm.run(tx, { seriesId, geoId, from, first: first.fetch_id, fetchId })
     return true

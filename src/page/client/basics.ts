@@ -1,6 +1,6 @@
 /** Scripts of every page: buttons that copy commands, ages, suggested names, and keys of forms. */
 
-/** Announces copies; it has the words for that. */
+/** The status line that announces copies; its attributes hold the texts. */
 const copyStatus = document.querySelector<HTMLElement>('#status')
 const { copy = '', copied = '' } = copyStatus?.dataset ?? {}
 

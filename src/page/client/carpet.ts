@@ -57,7 +57,8 @@ function say(): void {
   if (!options || !day || !slot || !status) return
   const { chart, locale, words } = options
   const value = day.hours[y]
-  const text = value === false ? words.noHour : value == null ? '–' : `${valueText(value, locale)} ${chart.unit ?? ''}`
+  const number = typeof value === 'number' ? `${valueText(value, locale)} ${chart.unit ?? ''}` : '–'
+  const text = value === false ? words.noHour : number
   status.textContent = `${day.date} ${padTwo(slot.hour)}:00${slot.again ? ' (2)' : ''} · ${text}`.trim()
 }
 
@@ -115,7 +116,7 @@ async function showCarpet(): Promise<void> {
   nameAxes(details, carpet, [valueText(low, locale), `${valueText(high, locale)} ${chart.unit ?? ''}`], locale)
 }
 
-/** In addresses of pages with an open heat map. It is no id, so that the browser does not scroll there. */
+/** The fragment of addresses with an open heat map. No element has this id, so that the browser does not scroll. */
 const OPEN = '#heat-map'
 if (details && location.hash === OPEN) details.open = true
 details?.addEventListener('toggle', () => {

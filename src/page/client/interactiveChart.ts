@@ -216,7 +216,7 @@ function beginChart(): void {
   })
 }
 
-/** Leaves empty fields out of the address of the form, and dates that only show what the last days are. */
+/** Omits empty fields from the address of the form, and dates that only display the last days. */
 const form = document.querySelector<HTMLFormElement>('form.choose')
 form?.addEventListener('formdata', ({ formData }) => {
   const filled = [...formData].filter(([, value]) => value !== '')

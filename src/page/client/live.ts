@@ -73,7 +73,7 @@ export async function refreshPage(signal?: AbortSignal): Promise<void> {
 
 let missed = 0
 let answeredAt = Date.now()
-/** Shows since when the server has not responded, until it does. */
+/** Shows since when the server has not responded. */
 function showConnection(isConnected: boolean): void {
   missed = isConnected ? 0 : missed + 1
   if (isConnected) answeredAt = Date.now()
@@ -85,7 +85,7 @@ function showConnection(isConnected: boolean): void {
   status.textContent = isLost ? (status.dataset.lost ?? '').replace('{}', time) : ''
 }
 
-/** Requests the state of the database; undefined if the server does not answer. */
+/** Requests the state of the database; undefined if the server does not respond. */
 async function fetchState(): Promise<string | undefined> {
   const response = await fetch('/api/live').catch(() => undefined)
   showConnection(response?.ok ?? false)

@@ -91,7 +91,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
   const box = element.appendChild(document.createElement('div'))
   const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
   const dashOf = (name: string): number[] => (colour(`chart-${name}-dash`).match(/\d+/g) ?? []).map(Number)
-  /** As many marks of the time axis as there is room for. */
+  /** The marks of the time axis, as many as fit. */
   const ticks = () => {
     const within = shown.ticks.filter(({ at }) => at >= shown.from && at <= shown.to)
     const every = Math.ceil(within.length / Math.max(2, Math.floor((element.clientWidth - 128) / 60)))
@@ -203,7 +203,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       shown = next
       again()
     },
-    /** Draws the present data over another range until the new data arrives. */
+    /** Draws the current data over another range until the new data arrives. */
     preview(from: number, to: number): void {
       shown = { ...shown, from, to }
       plot.setData(plot.data)
@@ -214,7 +214,8 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       const begins = [...new Set(plot.data[0].filter((at) => at < shown.to).map((at) => Math.max(at, shown.from)))]
       if (begins.length === 0) return
       const { length } = begins
-      const current = cursorAt === null ? (by > 0 ? -1 : length) : begins.findLastIndex((at) => at <= cursorAt!)
+      const outside = by > 0 ? -1 : length
+      const current = cursorAt === null ? outside : begins.findLastIndex((at) => at <= cursorAt!)
       exact = begins[Math.min(length - 1, Math.max(0, current + by))]!
       plot.setCursor({ left: Math.max(0, plot.valToPos(exact, 'x')), top: CHART_HEIGHT / 3 })
       exact = null

@@ -4,7 +4,7 @@ import { countTolerated, readSeriesGaps } from '../../findings/readers/missing.t
 import type { SeriesGaps } from '../../findings/trouble.ts'
 import { findRunningRun, withDeadRuns } from '../../state/lastRuns.ts'
 import { findRhythms } from '../../state/rhythm.ts'
-import { isHere } from '../../util/host.ts'
+import { isLoopback } from '../../util/host.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, paginate } from '../page.ts'
@@ -43,7 +43,7 @@ async function readReaches({ store, now }: PageRequest) {
   )
 }
 
-/** Reads what is wrong, each cause once, with the series that a link leads to. */
+/** Reads the findings, each cause once, with the series that a link leads to. */
 async function readFindings(request: PageRequest, series: readonly SeriesRow[]) {
   const found = await findWithFacts(request.store, request.now, 'state', request.command)
   const rows = new Map(series.map((row) => [row.id, row]))
@@ -115,7 +115,7 @@ const isLate = ({ reason }: SeriesGaps): boolean => reason === 'late'
 /** Whether every service that was called runs on this computer, such as the emulator. */
 async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolean> {
   const sources = await kysely.selectFrom('_source').select('host').execute()
-  return sources.length > 0 && sources.every(({ host }) => isHere(`http://${host}`))
+  return sources.length > 0 && sources.every(({ host }) => isLoopback(`http://${host}`))
 }
 
 /** Reads whether the copy is complete and fresh, and the problems to fix. */
@@ -126,7 +126,8 @@ export async function readOverview(request: PageRequest) {
   // Series that need attention come first.
   const rank = ({ id }: SeriesRow): number => {
     const ofSeries = gaps.get(id)
-    return ofSeries === undefined ? 2 : ofSeries.some(isLate) ? 0 : 1
+    if (ofSeries === undefined) return 2
+    return ofSeries.some(isLate) ? 0 : 1
   }
   const all = stored.sort((a, b) => rank(a) - rank(b))
   const filter = (query.get('q') ?? '').slice(0, 100)

@@ -116,7 +116,8 @@ export async function findSeries(
   if (most === words.length) return closest
   const hits = new Set((await searchItems(request.store, text, ['catalogue'])).map(({ kind, id }) => `${kind} ${id}`))
   const described = found.filter(({ row }) => hits.has(`${row.kind} ${row.indicator_id}`))
-  return described.length > 0 ? described : most * 2 >= words.length && most > 0 ? closest : []
+  if (described.length > 0) return described
+  return most * 2 >= words.length && most > 0 ? closest : []
 }
 
 /** Filters series by a text, in their order. */

@@ -140,9 +140,9 @@ export async function readSeriesCoverage(request: PageRequest) {
   const isYear = chosen !== null && chosen >= 1970 && chosen < 2100
   const year = isYear ? chosen : localYear(zone, Math.max(reach.from, Math.min(request.now, reach.to - 1)))
   const [from, to] = [year, year + 1].map((january) => startOfDate(zone, `${january}-01-01`)!) as [number, number]
-  // A year that somebody chose may lie outside of what was ever requested.
+  // A chosen year may lie outside the requested range.
   const outside = chosen === year ? subtract([{ from, to: Math.max(from, Math.min(to, request.now)) }], [reach]) : []
-  // A geo that was only requested with all others lacks the same.
+  // A geo that was only requested with all others has the gaps of all.
   const isRepeated = ({ geoId, reason, from, to }: CoverageInterval): boolean =>
     geoId !== ALL_GEOS &&
     intervals.some((all) => all.geoId === ALL_GEOS && all.reason === reason && all.from <= from && all.to >= to)

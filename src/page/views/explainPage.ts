@@ -14,7 +14,7 @@ import { rangeQuery, readNamedGeoSeries, versionsStatement } from '../queries/se
 import { includesGeo, type Line } from '../queries/series/window.ts'
 
 /** Bytes. Larger replies are not searched for a value. */
-const SEARCHED = 64 * 1024 * 1024
+const SEARCHED_BYTES = 64 * 1024 * 1024
 
 /** Reads a request and its run; null if it is not recorded. */
 async function readOrigin({ kysely }: Reader, id: number | null) {
@@ -53,7 +53,7 @@ async function findInReply({ kysely }: Reader, line: Line, at: Instant, hash: st
   const replies = kysely.selectFrom('_reply').select(['body', 'bytes']).where('hash', '=', hash)
   const row = await replies.executeTakeFirst()
   if (row === undefined) return 'pruned' as const
-  if (row.bytes > SEARCHED) return 'large' as const
+  if (row.bytes > SEARCHED_BYTES) return 'large' as const
   try {
     const body = await decompressBody(row.body, row.bytes)
     return findValue(JSON.parse(body.toString('utf8')), line, at) ?? ('not-found' as const)

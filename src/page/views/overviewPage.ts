@@ -37,7 +37,7 @@ function seriesLink({ series, subject }: ShownFinding, { link }: PageRequest): H
   return html`<a href="${link(`/coverage/${series.path}`)}">${series.indicatorId}${series.name !== null && html` ${serviceText(series.name)}`}</a>`
 }
 
-/** What is wrong, in the language of the page. */
+/** The findings in the language of the page. */
 function findingText(finding: ShownFinding, { jobFiles }: Overview, request: PageRequest): HtmlPart {
   const { link, words } = request
   const { home, coverage } = words

@@ -49,12 +49,12 @@ const MAX_REVISIONS = 20
 const HOURS = [...Array(24).keys()]
 
 /** The longest range of which all values are read at once, and the most values in it: two months, every two minutes. */
-const MAX_EXAMINED = 62 * DAY
+const MAX_EXAMINED_S = 62 * DAY
 const MAX_VALUES = 45_000
 
 /** Computes the totals of a range, or of its whole local days if it is long, and the share of it with values. */
 async function readTotals(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
-  const isLong = range.to - range.from > MAX_EXAMINED
+  const isLong = range.to - range.from > MAX_EXAMINED_S
   const borders = isLong ? periodBorders(dataset.zone, range, 'day') : [range.from, range.to]
   const days = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
   const totals = days.map(([, extremes]) => extremes).reduce(joinExtremes)
@@ -220,7 +220,8 @@ function chooser(data: PageData, request: PageRequest): Html {
     // A mistake stays in its field.
     const isWrong = problems.some(({ code }) => code === 'bad-time' || code === 'bad-range')
     const value = isWrong ? (query.get(name) ?? '') : borders[name].slice(0, 16)
-    const type = /^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : isWrong ? 'text' : 'datetime-local'
+    const timeType = isWrong ? 'text' : 'datetime-local'
+    const type = /^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : timeType
     return html`<label>${label} <input type="${type}" name="${name}" value="${value}"></label>`
   }
   const names = comparedNames(query)
@@ -292,12 +293,13 @@ function keyFigures({ latest, asOf, range, figures, dataset }: PageData, request
     typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
   const days = `${daysText(request, range.from, range.to)}${coveredText(share, request)}`
   const isOver = latest !== null && latest.at + latest.step_s <= now
+  const latestLabel = isOver ? labels.lastValue : labels.latest
   const main =
     asOf === null
       ? value(latest?.value, latest && timeText(zone, latest.at))
       : html`${momentText(zone, asOf.moment)} <span class="soft">${asOf.fetchedAt && labels.fetchedAt(momentText(zone, asOf.fetchedAt))}</span>`
   return facts([
-    [asOf !== null ? labels.asOf : isOver ? labels.lastValue : labels.latest, main, 'main'],
+    [asOf !== null ? labels.asOf : latestLabel, main, 'main'],
     // Energies of periods that may differ have no mean.
     measure === 'energy' ? [labels.sum, value(sum, days)] : [labels.mean, value(mean, days)],
     [labels.low, value(low?.value, low && timeText(zone, low.at))],
@@ -414,16 +416,14 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
   ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
   const withFirstUnit = chart.compared.findIndex((other) => other.unit === unit)
+  const summaryLabel = measure === 'energy' ? labels.sum : labels.mean
   const columns: (Column<ChartTableRow> | false)[] = [
     [
       labels.period,
       (row) =>
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
-    number(isSingle ? labels.value : measure === 'energy' ? labels.sum : labels.mean, ({ mean, seconds }) => [
-      mean,
-      seconds,
-    ]),
+    number(isSingle ? labels.value : summaryLabel, ({ mean, seconds }) => [mean, seconds]),
     !isSingle && number(labels.low, ({ min }) => [min]),
     !isSingle && number(labels.high, ({ max }) => [max]),
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
@@ -480,7 +480,10 @@ const mostDecimals = (values: readonly (number | null)[]): number =>
 /** `/series/600`: the current and past values of a series. */
 export const seriesView = view({
   read: readSeriesPage,
-  status: ({ problems: [first] }) => (first === undefined ? 200 : first.code === 'not-found' ? 404 : 400),
+  status({ problems: [first] }) {
+    if (first === undefined) return 200
+    return first.code === 'not-found' ? 404 : 400
+  },
   title: ({ dataset }) => `${seriesTitle(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
   show(data, request) {
     const { dataset, problems, chart } = data

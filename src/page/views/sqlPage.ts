@@ -11,7 +11,7 @@ import { namedGeos } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
 
 /** The longest statement, in characters. */
-const LONGEST_SQL = 20_000
+const MAX_SQL_CHARACTERS = 20_000
 /** The beginning of the names of fields for parameters. */
 const PARAMETER_PREFIX = 'p.'
 const MAX_OFFERED_GEOS = 200
@@ -24,7 +24,7 @@ const runner = createStatementRunner()
 /** Reads the statement of an address with its parameters, or a recipe with its defaults. */
 function readStatement({ service, query, store }: PageRequest) {
   const recipe = recipesFor(service).find(({ name }) => name === query.get('recipe'))
-  const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, LONGEST_SQL)
+  const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, MAX_SQL_CHARACTERS)
   const parameters = store.engine.findParameters(sql).map((name) => ({
     name,
     value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),
@@ -173,7 +173,10 @@ function beside(request: PageRequest): Html {
 /** `/sql?sql=`: the result of a statement. */
 export const sqlView = view({
   read: readSqlQuery,
-  status: ({ refused }) => (refused === null ? 200 : refused.isLate ? 503 : 400),
+  status({ refused }) {
+    if (refused === null) return 200
+    return refused.isLate ? 503 : 400
+  },
   show(sqlQuery, request) {
     const { sql: labels } = request.words
     const { result, refused, foreign } = sqlQuery

@@ -10,7 +10,7 @@ import { readStoredSeries } from '../queries/seriesPaths.ts'
 /** Texts on one page. */
 const TEXTS_A_PAGE = 50
 /** Characters of a summary in a list. */
-const SUMMARY = 200
+const SUMMARY_CHARACTERS = 200
 /** Versions on one page. */
 const MAX_VERSIONS = 100
 
@@ -37,7 +37,7 @@ async function readTexts(request: PageRequest) {
   const texts = await kysely
     .selectFrom('content_text as t')
     .select(['t.id', 't.locale', 't.title', 't.summary'])
-    .select(({ fn, val }) => fn<string | null>('substr', ['t.body_text', val(1), val(SUMMARY)]).as('begins'))
+    .select(({ fn, val }) => fn<string | null>('substr', ['t.body_text', val(1), val(SUMMARY_CHARACTERS)]).as('begins'))
     .where('t.kind', '=', kind)
     .where('t.id', 'in', ids)
     .orderBy('t.locale')

@@ -58,7 +58,9 @@ async function run({ request, limits }: StatementOrder): Promise<void> {
             code: 'row-too-large',
           })
         characters += size
-        cut = count === maxRows ? 'rows' : count > 0 && characters > maxCharacters ? 'bytes' : null
+        const isLong = count > 0 && characters > maxCharacters
+        if (count === maxRows) cut = 'rows'
+        else if (isLong) cut = 'bytes'
         if (cut) break reading
         count++
         block.push(cells)

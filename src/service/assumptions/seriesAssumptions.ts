@@ -51,7 +51,8 @@ function judgeDay(day: ProbeResponse, total: ProbeResponse, expected: 'sum' | 'a
   const native = quarters(day, DAY.from, DAY.to)
   if (!native) return INCOMPLETE
   const { sum, average } = native
-  const seen = isNear(value, sum) ? 'the sum' : isNear(value, average) ? 'the average' : 'neither sum nor average'
+  const other = isNear(value, average) ? 'the average' : 'neither sum nor average'
+  const seen = isNear(value, sum) ? 'the sum' : other
   const facts = `sum ${rounded(sum)}, average ${rounded(average)}`
   return verdict(isNear(value, native[expected]), `${seen}: ${brief(value)} (${facts})`)
 }

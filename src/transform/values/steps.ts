@@ -2,12 +2,12 @@ import { type GeoRange, geoRanges } from '../../db/tables/rows.ts'
 import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../service/resolutions.ts'
 import { isObject, toInteger, toList } from '../../util/json.ts'
 import { withoutAccents } from '../../util/text.ts'
-import { LONGEST_FIXED } from '../../util/time/periods.ts'
+import { LONGEST_FIXED_S } from '../../util/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'
 import { type ParsedValues, usualDistance } from './readValues.ts'
 
 /** Seconds of a period that follows neither from the reply nor from its rows. */
-const DEFAULT = 3600
+const DEFAULT_STEP_S = 3600
 /** Periods that start at this many local midnights are days, even if the reply states hours. */
 const MIN_MIDNIGHTS = 3
 
@@ -60,7 +60,10 @@ function calendarPeriod(zone: string, { at }: ParsedValues['observations'], wind
   const [first, second] = days
   const isFirst = areBorders(zone, at, 'month')
   // A single value shows its period only in a window with room for more.
-  if (second === undefined) return isFirst && window > 27 * 86_400 ? ONE_MONTH : window > 26 * 3600 ? ONE_DAY : null
+  if (second === undefined) {
+    if (isFirst && window > 27 * 86_400) return ONE_MONTH
+    return window > 26 * 3600 ? ONE_DAY : null
+  }
   if (areBorders(zone, at, 'year')) return ONE_YEAR
   if (isFirst) return ONE_MONTH
   const isWeekly =
@@ -96,7 +99,7 @@ function periodInSteps(
   ) {
     return areApart(observations, stated.period) ? stated.period : usualDistance(observations)!
   }
-  return calendar ?? usualDistance(observations) ?? DEFAULT
+  return calendar ?? usualDistance(observations) ?? DEFAULT_STEP_S
 }
 
 /** The step in seconds, or one for each value if they differ, as for days and months. */
@@ -114,7 +117,7 @@ export function findSteps(
     : periodInSteps(declared, zone, tiempo, observations, window)
   if (typeof period === 'number') return period
   const steps = at.map((instant) => periodLength(zone, instant, period))
-  return steps.every((step) => step === steps[0]) ? (steps[0] ?? DEFAULT) : steps
+  return steps.every((step) => step === steps[0]) ? (steps[0] ?? DEFAULT_STEP_S) : steps
 }
 
 /**
@@ -136,8 +139,8 @@ export function isGuessed(
   if (usual === null || new Set(at).size < MIN_MIDNIGHTS) return true
   if (areBorders(timeZone, at, 'day')) return false
   // Short steps divide the day. Longer ones follow the calendar, so that a clock change changes them.
-  if (usual < LONGEST_FIXED && 86_400 % usual !== 0) return true
-  const tolerance = usual < LONGEST_FIXED ? 0 : 3600
+  if (usual < LONGEST_FIXED_S && 86_400 % usual !== 0) return true
+  const tolerance = usual < LONGEST_FIXED_S ? 0 : 3600
   let distances = 0
   let deviations = 0
   for (let i = 1; i < at.length; i++) {
@@ -227,8 +230,8 @@ export function guessStep(
   { at }: ParsedValues['observations'],
   steps: number | number[],
 ): number | number[] {
-  if (typeof steps !== 'number' || steps >= LONGEST_FIXED || areBorders(timeZone, at, 'day')) return steps
-  return LIKELY.includes(steps) && new Set(at).size < MIN_MIDNIGHTS ? steps : DEFAULT
+  if (typeof steps !== 'number' || steps >= LONGEST_FIXED_S || areBorders(timeZone, at, 'day')) return steps
+  return LIKELY.includes(steps) && new Set(at).size < MIN_MIDNIGHTS ? steps : DEFAULT_STEP_S
 }
 
 /** Whether a text is one of the service's grouping steps. */

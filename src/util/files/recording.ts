@@ -26,7 +26,7 @@ export interface Recorded {
   readonly redirected: { readonly isOtherHost: boolean; readonly status: number } | null
 }
 
-const HINT = 'Pass a directory that `indicator-sync probe --record` wrote.'
+const HINT = 'Pass a folder that `indicator-sync probe --record` wrote.'
 
 const isTexts = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every((text) => typeof text === 'string')

@@ -74,8 +74,8 @@ function truePath(asWritten: string): string {
         'Remove it, or choose another file.',
       )
     throw code === 'ENOENT'
-      ? new InputError(`Cannot write ${asWritten}: its directory does not exist.`, {
-          hint: 'Choose a file in an existing, writable directory.',
+      ? new InputError(`Cannot write ${asWritten}: its folder does not exist.`, {
+          hint: 'Choose a file in an existing, writable folder.',
           code: 'cannot-write',
           cause: error,
         })
@@ -112,7 +112,7 @@ function checkName(asWritten: string, file: string, { product, isReplaceableData
 function checkExisting(asWritten: string, file: string, existing: BigIntStats, policy: ReplacePolicy): void {
   const { product, overwrite, isReplaceableDatabase } = policy
   if (existing.isDirectory())
-    refuseTarget(`Cannot write ${product} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
+    refuseTarget(`Cannot write ${product} to ${asWritten}: it is a folder.`, 'Choose a file in it.', 'folder')
   if (!existing.isFile()) refuseTarget(`Cannot write ${asWritten}: it is a device or a socket.`, 'Choose a file.')
   if (readHead(file, SQLITE.length).equals(SQLITE) && !isReplaceableDatabase?.(file))
     refuseTarget(
@@ -131,7 +131,7 @@ function checkExisting(asWritten: string, file: string, existing: BigIntStats, p
 export function prepareTarget(asWritten: string, policy: ReplacePolicy): Target {
   if (asWritten.trim() === '') refuseTarget('The file name is empty.', 'Pass a file name.', 'empty-flag')
   if (/[\\/]$/.test(asWritten))
-    refuseTarget(`Cannot write ${policy.product} to ${asWritten}: it is a directory.`, 'Choose a file in it.', 'folder')
+    refuseTarget(`Cannot write ${policy.product} to ${asWritten}: it is a folder.`, 'Choose a file in it.', 'folder')
   const file = truePath(asWritten)
   policy.tidy?.(file)
   const existing = at(file)
@@ -176,6 +176,6 @@ export function asWriteError(error: unknown, asWritten: string): unknown {
       code: 'disk',
       cause: error,
     })
-  const hint = 'Choose a file in an existing, writable directory.'
+  const hint = 'Choose a file in an existing, writable folder.'
   return new InputError(message, { hint, code: 'cannot-write', cause: error })
 }

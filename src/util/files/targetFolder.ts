@@ -22,8 +22,8 @@ export function makeFolder(asWritten: string): void {
       if (isFolder(folder)) continue
       const { code = '' } = error as NodeJS.ErrnoException
       if (!FOLDER_FAILURES.includes(code)) throw asWriteError(error, asWritten)
-      throw new InputError(`Cannot create the directory ${asWritten}: ${folder} ${describeSystemError(error)}.`, {
-        hint: 'Choose a directory that this user can create, or create it with write permission for this user.',
+      throw new InputError(`Cannot create the folder ${asWritten}: ${folder} ${describeSystemError(error)}.`, {
+        hint: 'Choose a folder that this user can create, or create it with write permission for this user.',
         code: 'cannot-write',
         cause: error,
       })
@@ -33,8 +33,8 @@ export function makeFolder(asWritten: string): void {
 /** Returns the real path of a folder for files, which is made if it does not exist. Refuses a file. `product`: what is written. */
 export function openTargetFolder(path: string, product: string): string {
   if (existsSync(path) && !isFolder(path))
-    throw new InputError(`${path} is not a directory; ${product} needs one.`, {
-      hint: 'Choose a directory. Nothing was changed.',
+    throw new InputError(`${path} is not a folder; ${product} needs one.`, {
+      hint: 'Choose a folder. Nothing was changed.',
       code: 'target-exists',
     })
   makeFolder(path)

@@ -5,10 +5,10 @@ export type Instant = number
 export const HOUR = 3_600
 export const DAY = 86_400
 /** Seconds, and milliseconds, by which two clocks may differ without one of them being wrong. */
-export const CLOCK_ERROR = 300
-export const CLOCK_ERROR_MS = CLOCK_ERROR * 1000
+export const CLOCK_ERROR_S = 300
+export const CLOCK_ERROR_MS = CLOCK_ERROR_S * 1000
 /** Whether a stored time is in the future, because a clock was wrong. */
-export const isFuture = (at: Instant, now: Instant): boolean => at > now + CLOCK_ERROR
+export const isFuture = (at: Instant, now: Instant): boolean => at > now + CLOCK_ERROR_S
 /** The milliseconds of a minute. */
 export const MINUTE_MS = 60_000
 

@@ -2,10 +2,10 @@ import { DAY, HOUR, type Instant } from './instant.ts'
 import { addUnits, floorTo } from './zone.ts'
 
 /** Seconds. Longer periods follow the calendar, so that a clock change makes them longer or shorter. */
-export const LONGEST_FIXED = 20 * HOUR
+export const LONGEST_FIXED_S = 20 * HOUR
 
 /** Whether a step in seconds is one of days, months or years, which vary in length. */
-export const isCalendarStep = (step: number): boolean => step > LONGEST_FIXED
+export const isCalendarStep = (step: number): boolean => step > LONGEST_FIXED_S
 
 /** The consecutive periods of a series. */
 export interface Periods {

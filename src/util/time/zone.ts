@@ -23,7 +23,7 @@ const FIRST = 0
 /** The first instant of 2100. */
 const LAST = 4_102_444_800
 /** Seconds. No zone changes its clocks twice within this time: the shortest is an hour less than a week, as in Recife in 2000. */
-const STRIDE = 6 * DAY
+const STRIDE_S = 6 * DAY
 const transitionsByZone = new Map<string, readonly Transition[]>()
 
 /** The names of the zone data of this runtime. */
@@ -66,12 +66,12 @@ export function transitions(zone: string): readonly Transition[] {
   if (cached) return cached
   const offset = createOffsets(zone)
   const rows: Transition[] = [{ at: FIRST, offset: offset(FIRST) }]
-  for (let from = FIRST; from < LAST; from += STRIDE) {
+  for (let from = FIRST; from < LAST; from += STRIDE_S) {
     const before = rows.at(-1)!.offset
-    const after = offset(from + STRIDE)
+    const after = offset(from + STRIDE_S)
     if (after === before) continue
     let low = from
-    let high = from + STRIDE
+    let high = from + STRIDE_S
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2)
       if (offset(middle) === before) low = middle

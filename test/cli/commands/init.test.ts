@@ -23,7 +23,7 @@ test('init writes the starter files and never overwrites any', async () => {
   expect(readFileSync(join(dir, 'mine/.env.example'), 'utf8')).toBe('mine')
 })
 
-testShell('the steps that init prints work line by line, and write only into its directory', async () => {
+testShell('the steps that init prints work line by line, and write only into its folder', async () => {
   const emulator = await emulate({ now: Date.now() / 1000 })
   const dir = jobFolder({})
   const { out } = await runCommand(dir, ['init', 'my-market'])

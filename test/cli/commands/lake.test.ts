@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { runCommand, tempFolder } from '../../kit.ts'
 import { addSeries, fillBy } from '../filled.ts'
 
-/** Prepares commands in a directory with a database of two values from two years. */
+/** Prepares commands in a folder with a database of two values from two years. */
 async function place() {
   const dir = tempFolder()
   await fillBy(join(dir, 'own.db'), (store) =>
@@ -36,7 +36,7 @@ test('lake sync writes a snapshot only after changes, and lake check finds missi
   })
   const { findings, rows } = JSON.parse((await lake('check', 'lake', '--json')).out)
   expect([findings, rows]).toEqual([[], 2])
-  // The newest snapshot directory, not the symlink.
+  // The newest snapshot folder, not the symlink.
   const newest = readdirSync(join(dir, 'lake'))
     .filter((name) => name.startsWith('snapshot-'))
     .sort()
@@ -48,7 +48,7 @@ test('lake sync writes a snapshot only after changes, and lake check finds missi
 })
 
 test.each<[string, string[], RegExp]>([
-  ['an empty directory name', ['sync', ' '], /name of the directory is empty/],
+  ['an empty folder name', ['sync', ' '], /name of the folder is empty/],
   ['no lake', ['check', 'lake'], /lake/],
 ])('lake with %s is refused and creates nothing', async (_, args, message) => {
   const { dir, lake } = await place()

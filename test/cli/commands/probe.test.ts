@@ -146,7 +146,7 @@ test('a recording is served again with the same verdicts, and nothing else', asy
   }
 })
 
-test('the emulator refuses a directory without a recording, and other data with one', async () => {
+test('the emulator refuses a folder without a recording, and other data with one', async () => {
   const folder = probeFolder()
   writeFileSync(join(folder, 'other.json'), '{"name":"day"}')
   const serveIn = (...words: string[]) => runCommand(folder, ['emulator', '--recorded', ...words])

@@ -7,7 +7,7 @@ import { emulate, runCommand } from '../../kit.ts'
 import { openReader } from '../../store.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
-/** Prepares commands in a directory with a database that keeps replies by `keep`. */
+/** Prepares commands in a folder with a database that keeps replies by `keep`. */
 async function place(keep: string, prepare: (file: string) => void = () => undefined) {
   const emulator = await emulate()
   const dir = jobFolder({ 'job.yaml': `keep: ${keep}\n${SERIES}` })

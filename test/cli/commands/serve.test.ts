@@ -8,7 +8,7 @@ import { addSeries, fillBy } from '../filled.ts'
 
 const KEY = 'feedfacecafebeef'.repeat(4)
 
-/** Creates a directory with a small database at the default path. */
+/** Creates a folder with a small database at the default path. */
 async function folderWithDatabase(): Promise<string> {
   const folder = tempFolder()
   mkdirSync(join(folder, 'data'))
@@ -146,7 +146,7 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     expect(readdirSync(join(folder, 'data')).filter((name) => !/-(wal|shm)$/.test(name))).toEqual(names)
   })
 
-  test('serve shows a published copy in a read-only directory', async () => {
+  test('serve shows a published copy in a read-only folder', async () => {
     const folder = await folderWithDatabase()
     const closed = join(folder, 'closed')
     mkdirSync(closed)

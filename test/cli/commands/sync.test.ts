@@ -222,7 +222,7 @@ test('a quiet run prints nothing if the job is complete, else what is missing', 
   expect(out).toMatch(/1 range of the job has missing data/)
 })
 
-/** The days of a backfill: with seven whole ones, what they lack is missing. */
+/** The days of a backfill: seven whole ones are enough for missing periods to be noticed. */
 const BACKFILL = ['backfill', 'job.yaml', '--from', '2018-01-01', '--to', '2018-01-15']
 
 test('a backfill counts what is missing in its range, also when it has nothing to request', async () => {

@@ -112,11 +112,11 @@ describe('errors of the operating system', () => {
       encoding: 'utf8',
     })
 
-  test('a directory in place of .env, a job or a key file is named in the error', () => {
+  test('a folder in place of .env, a job or a key file is named in the error', () => {
     const folder = tempFolder()
     mkdirSync(join(folder, '.env'))
     const status = run(['status'], ['ignore', 'pipe', 'pipe'], folder)
-    expect(status).toMatchObject({ status: 2, stderr: expect.stringMatching(/\.env is a directory \(EISDIR\)/) })
+    expect(status).toMatchObject({ status: 2, stderr: expect.stringMatching(/\.env is a folder \(EISDIR\)/) })
     const job = run(['validate', '.'], ['ignore', 'pipe', 'pipe'])
     expect(job.status).toBe(2)
     const key = run(['doctor', '--api-key-file', '.'], ['ignore', 'pipe', 'pipe'])

@@ -1,7 +1,7 @@
 /*
  * Runs three concurrent syncs of a lake and kills some, while a reader reads everything repeatedly. In a bucket of a
  * running server: `AWS_ENDPOINT_URL=… AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… npm run test:storage --
- * s3://BUCKET/NAME [KILLS]`. In a new directory: `npm run test:storage -- DIRECTORY [KILLS]`. A PYTHON with pyarrow and
+ * s3://BUCKET/NAME [KILLS]`. In a new folder: `npm run test:storage -- FOLDER [KILLS]`. A PYTHON with pyarrow and
  * polars also reads the bucket.
  */
 import { execFileSync, spawn } from 'node:child_process'

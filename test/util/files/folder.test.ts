@@ -5,7 +5,7 @@ import { makeFolder } from '../../../src/util/files/targetFolder.ts'
 import { tempFolder } from '../../kit.ts'
 import { testLinks } from '../../systems.ts'
 
-test('makeFolder creates missing parent directories and accepts an existing directory', () => {
+test('makeFolder creates missing parent folders and accepts an existing folder', () => {
   const folder = join(tempFolder(), 'a/b/c')
   makeFolder(folder)
   makeFolder(folder)
@@ -17,23 +17,23 @@ testLinks('a failed makeFolder reports the reason and the fix', () => {
   writeFileSync(join(root, 'file'), '')
   symlinkSync(join(root, 'nowhere'), join(root, 'link'))
   for (const [folder, why] of [
-    [join(root, 'file/lake'), 'is below something that is not a directory (ENOTDIR)'],
+    [join(root, 'file/lake'), 'is below something that is not a folder (ENOTDIR)'],
     [join(root, 'file'), 'already exists (EEXIST)'],
     [join(root, 'link'), 'already exists (EEXIST)'],
     [join(root, 'x'.repeat(300)), 'has a name that is too long (ENAMETOOLONG)'],
   ] as const)
     expect(() => makeFolder(folder)).toThrow(
       expect.objectContaining({
-        message: `Cannot create the directory ${folder}: ${folder} ${why}.`,
-        hint: expect.stringContaining('Choose a directory'),
+        message: `Cannot create the folder ${folder}: ${folder} ${why}.`,
+        hint: expect.stringContaining('Choose a folder'),
         code: 'cannot-write',
       }),
     )
 })
 
-// No user, including root, can create directories there.
-test.runIf(existsSync('/proc/self'))('makeFolder fails immediately on a file system without directories', () => {
+// No user, including root, can create folders there.
+test.runIf(existsSync('/proc/self'))('makeFolder fails immediately on a file system without folders', () => {
   expect(() => makeFolder('/proc/lake/new')).toThrow(
-    /Cannot create the directory \/proc\/lake\/new: \/proc\/lake (does not exist|is on a read-only file system|is not accessible)/,
+    /Cannot create the folder \/proc\/lake\/new: \/proc\/lake (does not exist|is on a read-only file system|is not accessible)/,
   )
 })

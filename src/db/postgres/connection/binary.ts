@@ -21,12 +21,12 @@ export const OID = {
  * Arrays in PostgreSQL's binary form take a third of the time of texts. https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/arrayfuncs.c (array_recv)
  */
 
-const HEADER = 20
+const HEADER_BYTES = 20
 const NULL = -1
 
 /** The header of an array, and space for values of eight bytes. */
 function arrayHeader(type: number, count: number, hasNull: boolean): Buffer {
-  const bytes = Buffer.allocUnsafe(HEADER + 12 * count)
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + 12 * count)
   bytes.writeInt32BE(count === 0 ? 0 : 1, 0)
   bytes.writeInt32BE(hasNull ? 1 : 0, 4)
   bytes.writeInt32BE(type, 8)
@@ -41,7 +41,7 @@ function encode(
   write: (bytes: Buffer, number: number, at: number) => number,
 ): Buffer {
   const bytes = arrayHeader(type, numbers.length, numbers.includes(null))
-  let at = HEADER
+  let at = HEADER_BYTES
   for (const number of numbers)
     at = number === null ? bytes.writeInt32BE(NULL, at) : write(bytes, number, bytes.writeInt32BE(8, at))
   return numbers.length === 0 ? bytes : bytes.subarray(0, at)

@@ -79,8 +79,11 @@ async function readTableNames(client: ReadTransaction, fields: readonly pg.Field
   return new Map(rows.map(({ oid, relname }) => [Number(oid), relname]))
 }
 
-const typeName = (oid: number): string | null =>
-  INTEGERS.includes(oid) ? 'integer' : REALS.includes(oid) ? 'real' : oid === OID.numeric ? null : 'text'
+function typeName(oid: number): string | null {
+  if (INTEGERS.includes(oid)) return 'integer'
+  if (REALS.includes(oid)) return 'real'
+  return oid === OID.numeric ? null : 'text'
+}
 
 let cursors = 0
 

@@ -2,8 +2,8 @@ import { lstatSync, openSync, readSync, statSync } from 'node:fs'
 import { StoreError } from '../../../util/errors.ts'
 
 /** A write-ahead log has a header, and frames of a header and a page: https://www.sqlite.org/fileformat2.html#walformat */
-const LOG_HEADER = 32
-const FRAME_HEADER = 24
+const LOG_HEADER_BYTES = 32
+const FRAME_HEADER_BYTES = 24
 const SALT_IN_LOG = 16
 const SALT_IN_FRAME = 8
 
@@ -15,26 +15,26 @@ const SALT_IN_FRAME = 8
 export function refuseForeignLog(file: string): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
   const stat = statSync(file, { throwIfNoEntry: false })
-  if (!log || !stat || log.size <= LOG_HEADER || stat.size === 0 || stat.mtimeMs <= log.mtimeMs) return
+  if (!log || !stat || log.size <= LOG_HEADER_BYTES || stat.size === 0 || stat.mtimeMs <= log.mtimeMs) return
   // Never closed, because that would release all locks of this process on the file.
   const logHandle = openSync(`${file}-wal`, 'r')
   const handle = openSync(file, 'r')
-  const head = Buffer.alloc(LOG_HEADER)
-  readSync(logHandle, head, 0, LOG_HEADER, 0)
+  const head = Buffer.alloc(LOG_HEADER_BYTES)
+  readSync(logHandle, head, 0, LOG_HEADER_BYTES, 0)
   const size = head.readUInt32BE(8)
   if (![512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536].includes(size)) return
   const salt = head.subarray(SALT_IN_LOG, SALT_IN_LOG + 8)
-  const frame = Buffer.alloc(FRAME_HEADER)
+  const frame = Buffer.alloc(FRAME_HEADER_BYTES)
   const places = new Map<number, number[]>()
   // A merge may have happened at any time, and goes in the order of pages: its first page was the lowest so far.
   const firsts: number[] = []
-  for (let at = LOG_HEADER; at + FRAME_HEADER + size <= log.size; at += FRAME_HEADER + size) {
-    readSync(logHandle, frame, 0, FRAME_HEADER, at)
+  for (let at = LOG_HEADER_BYTES; at + FRAME_HEADER_BYTES + size <= log.size; at += FRAME_HEADER_BYTES + size) {
+    readSync(logHandle, frame, 0, FRAME_HEADER_BYTES, at)
     if (!frame.subarray(SALT_IN_FRAME, SALT_IN_FRAME + 8).equals(salt)) break
     const number = frame.readUInt32BE(0)
     const offsets = places.get(number)
-    if (offsets) offsets.push(at + FRAME_HEADER)
-    else places.set(number, [at + FRAME_HEADER])
+    if (offsets) offsets.push(at + FRAME_HEADER_BYTES)
+    else places.set(number, [at + FRAME_HEADER_BYTES])
     if (number < (firsts.at(-1) ?? Number.POSITIVE_INFINITY)) firsts.push(number)
   }
   if (firsts.length === 0) return
@@ -54,7 +54,7 @@ export function refuseForeignLog(file: string): void {
 }
 
 /** The header of a database: https://www.sqlite.org/fileformat2.html#the_database_header */
-const HEADER = 100
+const HEADER_BYTES = 100
 const VERSION_OFFSET = 18
 const USER_VERSION = 60
 const IN_LOG_MODE = 2
@@ -68,8 +68,8 @@ export function refuseForeignJournal(file: string): void {
   const stat = lstatSync(journal, { throwIfNoEntry: false })
   if (!stat || (stat.isFile() && stat.size === 0)) return
   // Never closed, as above.
-  const head = Buffer.alloc(HEADER)
-  if (readSync(openSync(file, 'r'), head, 0, HEADER, 0) < HEADER) return
+  const head = Buffer.alloc(HEADER_BYTES)
+  if (readSync(openSync(file, 'r'), head, 0, HEADER_BYTES, 0) < HEADER_BYTES) return
   if (head[VERSION_OFFSET] !== IN_LOG_MODE || head.readUInt32BE(USER_VERSION) === 0) return
   throw new StoreError(`${journal} belongs to another database; nothing was changed.`, {
     hint: `Move ${journal} away and run the command again. If ${file} was a published copy and its first writer was killed, merge the journal instead: sqlite3 ${file} "select 1 from sqlite_schema"`,

@@ -39,7 +39,7 @@ export function refuseOtherNames(file: string, now: number): void {
     )
   if (isMountPoint(file))
     throw new StoreError(`The database ${file} is mounted as a single file, without its write-ahead log and lock.`, {
-      hint: 'Mount its directory instead of the file. Nothing was changed.',
+      hint: 'Mount its folder instead of the file. Nothing was changed.',
       code: 'mounted-file',
     })
 }

@@ -7,7 +7,7 @@ import type { Connection } from '../connection.ts'
 export const logBytes = (file: string): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
 /** Bytes to which the log may grow by default. */
-export const LOG_LIMIT = 64 * 1024 * 1024
+export const LOG_LIMIT_BYTES = 64 * 1024 * 1024
 /** Transactions between two checks of the log. */
 const CHECK_EVERY = 16
 

@@ -10,7 +10,7 @@ const INTERVAL_COLUMNS = {
   to_local: text('End, exclusive'),
 }
 
-/** The current time, if nothing else is given. */
+/** The current time, unless another one is given. */
 const NOW = "unixepoch('now')"
 const MAX_INSTANT = 253402300799
 
@@ -41,7 +41,7 @@ export const selectsPart = (row: string): string =>
 /** Missing data of an indicator that the catalogue no longer lists has ended, and is not late. */
 const IS_WITHDRAWN = `exists (select 1 from indicator i where i.kind = s.kind and i.id = s.indicator_id and i.withdrawn_at is not null)`
 
-/** The missing data at an instant, as the view `gaps` has it; `accepted`: what somebody accepted instead. */
+/** The missing data at an instant, as the view `gaps` has it; `accepted`: the accepted gaps instead. */
 export const gapsSql = (
   now = NOW,
   accepted = 0,

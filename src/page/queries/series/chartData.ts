@@ -207,7 +207,8 @@ export async function readRows(
   const unit = by ?? PERIOD_UNITS.find((name) => days <= LONGEST[name])!
   const isSingle = few !== undefined && fewThen !== undefined
   const now = isSingle ? few : await byUnit(db, line, range, unit, null)
-  const then = isSingle ? fewThen : fetchId === null ? [] : await byUnit(db, line, range, unit, fetchId)
+  const summariesThen = isSingle || fetchId === null ? [] : await byUnit(db, line, range, unit, fetchId)
+  const then = isSingle ? fewThen : summariesThen
   const current = new Set(now.map(({ from }) => from))
   const withdrawn = then
     .filter(({ from }) => !current.has(from))

@@ -95,7 +95,7 @@ export async function findAsOf({ kysely }: Reader, seriesId: number, moment: str
 /** The local days that are shown by default, up to the last one with a value. */
 const USUAL_DAYS = 30
 /** The longest range: a century. */
-const LONGEST_RANGE = 100 * 366 * 86_400
+const MAX_RANGE_S = 100 * 366 * 86_400
 const MOST_DAYS = 36_600
 
 const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
@@ -155,18 +155,19 @@ function requestedRange(dataset: NamedLine, query: URLSearchParams, now: Instant
   const days = requestedDays(query)
   if (days !== null) return lastDays(zone, lastShown(dataset, now), days)
   if (day && !first && !end) return periodAt(zone, parseBorder(zone, 'day', day), 'day')
-  const to = end
-    ? parseBorder(zone, 'to', end)
-    : first
-      ? addUnits(zone, floorTo(zone, parseBorder(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
-      : addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
+  const findEnd = (): Instant => {
+    if (end) return parseBorder(zone, 'to', end)
+    if (first) return addUnits(zone, floorTo(zone, parseBorder(zone, 'from', first), 'day'), 'day', USUAL_DAYS)
+    return addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
+  }
+  const to = findEnd()
   const from = first ? parseBorder(zone, 'from', first) : addUnits(zone, floorTo(zone, to, 'day'), 'day', -USUAL_DAYS)
   if (from >= to)
     throw new InputError('The range ends before it starts.', {
       hint: `${BORDER_HINT} to= is the first instant after it.`,
       code: 'bad-range',
     })
-  if (to - from > LONGEST_RANGE)
+  if (to - from > MAX_RANGE_S)
     throw new InputError('The range is longer than a century.', { hint: BORDER_HINT, code: 'bad-range' })
   return { from, to }
 }
@@ -238,7 +239,7 @@ export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1
   return addLocal(zone, at, unit, sign * count)
 }
 
-/** What identifies a line of a chart in SQL and in commands. */
+/** The fields that identify a line of a chart in SQL and in commands. */
 export type ChartLine = Pick<
   NamedLine,
   'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure'
@@ -262,11 +263,8 @@ export function selectStatement(
   const summary = by === undefined || then ? null : SUMMARIES[by]
   const { to } = range
   const from = summary ? periodAt(lines[0]!.zone, range.from, by!).from : range.from
-  const [view, ...columns] = summary
-    ? [...summary, 'count, avg, sum, min, max']
-    : then
-      ? ['observation_history', 'at_local', 'value, valid_from']
-      : ['observations', 'at_local', 'value']
+  const values = then ? ['observation_history', 'at_local', 'value, valid_from'] : ['observations', 'at_local', 'value']
+  const [view, ...columns] = summary ? [...summary, 'count, avg, sum, min, max'] : values
   const isOne = lines.length === 1
   const places = lines.map(({ seriesId, geoId }) => `series_id = ${seriesId} and geo_id = ${geoId}`)
   return `select ${isOne ? '' : 'indicator_id, geo_id, '}${columns.join(', ')}

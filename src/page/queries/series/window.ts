@@ -23,8 +23,10 @@ const COLUMN_LENGTHS = [300, 600, 900, 1800, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR,
 /** The summary of a period without values. */
 export const NO_VALUES: Extremes = { count: 0, seconds: 0, min: null, max: null, sum: null, mean: null }
 
-const least = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.min(a, b))
-const most = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b))
+const least = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)
+const most = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b)
 
 /** Joins the extremes and means of two intervals. */
 export function joinExtremes(a: Extremes, b: Extremes): Extremes {
@@ -114,7 +116,9 @@ async function readTotals({ kysely }: Reader, { seriesId, geoId }: Line, days: r
     .execute()
   const byDay = new Map(
     rows.map(({ month, day, count, hours, min, max, sum, energy }): [number, Extremes] => {
-      const mean = count === 0 || hours === null ? null : energy === null ? (sum ?? 0) / count : energy / hours
+      const hasValues = count > 0 && hours !== null
+      const average = hasValues && energy !== null ? energy / hours : (sum ?? 0) / count
+      const mean = hasValues ? average : null
       return [dayKey({ month, dayOfMonth: day }), { count, seconds: (hours ?? 0) * 3600, min, max, sum, mean }]
     }),
   )
