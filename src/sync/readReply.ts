@@ -8,7 +8,7 @@ import { release } from '../util/bytes.ts'
 import { SchemaError } from '../util/errors.ts'
 import { compressBody, decompressBody } from '../util/storedBody.ts'
 
-/** Parses a reply. If `isStored`, another thread compresses its body for the reply store at the same time. Throws SchemaError. */
+/** Parses a reply. If `isStored`, its body is compressed for the reply store, a large one on another thread meanwhile. Throws SchemaError. */
 export async function readReply(reply: Reply, planned: PlannedRequest, isStored = true): Promise<ParsedReply> {
   const compressing = isStored ? compressBody(reply.body) : undefined
   try {

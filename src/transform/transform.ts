@@ -10,12 +10,13 @@ import { replaceRepeating } from './repeatedKeys.ts'
 import { transformArchives } from './transformArchives.ts'
 import { transformCatalogue } from './transformCatalogue.ts'
 import { transformContents } from './transformContents.ts'
-import { transformSeries } from './transformSeries.ts'
+import { transformSeries, valueRules } from './transformSeries.ts'
 import { transformWidgets } from './transformWidgets.ts'
+import type { ParsedValues } from './values/collectValues.ts'
+import { scanValues } from './values/scan.ts'
 
-const BY_SHAPE: Readonly<Record<Shape, (body: JsonObject, planned: PlannedRequest) => Rows>> = {
+const LISTS: Readonly<Record<Exclude<Shape, 'series'>, (body: JsonObject, planned: PlannedRequest) => Rows>> = {
   catalogue: transformCatalogue,
-  series: transformSeries,
   content: transformContents,
   archives: transformArchives,
   widgets: transformWidgets,
@@ -36,8 +37,22 @@ export function transform(body: Buffer, planned: PlannedRequest): Rows {
 const BOM = [0xef, 0xbb, 0xbf]
 
 function readBody(body: Buffer, planned: PlannedRequest): Rows {
-  const { root, shape } = declaredRoute(planned)
   if (BOM.every((byte, i) => body[i] === byte)) return readBody(body.subarray(BOM.length), planned)
+  const isSeries = declaredRoute(planned).shape === 'series'
+  const scanned = isSeries ? scanValues(body, valueRules(planned)) : null
+  if (scanned)
+    try {
+      return transformJson(scanned.rest, planned, scanned.values)
+    } catch (error) {
+      // Its paths and positions are those of the rest, not of the body.
+      if (!(error instanceof SchemaError)) throw error
+    }
+  return transformJson(body, planned, null)
+}
+
+/** Transforms a reply by `JSON.parse`. `scanned`: the values that were taken out of it before. */
+export function transformJson(body: Buffer, planned: PlannedRequest, scanned: ParsedValues | null): Rows {
+  const { root, shape } = declaredRoute(planned)
   const size = measureBody(body)
   refuseFlood(size)
   let parsed: unknown
@@ -55,7 +70,7 @@ function readBody(body: Buffer, planned: PlannedRequest): Rows {
     throw new SchemaError(`The service sent a message instead of data: ${oneLine(parsed.message).slice(0, 500)}`, {
       path: '$.message',
     })
-  const rows = BY_SHAPE[shape](parsed, planned)
+  const rows = shape === 'series' ? transformSeries(parsed, planned, scanned) : LISTS[shape](parsed, planned)
   const repeating = rejects.done()
   return repeating.rejected === 0 ? rows : { ...rows, ...joinRejects(rows, repeating) }
 }

@@ -18,6 +18,7 @@ import {
   type Rejects,
 } from './rejects.ts'
 import { repeatedKeyText } from './repeatedKeys.ts'
+import type { ParsedValues, ValueRules } from './values/collectValues.ts'
 import { readValues } from './values/readValues.ts'
 import { findSteps, guessStep, isGuessed, isUnit, statedId, stepsInParts } from './values/steps.ts'
 
@@ -133,8 +134,19 @@ function findOtherTimes(
   return rejects.done()
 }
 
-/** Transforms a reply of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError if it has no list of values. */
-export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows {
+/** Which values of a reply to a request are legal. */
+export const valueRules = (planned: PlannedRequest): ValueRules => ({
+  window: planned.window,
+  path: `$.${declaredRoute(planned).root}.values`,
+  zone: planned.timeZone,
+  findFault: findGroupingFault(planned.timeZone, planned.series?.timeTrunc ?? null),
+})
+
+/**
+ * Transforms a reply of `/indicators/{id}` or `/offer_indicators/{id}`. Throws SchemaError if it has no list of values. `scanned`: the
+ * values, if they were read from the bytes of the body; then its own list is empty.
+ */
+export function transformSeries(body: JsonObject, planned: PlannedRequest, scanned: ParsedValues | null): Rows {
   const { root } = declaredRoute(planned)
   // Recordings have one root key; any object with values is accepted.
   const indicator = body[root] ?? Object.values(body).find((part) => isObject(part) && 'values' in part)
@@ -147,13 +159,8 @@ export function transformSeries(body: JsonObject, planned: PlannedRequest): Rows
       path: `$.${root}.id`,
     })
   const trunc = planned.series?.timeTrunc ?? null
-  const { observations, rows, outside, misplaced, geoNames, ...valueRejects } = readValues(
-    indicator.values,
-    planned.window,
-    root,
-    planned.timeZone,
-    findGroupingFault(planned.timeZone, trunc),
-  )
+  const { observations, rows, outside, misplaced, geoNames, ...valueRejects } =
+    scanned ?? readValues(indicator.values, valueRules(planned))
   const otherRejects = collectRejects()
   const part = checkPart(indicator, `$.${root}`, otherRejects)
   const { window, timeZone, service } = planned

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
+import { constants, zstdCompress, zstdCompressSync, zstdDecompress } from 'node:zlib'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
@@ -19,8 +19,13 @@ const PARAMS = { [constants.ZSTD_c_windowLog]: 18, [constants.ZSTD_c_checksumFla
 const MIN_CHUNK_BYTES = 16 * 1024
 const MAX_CHUNK_BYTES = 128 * 1024 * 1024
 
-/** Hashes a body, and compresses it on another thread. The body must not change meanwhile. */
+/** Smaller bodies are compressed at once: to hand one to another thread takes half as long as to compress 143 kB. */
+const SMALL_BYTES = 256 * 1024
+
+/** Hashes a body, and compresses a large one on another thread. It must not change meanwhile. */
 export async function compressBody(body: Buffer): Promise<StoredBody> {
+  if (body.length < SMALL_BYTES)
+    return { hash: hash('sha256', body), compressed: zstdCompressSync(body, { params: PARAMS }) }
   // Each chunk takes a turn of the event loop. Most compressed bodies fit into one.
   const chunkSize = Math.max(MIN_CHUNK_BYTES, body.length >> 3)
   const compressing = compress(body, { params: PARAMS, pledgedSrcSize: body.length, chunkSize })

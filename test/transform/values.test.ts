@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { readValues, usualDistance } from '../../src/transform/values/readValues.ts'
+import type { ValueRules } from '../../src/transform/values/collectValues.ts'
+import { readValues } from '../../src/transform/values/readValues.ts'
+import { usualDistance } from '../../src/transform/values/steps.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 
 const MIDNIGHT = parseInstant('2025-07-01T00:00:00Z')
 const HOUR = 3_600
 const at = (hour: number): string => `2025-07-01T${String(hour).padStart(2, '0')}:00:00Z`
 const row = (hour: number, over: object = {}): object => ({ value: hour, datetime: at(hour), geo_id: 3, ...over })
-const read = (...rows: readonly unknown[]) => readValues(rows, null, 'indicator', 'Europe/Madrid')
+const RULES: ValueRules = { window: null, path: '$.indicator.values', zone: 'Europe/Madrid' }
+const read = (...rows: readonly unknown[]) => readValues(rows, RULES)
 const reasonOf = (over: unknown): string =>
   read(over !== null && typeof over === 'object' ? row(0, over) : over).rejects[0]!.reason
 
@@ -139,12 +142,7 @@ describe('sorted values', () => {
 
   test('values outside the window are omitted and counted', () => {
     const window = { from: MIDNIGHT + HOUR, to: MIDNIGHT + 3 * HOUR }
-    const { observations, outside, rows } = readValues(
-      [row(0), row(1), row(2), row(3)],
-      window,
-      'indicator',
-      'Europe/Madrid',
-    )
+    const { observations, outside, rows } = readValues([row(0), row(1), row(2), row(3)], { ...RULES, window })
     expect([observations.values, outside, rows]).toEqual([[1, 2], 2, 4])
   })
 

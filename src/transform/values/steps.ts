@@ -4,7 +4,7 @@ import { isObject, toInteger, toList } from '../../util/json.ts'
 import { withoutAccents } from '../../util/text.ts'
 import { LONGEST_FIXED_S } from '../../util/time/periods.ts'
 import { addUnits, fixedSeconds, floorTo, UNITS, type Unit } from '../../util/time/zone.ts'
-import { type ParsedValues, usualDistance } from './readValues.ts'
+import type { ParsedValues } from './collectValues.ts'
 
 /** Seconds of a period that follows neither from the reply nor from its rows. */
 const DEFAULT_STEP_S = 3600
@@ -234,6 +234,26 @@ export function guessStep(
   return LIKELY.includes(steps) && new Set(at).size < MIN_MIDNIGHTS ? steps : DEFAULT_STEP_S
 }
 
-/** Whether a text is one of the service's grouping steps. */
 /** Whether a text is a unit by which the service groups values. */
 export const isUnit = (text: string | null): text is Unit => (UNITS as readonly (string | null)[]).includes(text)
+
+/**
+ * The most frequent distance between successive values of a geo, or the smallest such one. A single stray row, or a clock change
+ * by less than an hour, must not decide.
+ */
+export function usualDistance({ geoIds, at }: ParsedValues['observations']): number | null {
+  const counts = new Map<number, number>()
+  for (let i = 1; i < at.length; i++) {
+    if (geoIds[i] !== geoIds[i - 1]) continue
+    const distance = at[i]! - at[i - 1]!
+    counts.set(distance, (counts.get(distance) ?? 0) + 1)
+  }
+  let usual: number | null = null
+  let most = 0
+  for (const [distance, count] of counts) {
+    if (count < most || (count === most && usual !== null && distance > usual)) continue
+    usual = distance
+    most = count
+  }
+  return usual
+}
