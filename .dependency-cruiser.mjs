@@ -26,8 +26,6 @@ const PACKAGE_USERS = {
   'p-queue': ['fetch/', 'page/statementQueue.ts'],
   'p-retry': ['fetch/'],
   undici: ['fetch/'],
-  'date-fns': ['util/'],
-  '@date-fns/utc': ['util/'],
   pino: ['util/log.ts'],
   'pino-pretty': ['util/log.ts'],
   'fastest-levenshtein': ['util/'],

@@ -18,10 +18,8 @@ const ALONE = ['src/reports/statements/statementChild.ts']
 
 /** Packages that are bundled together with their dependencies. All others are loaded from `node_modules`. */
 const INSIDE = [
-  '@date-fns/utc',
   '@hono/node-server',
   'croner',
-  'date-fns',
   'fastest-levenshtein',
   'hono',
   'kysely',

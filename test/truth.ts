@@ -40,7 +40,8 @@ export const dayOf = (truth: Truth, i: number): number =>
 export function valuesOf(truth: Truth): Value[] {
   return truth.days.flatMap((resolution, i) => {
     if (!resolution) return []
-    const [from, to] = [dayOf(truth, i), dayOf(truth, i + 1)]
+    const from = dayOf(truth, i)
+    const to = dayOf(truth, i + 1)
     const { step, id } = resolution
     if (typeof step === 'number') {
       const values: Value[] = Array.from({ length: Math.ceil((to - from) / step) }, (_, n) => {

@@ -13,14 +13,12 @@ const FAILING = ms('2025-10-02T22:00:00Z') / 1000
 
 /** Creates a database of ten days of hours, the last three with an absent value, an unreadable value and a failed request. */
 export async function flawedStore(): Promise<{ readonly store: Store; readonly heal: () => Promise<void> }> {
-  const [store, market] = [
-    await tempStore(),
-    await source({
-      has: (at) => at !== LOST,
-      spoiled: (at) => at === SPOILED,
-      status: (_path, { from }) => (from === FAILING ? 404 : undefined),
-    }),
-  ]
+  const store = await tempStore()
+  const market = await source({
+    has: (at) => at !== LOST,
+    spoiled: (at) => at === SPOILED,
+    status: (_path, { from }) => (from === FAILING ? 404 : undefined),
+  })
   await market.run(store, JOB, NOW)
   return {
     store,

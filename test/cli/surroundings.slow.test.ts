@@ -152,7 +152,8 @@ describe('files beside a database', () => {
     ['with other contents', () => Buffer.from('A diary.')],
   ])('a rollback journal %s is neither applied nor removed', async (_name, make) => {
     const dir = await folder()
-    const [file, journal] = [join(dir, 'x.db'), join(dir, 'x.db-journal')]
+    const file = join(dir, 'x.db')
+    const journal = join(dir, 'x.db-journal')
     writeFileSync(journal, make())
     const before = readFileSync(file)
     expect(shell('indicator-sync migrate --database x.db', dir)).toMatchObject({

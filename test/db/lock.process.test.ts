@@ -117,7 +117,8 @@ describe('the write lock', () => {
 
   test('a file with several hard links cannot be locked, but can be read', async () => {
     const folder = tempFolder()
-    const [one, two] = [join(folder, 'a.db'), join(folder, 'b', 'y.db')]
+    const one = join(folder, 'a.db')
+    const two = join(folder, 'b', 'y.db')
     const first = await openWriter(one, 'first')
     await first.write(async () => first.run('insert into geo (id) values (1)', []))
     mkdirSync(join(folder, 'b'))
@@ -141,7 +142,8 @@ describe('the write lock', () => {
 
   test('the new name of a file renamed during writing cannot be locked', async () => {
     const folder = tempFolder()
-    const [one, two] = [join(folder, 'a.db'), join(folder, 'b.db')]
+    const one = join(folder, 'a.db')
+    const two = join(folder, 'b.db')
     const first = writer(one)
     await first.until('holds')
     first.write(1)
@@ -156,7 +158,8 @@ describe('the write lock', () => {
 
   testShell('a file that is mounted on its own cannot be locked', async () => {
     const folder = tempFolder()
-    const [one, two] = [join(folder, 'a.db'), join(folder, 'b b.db')]
+    const one = join(folder, 'a.db')
+    const two = join(folder, 'b b.db')
     await (await openStore(one)).close()
     writeFileSync(two, '')
     const script = `mount --bind "$1" "$2" && exec "$0" ${WRITER} "$2" < /dev/null`

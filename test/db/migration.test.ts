@@ -41,7 +41,8 @@ async function migrate(file: string): Promise<number> {
 
 describe('a database of schema 1', () => {
   const folder = fileFolder()
-  const [old, file] = [join(folder, 'old.db'), join(folder, 'migrated.db')]
+  const old = join(folder, 'old.db')
+  const file = join(folder, 'migrated.db')
   beforeAll(async () => {
     writeSchemaOne(old)
     copyFileSync(old, file)
@@ -117,7 +118,8 @@ describe('a database of schema 1', () => {
 
 test('a replay of a migrated database judges it alike', async () => {
   const folder = fileFolder()
-  const [migrated, replayed] = [join(folder, 'migrated.db'), join(folder, 'replayed.db')]
+  const migrated = join(folder, 'migrated.db')
+  const replayed = join(folder, 'replayed.db')
   writeSchemaOne(migrated)
   await migrate(migrated)
   const source = openReader(migrated)
@@ -141,7 +143,8 @@ test('a migration keeps the views of other programs', async () => {
 })
 
 test('the judgement of an earlier database continues where it was interrupted', async () => {
-  const [file, whole] = [join(tempFolder(), 'x.db'), join(tempFolder(), 'whole.db')]
+  const file = join(tempFolder(), 'x.db')
+  const whole = join(tempFolder(), 'whole.db')
   for (const name of [file, whole]) writeSchemaOne(name)
   const controller = new AbortController()
   const store = await openWriter(file, 'migrate')

@@ -52,7 +52,9 @@ test('a window across several changes of resolution returns hourly sums', async 
       { from: DAY_3, every: 300 },
     ],
   })
-  const [hours, quarters, fives] = [await days('2025-11-01'), await days('2025-11-02'), await days('2025-11-03')]
+  const hours = await days('2025-11-01')
+  const quarters = await days('2025-11-02')
+  const fives = await days('2025-11-03')
   expect([hours, quarters, fives].map(({ tiempo, values }) => [tiempo[0].id, values.length / 2])).toEqual([
     [4, 24],
     [218, 96],

@@ -6,7 +6,8 @@ export const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
 /** Creates a self-signed certificate with openssl. */
 export function certificate(folder: string, names: string, days = '2'): { key: Buffer; cert: Buffer; file: string } {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const key = join(folder, 'key.pem')
+  const cert = join(folder, 'cert.pem')
   spawnSync('openssl', [
     ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=test'],
     ...['-days', days, '-addext', `subjectAltName=${names}`, '-keyout', key, '-out', cert],

@@ -101,7 +101,8 @@ test('a run that skips unknown items is partial, even if it sends no request', a
 })
 
 test('the summary of a partial run names its part, and what the job lacks', async () => {
-  const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
+  const store = await tempStore()
+  const emulator = await emulate({ now: NOW / 1000 })
   const job = ONE.replace('[600]', '[600, 1001]')
   const run = (only?: number[]) => runJob(store, emulator, job, { now: NOW, ...(only ? { only } : {}) })
   await run([600])
@@ -120,7 +121,8 @@ test.each([
   'a run that waits before it requests %s again does not claim that the job is up to date',
   async (_name, fault, outcome, nextAt) => {
     const faults = [{ route: 'indicator' as const, calls: [3], ...fault }]
-    const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000, faults })]
+    const store = await tempStore()
+    const emulator = await emulate({ now: NOW / 1000, faults })
     const window = '{ from: 2025-09-20, to: 2025-10-02 }'
     const job = `series: [{ indicators: [600], geoIds: [3], window: ${window}, chunk: 1d }]`
     const first = await runJob(store, emulator, job, { now: NOW })

@@ -36,7 +36,8 @@ const found = async (store: Store, now: number) =>
 
 describe('an indicator whose requests all fail, while others succeed', () => {
   async function syncBroken(ids: string) {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     market.state.status = (path) => (path.endsWith('/6') ? 500 : undefined)
     const summary = await runJob(store, market, job(ids), { now: NOW, breaker: BREAKER })
     return { store, market, summary }
@@ -56,7 +57,8 @@ describe('an indicator whose requests all fail, while others succeed', () => {
 })
 
 test('several indicators whose requests fail without a success are an outage, until something succeeds', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   await runJob(store, market, job('5, 6'), { now: NOW })
   market.state.status = () => 500
   const yaml = job('5, 6').replace('2025-10-20', '2025-10-25')

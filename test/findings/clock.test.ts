@@ -25,7 +25,8 @@ test.each([
 })
 
 test('runs with times in the future are a finding until that time has come', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   await market.run(store, JOB, NOW)
   await market.run(store, JOB, NOW + WEEK)
   const found = async (now: number) =>

@@ -12,7 +12,8 @@ const entry = (from: string, to: string) => `{ indicators: [5], window: { from: 
 
 describe('the time since which data is missing', () => {
   test('it is that of the gaps of each job, in the view and in the findings', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     market.state.status = () => 400
     await market.run(store, `name: a\nseries: [${entry('2025-10-01', '2025-10-03')}]`, NIGHT)
     await market.run(store, `name: b\nseries: [${entry('2025-10-10', '2025-10-12')}]`, NIGHT + 3 * DAY)
@@ -60,7 +61,8 @@ describe('a series without values', () => {
   })
 
   test('geos that two jobs select are a finding of each job', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const job = (name: string, geos: string) =>
       `name: ${name}\nseries: [{ indicators: [5], geoIds: [${geos}], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]`
     await market.run(store, job('a', '3, 98'), NIGHT)
@@ -78,7 +80,8 @@ describe('a series without values', () => {
 })
 
 test('a late series says when it is requested again, as the view does', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   market.state.has = (at) => at < ms('2025-10-15T00:00:00Z') / 1000
   const job = 'name: a\nseries: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-31 }, lookback: 2d }]'
   const late = async () => (await findFindings(store, NIGHT / 1000, { depth: 'state' })).map(({ message }) => message)

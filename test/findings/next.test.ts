@@ -13,7 +13,8 @@ const lost = 'series: [{ indicators: [5, 6, 7], window: { from: 2025-10-01, to: 
 
 /** Runs a job twice: the second time, one day is requested again, so that all other missing periods stay due. */
 async function leaveDue(yaml: string) {
-  const [store, market] = [await tempStore(), await source({ has: (at) => at % 86_400 !== 0 })]
+  const store = await tempStore()
+  const market = await source({ has: (at) => at % 86_400 !== 0 })
   for (const at of [NOW - 1.1 * DAY, NOW - 60_000]) await market.run(store, yaml, at)
   expect(store.get("select count(*) from _fetch where reason = 'absent'")).toBe(1)
   return store
@@ -47,7 +48,8 @@ test.each([
 })
 
 test('a job whose budget is spent promises turns instead of its next run', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   await market.run(store, `name: test\npace: { perSecond: 50, callsPerDay: 1 }\n${lost}`, NOW - 60_000)
   const gaps = await findGaps(store, NOW / 1000)
   expect(gaps.map(({ reason }) => reason)).toEqual(['never requested', 'never requested'])

@@ -15,7 +15,8 @@ const at = (text: string): number => ms(text) / 1000
 
 /** Fills a database that has many troubles of several kinds. */
 async function troubled() {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  const store = await tempStore()
+  const market = await source({ geos: [3, 4] })
   // Every second hour is lost: more than a hundred holes.
   const isLost = (instant: number): boolean => instant > at('2025-10-09T00:00Z') && instant % 7200 === 0
   market.state.status = (path) => (path.endsWith('/6') ? 404 : path.endsWith('/7') ? 400 : undefined)

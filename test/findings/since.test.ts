@@ -11,7 +11,8 @@ test.each([
   ['an outage', 'service down', 503],
   ['a refused key', 'key', 403],
 ] as const)('%s lasts since the first run without a success in between', async (_name, kind, status) => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const run = (n: number, isUp: boolean, signal = new AbortController().signal) => {
     market.state.status = () => (isUp ? undefined : status)
     return runJob(store, market, `name: test\n${rolling}`, { now: night(n), breaker: BREAKER, signal })
@@ -26,7 +27,8 @@ test.each([
 })
 
 test('a spent budget lasts since the first run that it ended', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const run = (n: number, calls: number) =>
     runJob(store, market, `name: test\npace: { perSecond: 50, callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
   await run(0, 9)

@@ -136,7 +136,8 @@ test('missing periods lie in verified spans, and never overlap each other', () =
 test('time alone never makes anything more complete', () => {
   fc.assert(
     fc.property(wants, stored, days, days, (wants, stored, day, later) => {
-      const [first, second] = [Math.min(day, later), Math.max(day, later)]
+      const first = Math.min(day, later)
+      const second = Math.max(day, later)
       const before = byGeo(judgeAt(wants, stored, at(first)).filter(isMissing))
       const after = new Map(byGeo(judgeAt(wants, stored, at(second)).filter(isMissing)))
       for (const [geoId, spans] of before) expect(subtract(spans, after.get(geoId) ?? [])).toEqual([])
@@ -150,7 +151,8 @@ test('spans that were judged once show the same at any later time', () => {
     stored.absences.every(({ checkedAt }) => checkedAt <= at(day))
   fc.assert(
     fc.property(wants, stored, days, days, (wants, stored, day, later) => {
-      const [first, second] = [Math.min(day, later), Math.max(day, later)]
+      const first = Math.min(day, later)
+      const second = Math.max(day, later)
       fc.pre(isPast(stored, first))
       expect(showAt(judge(wants, stored, at(first)), at(second))).toEqual(judgeAt(wants, stored, at(second)))
     }),

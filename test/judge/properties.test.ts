@@ -290,7 +290,8 @@ describe('windows do not matter', () => {
     .record({ whole: wholes(20, 40), all: losses, cuts: fc.array(fc.nat(), { maxLength: 12 }), seed: fc.nat() })
     .map(({ whole, all, cuts, seed }) => {
       const values = remove(whole.days, all, () => false).flat()
-      const [from, to] = [values[0]! - DAY, values.at(-1)! + DAY]
+      const from = values[0]! - DAY
+      const to = values.at(-1)! + DAY
       const borders = [from, ...cuts.map((cut) => from + (cut % (to - from))), to].sort((a, b) => a - b)
       const windows = borders.slice(1).map((end, i): Interval => ({ from: borders[i]!, to: end }))
       return made(

@@ -69,7 +69,8 @@ export const dayStart = (date: string, zone = MADRID): Instant => startOfDate(zo
 
 /** The instants a step apart, from the beginning of a local day until that of another. */
 export function every(step: number, from: string, to: string, zone = MADRID): Instant[] {
-  const [begin, end] = [dayStart(from, zone), dayStart(to, zone)]
+  const begin = dayStart(from, zone)
+  const end = dayStart(to, zone)
   return Array.from({ length: Math.ceil((end - begin) / step) }, (_, i) => begin + i * step)
 }
 

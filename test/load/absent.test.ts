@@ -16,7 +16,8 @@ const within = (from: string, to: string) => (instant: number) => instant >= at(
 
 describe('absent values', () => {
   test('absent values are retried after 1, 2, 4, 8 … days up to half a year, then only by restate', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const hole = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
     market.state.has = (instant) => !hole(instant)
     const nights: number[] = []
@@ -46,7 +47,8 @@ describe('absent values', () => {
   })
 
   test('absent values that arrive late are stored: a whole day, and hours of one geo', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3, 4] })
     const lostDay = within('2025-10-08T22:00:00Z', '2025-10-09T22:00:00Z')
     const lostHours = within('2025-10-03T08:00:00Z', '2025-10-03T11:00:00Z')
     market.state.has = (i, geo) => !lostDay(i) && !(geo === 4 && lostHours(i))
@@ -67,10 +69,13 @@ describe('absent values', () => {
   })
 
   test('nothing is missing before seven whole days are known, nor before the first and after the last value', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [] })]
+    const store = await tempStore()
+    const market = await source({ geos: [] })
     await market.run(store, FIXED, night(0))
     expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'no values', geo_id: 0, missing: null }])
-    const [from, to, hole] = [at('2025-10-02T22:00:00Z'), at('2025-10-09T22:00:00Z'), at('2025-10-05T10:00:00Z')]
+    const from = at('2025-10-02T22:00:00Z')
+    const to = at('2025-10-09T22:00:00Z')
+    const hole = at('2025-10-05T10:00:00Z')
     Object.assign(market.state, { geos: [3], has: (i: number) => i >= from && i < to && i !== hole })
     await market.run(store, FIXED.replace('10-11', '10-09'), night(1), { restate: true })
     const absent = async () => (await gapsAtLastRun(store)).filter((gap) => gap.reason === 'absent')
@@ -80,7 +85,8 @@ describe('absent values', () => {
   })
 
   test('an empty reply about absent values of one geo continues their retry intervals', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     market.state.has = (instant) => !within('2025-10-02T22:00:00Z', '2025-10-03T22:00:00Z')(instant)
     const nights: number[] = []
     // The day is requested alone after the first reply, without result.
@@ -94,7 +100,8 @@ describe('absent values', () => {
   })
 
   test('values absent for all geos have the same retry intervals for a single geo', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3, 4] })
     market.state.has = (instant) => !within('2025-10-02T22:00:00Z', '2025-10-03T22:00:00Z')(instant)
     const job = (geos: string) => FIXED.replace('window', `${geos}window`).replace('refresh', 'chunk: 1d, refresh')
     await market.run(store, job(''), night(0))
@@ -105,7 +112,8 @@ describe('absent values', () => {
   })
 
   test('absent values are requested again only by a job that selects them, and gaps shows this', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3, 4] })
     market.state.has = (instant) => !within('2025-10-25T08:00:00Z', '2025-10-25T11:00:00Z')(instant)
     const job = (what: string) => `series: [{ ${what}, lookback: 2d, refresh: 1h }]`
     const next = async () => (await gapsAtLastRun(store)).map(({ geo_id, next_at }) => `${geo_id} ${next_at}`)
@@ -129,7 +137,8 @@ describe('absent values', () => {
     ['unverified', '1h'],
     ['unverified', '3d'],
   ] as const)('gaps of the reason %s with a refresh of %s show when a sync requests them', async (reason, refresh) => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const isBad = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
     Object.assign(market.state, reason === 'absent' ? { has: (i: number) => !isBad(i) } : { spoiled: isBad })
     const yaml = FIXED.replace('refresh: 1h', `refresh: ${refresh}`)
@@ -143,7 +152,8 @@ describe('absent values', () => {
   })
 
   test('absent values of neighbouring days are requested together, without other days, up to a change of resolution', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const lost = ['2025-10-01', '2025-10-02', '2025-10-03', '2025-10-05'].map((day) =>
       within(`${day}T08:00:00Z`, `${day}T11:00:00Z`),
     )

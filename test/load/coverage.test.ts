@@ -4,7 +4,10 @@ import { DAY, day, EMPTY, HOUR, hear, type Memory, night, type Said, show } from
 /* The rules of coverage by example: hours of the geos 3 and 4, a lookback of two days, October and November 2025. */
 
 const history = (...answers: readonly Said[]): Memory => answers.reduce(hear, EMPTY)
-const [n0, n1, n2, n3] = [night(0), night(1), night(2), night(3)]
+const n0 = night(0)
+const n1 = night(1)
+const n2 = night(2)
+const n3 = night(3)
 const full: Said = { at: n0, days: [1, 3] }
 const none = { has: [] }
 /** Returns rejects with a known time. */
@@ -219,7 +222,8 @@ describe('days of which a reply lacks too many values (S10)', () => {
 })
 
 test('replies merged for a monthly series have the age of their oldest part', () => {
-  const [first, second] = [day(30) + 10 * HOUR, day(33) + 10 * HOUR]
+  const first = day(30) + 10 * HOUR
+  const second = day(33) + 10 * HOUR
   const hourly = (n: number) => ({ lookback: DAY, values: new Map([[4, { at: [day(n)], steps: HOUR }]]) })
   const month = new Map([[3, { at: [day(32)], steps: 30 * DAY }]])
   const { coverage } = history(

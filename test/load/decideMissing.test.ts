@@ -4,7 +4,8 @@ import { type Check, decideMissing, type MissingRow } from '../../src/load/timel
 import { startOfDate } from '../../src/util/time/zone.ts'
 
 const ZONE = 'Europe/Madrid'
-const [HOUR, DAY] = [3600, 86_400]
+const HOUR = 3600
+const DAY = 86_400
 const day = (n: number): number => startOfDate(ZONE, `2025-06-${String(n).padStart(2, '0')}`)!
 /** Nothing can be published any more two days after its day. */
 const settledBorder = (at: number): number => at - 2 * DAY
@@ -27,7 +28,9 @@ const check = (first: number, end: number, checkedAt: number): Check => ({ from:
 const decide = (before: MissingRow[], runs: MissingRun[], ...checks: Check[]): MissingRow[] =>
   decideMissing(ZONE, before, checks, runs, checks, settledBorder)
 
-const [n20, n21, n25] = [day(20), day(21), day(25)]
+const n20 = day(20)
+const n21 = day(21)
+const n25 = day(25)
 
 describe('the rows of missing periods after a reply', () => {
   test.each<[string, MissingRow[], MissingRow[]]>([

@@ -99,7 +99,7 @@ describe('absent, null and empty fields', () => {
     const store = await tempStore()
     let night = 0
     const server = await serve((request, response) => {
-      const [title] = [titles[night]]
+      const title = titles[night]
       json(
         response,
         request.url!.includes('/indicators')

@@ -28,7 +28,9 @@ const hours = (from: string, count = 24, more: object = {}) => ({
 
 describe('an overloaded service', () => {
   test('the client halves its concurrency after a failure of the service', async () => {
-    let [underWay, most, isSuffering] = [0, 0, false]
+    let underWay = 0
+    let most = 0
+    let isSuffering = false
     const server = await serve(async (_request, response) => {
       most = Math.max(most, ++underWay)
       await new Promise((resolve) => setTimeout(resolve, 30))
@@ -67,7 +69,8 @@ describe('an overloaded service', () => {
 
   test('each host has its own budget', async () => {
     const store = await tempStore()
-    const [one, other] = [await emulate(), await emulate()]
+    const one = await emulate()
+    const other = await emulate()
     const job = (from: number) =>
       `pace: { perSecond: 50, callsPerDay: 2 }\nseries:\n  - { indicators: [1739], chunk: 1d, window: { from: 2025-10-${from}, to: 2025-10-${from + 3} } }`
     const now = ms('2025-11-04T12:00:00Z')

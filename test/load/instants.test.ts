@@ -37,7 +37,8 @@ const text = (geos: string, other: string) =>
   `$.indicator.values: requested indicator 600 at 2025-11-01T12:00:00+01:00, but geo ${geos} has only values of other times, such as 2025-11-01T${other}:00+01:00`
 
 test('a value of another time is kept, is a finding, and its instant is requested at growing distances', async () => {
-  const [store, service] = [await tempStore(), await fixedReplies(['2025-11-01T13:00:00+01:00'])]
+  const store = await tempStore()
+  const service = await fixedReplies(['2025-11-01T13:00:00+01:00'])
   const nights: number[] = []
   for (let night = 0; night < 40; night++) {
     const outcome = await service.run(store, FIXED, NIGHT + night * DAY)
@@ -58,7 +59,8 @@ test('a value of another time is kept, is a finding, and its instant is requeste
 })
 
 test('a finding that is dismissed is not requested again', async () => {
-  const [store, service] = [await tempStore(), await fixedReplies(['2025-11-01T11:00:00+01:00'])]
+  const store = await tempStore()
+  const service = await fixedReplies(['2025-11-01T11:00:00+01:00'])
   expect(await service.run(store, FIXED, NIGHT)).toBe('partial')
   await dismiss(store, [Number(store.get('select id from _quarantine'))], 'no value at noon', NIGHT)
   expect(await service.run(store, FIXED, NIGHT + DAY)).toBe('none')
@@ -66,7 +68,8 @@ test('a finding that is dismissed is not requested again', async () => {
 })
 
 test('an instant that moves has one finding, about the last time', async () => {
-  const [store, service] = [await tempStore(), await fixedReplies(['2025-11-01T13:00:00+01:00'])]
+  const store = await tempStore()
+  const service = await fixedReplies(['2025-11-01T13:00:00+01:00'])
   for (const night of [0, 1, 2]) expect(await service.run(store, 'datetime: now', NIGHT + night * DAY)).toBe('partial')
   expect(service.requested).toHaveLength(3)
   expect([open(store), store.get('select max(id) from _quarantine where resolved_at is null')]).toEqual([1, 3])
@@ -81,7 +84,8 @@ test.each([
   ['the day, without a resolution', FIXED, '2025-11-01T00:00:00+01:00', []],
   ['the month', `${FIXED}, timeTrunc: month, timeAgg: sum`, '2025-11-01T00:00:00+01:00', [{ id: 3 }]],
 ])('a value of %s that contains the instant is the wanted one', async (_, entry, at, tiempo) => {
-  const [store, service] = [await tempStore(), await fixedReplies([at])]
+  const store = await tempStore()
+  const service = await fixedReplies([at])
   service.state.tiempo = tiempo
   expect(await service.run(store, entry, NIGHT)).toBe('done')
 })
@@ -91,7 +95,8 @@ test.each([
   ['the hour before, without a resolution', ['2025-11-01T11:00:00+01:00'], '11:00'],
   ['two hours around it', ['2025-11-01T11:00:00+01:00', '2025-11-01T13:00:00+01:00'], '11:00'],
 ])('a value of %s is not the wanted one', async (name, times, other) => {
-  const [store, service] = [await tempStore(), await fixedReplies(...times.map((at) => [at] as const))]
+  const store = await tempStore()
+  const service = await fixedReplies(...times.map((at) => [at] as const))
   if (name.includes('without')) service.state.tiempo = []
   expect(await service.run(store, FIXED, NIGHT)).toBe('partial')
   expect(await findings(store)).toEqual([text('3', other)])
@@ -99,13 +104,15 @@ test.each([
 
 test('only the geos without a value of the instant are named, and other times beside it are no finding', async () => {
   const other = '2025-11-01T13:00:00+01:00'
-  const [store, service] = [await tempStore(), await fixedReplies([NOON, 3], [other, 3], [other, 4], [other, 8])]
+  const store = await tempStore()
+  const service = await fixedReplies([NOON, 3], [other, 3], [other, 4], [other, 8])
   expect(await service.run(store, FIXED, NIGHT)).toBe('partial')
   expect(await findings(store)).toEqual([text('4, 8', '13:00')])
 })
 
 test('a reply without values for the instant is no finding', async () => {
-  const [store, service] = [await tempStore(), await fixedReplies()]
+  const store = await tempStore()
+  const service = await fixedReplies()
   expect(await service.run(store, FIXED, NIGHT)).toBe('done')
   expect(await findings(store)).toEqual([])
 })

@@ -22,7 +22,8 @@ const sums = () =>
   })
 
 test('a hole that no job wants between stored ranges is not a gap', async () => {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  const store = await tempStore()
+  const market = await source({ geos: [3, 4] })
   await market.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
   await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
   expect(store.all('select geo_id, reason, from_local, to_local from gaps')).toEqual([])

@@ -25,7 +25,8 @@ interface Recorded {
 const RECORDED = 'select route, target, params, entry from _fetch order by id'
 
 test('the recorded parameters of a request rebuild its URL', async () => {
-  const [store, server] = [await tempStore(), await serve((_request, response) => json(response, {}, 400))]
+  const store = await tempStore()
+  const server = await serve((_request, response) => json(response, {}, 400))
   await runJob(store, server, KINDS, { now: NOW })
   const recorded = store.all(RECORDED) as Recorded[]
   expect(new Set(recorded.map(({ entry }) => entry.replace(/\[.*/, '')))).toEqual(
@@ -33,7 +34,8 @@ test('the recorded parameters of a request rebuild its URL', async () => {
   )
   for (const { route, target, params } of recorded)
     expect(buildRequest(service, route, JSON.parse(params)).target).toBe(target)
-  const [from, to] = [ms('2025-10-31T23:00:00Z') / 1000, ms('2025-11-02T23:00:00Z') / 1000]
+  const from = ms('2025-10-31T23:00:00Z') / 1000
+  const to = ms('2025-11-02T23:00:00Z') / 1000
   expect(recorded.find(({ entry }) => entry === 'series[0]')?.params).toBe(
     `{"end_date":${to - 1},"geo_ids":[3],"id":600,"locale":"es","start_date":${from}}`,
   )
@@ -47,7 +49,8 @@ test('the recorded parameters of a request rebuild its URL', async () => {
 })
 
 test('the request of a stored reply is read as it was planned, with one window', async () => {
-  const [store, server] = [await tempStore(), await serve((_request, response) => json(response, { archives: [] }))]
+  const store = await tempStore()
+  const server = await serve((_request, response) => json(response, { archives: [] }))
   await runJob(
     store,
     server,

@@ -35,7 +35,8 @@ describe('stored spans', () => {
     )
     await fc.assert(
       fc.asyncProperty(steps, async (steps) => {
-        const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+        const store = await tempStore()
+        const market = await source({ geos: [3, 4] })
         for (const [n, { from, days, geos, lost, fails, restate }] of steps.entries()) {
           const gone = ms('2025-10-01T00:00:00Z') / 1000 + lost * 86_400
           market.state.has = (at) => at < gone || at >= gone + 7200
@@ -52,8 +53,10 @@ describe('stored spans', () => {
   })
 
   test('forgetting a job and accepting a gap judge their series again', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
-    const [from, to] = [ms('2025-10-05T00:00:00Z') / 1000, ms('2025-10-06T00:00:00Z') / 1000]
+    const store = await tempStore()
+    const market = await source({ geos: [3, 4] })
+    const from = ms('2025-10-05T00:00:00Z') / 1000
+    const to = ms('2025-10-06T00:00:00Z') / 1000
     market.state.has = (at) => at < from || at >= to
     await market.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 } }]', NIGHT)
     expect(await gapsAtLastRun(store)).toHaveLength(2)
@@ -66,7 +69,8 @@ describe('stored spans', () => {
   })
 
   test('an id that the service refuses, then knows again, postpones and restores the request of every missing period', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const gone = ms('2025-10-05T00:00:00Z') / 1000
     market.state.has = (at) => at < gone || at >= gone + 7200
     const job =
@@ -83,7 +87,8 @@ describe('stored spans', () => {
   })
 
   test('a sync that changes nothing writes no spans', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3, 4] })
     const job = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'
     await market.run(store, job, NIGHT)
     const before = spans(store)
@@ -92,7 +97,8 @@ describe('stored spans', () => {
   })
 
   test('a window that grows is missing a month after the last run, without any write', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3] })
     await market.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 2d }]', NIGHT)
     expect(await gapsAtLastRun(store)).toEqual([])
     expect(store.all(`select reason, from_local from gaps`)).toEqual([
@@ -104,7 +110,8 @@ describe('stored spans', () => {
     ['recorded in the future', 400 * DAY_MS, 31],
     ['recorded before the clock was set back', -1000, 10],
   ])('the usual lag ignores fetches %s', async (_name, shiftMs, newest) => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const nights = 40
     let now = NIGHT
     market.state.has = (at) => at < now / 1000

@@ -7,7 +7,8 @@ import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads
 /* Changes by a reply in the timelines of its series: ends, steps and missing periods, by real loads. */
 
 const ZONE = 'Europe/Madrid'
-const [HOUR, DAY] = [3600, 86_400]
+const HOUR = 3600
+const DAY = 86_400
 const BEGIN = startOfDate(ZONE, '2025-06-02')!
 const at = (day: number, hour = 0): number => BEGIN + day * DAY + hour * HOUR
 const NOW = at(60)

@@ -12,7 +12,8 @@ const POWER = { id: 20, name: 'Potencia' }
 /** Starts a service of quarter-hours of 100, and a function that runs a job for some days while it states a quantity. */
 async function market() {
   const store = await tempStore()
-  let [quantity, name] = [ENERGY, 'x']
+  let quantity = ENERGY
+  let name = 'x'
   const server = await serve((request, response) => {
     const { from, end } = askedWindow(request)
     const values = []

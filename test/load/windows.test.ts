@@ -7,7 +7,8 @@ import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads
 /* Missing periods depend on the stored values alone: not on the cuts, the order and the repetition of requests. */
 
 const ZONE = 'Europe/Madrid'
-const [HOUR, DAY] = [3600, 86_400]
+const HOUR = 3600
+const DAY = 86_400
 const GEOS = [3, 4]
 /** The clocks go back on the twenty-sixth day. */
 const DAYS = 44
@@ -15,7 +16,8 @@ const dayStart = (n: number): number => {
   const date = new Date(Date.UTC(2025, 9, 1 + n)).toISOString().slice(0, 10)
   return startOfDate(ZONE, date)!
 }
-const [BEGIN, END] = [dayStart(0), dayStart(DAYS)]
+const BEGIN = dayStart(0)
+const END = dayStart(DAYS)
 const dayStarts = Array.from({ length: DAYS + 1 }, (_, n) => dayStart(n))
 const dayOf = (at: number): number => dayStarts.findLastIndex((start) => start <= at)
 
@@ -185,14 +187,16 @@ describe('the verdict about missing periods', () => {
           const ofDay = periods.filter((at) => dayOf(at) === day)
           return ofDay.filter((at) => present.has(at)).length >= (ofDay.length * 7) / 8
         }
-        let [run, longest] = [0, 0]
+        let run = 0
+        let longest = 0
         for (let day = 0; day < DAYS; day++) {
           run = isWhole(day) ? run + 1 : 0
           longest = Math.max(longest, run)
         }
         const { missing, cadence } = await verdictsAfter(replies([contents], windows, false))
         if (longest < 7) return
-        const [first, last] = [Math.min(...present), Math.max(...present)]
+        const first = Math.min(...present)
+        const last = Math.max(...present)
         const expected = periods
           .filter((at) => at > first && at < last && !present.has(at))
           .map((at) => ({ at, reason: nulls.has(at) ? 'null' : 'absent' }))

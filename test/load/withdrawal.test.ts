@@ -9,7 +9,8 @@ import { loadReplies, type Sent, storeWithSeries } from './loads.ts'
 /* The withdrawal guard: a reply that lacks many stored final values of a day is believed when a second one says the same. */
 
 const ZONE = 'Europe/Madrid'
-const [HOUR, DAY] = [3600, 86_400]
+const HOUR = 3600
+const DAY = 86_400
 const MONDAY = startOfDate(ZONE, '2025-06-02')!
 const WEEK = { from: MONDAY, to: MONDAY + 10 * DAY }
 const LATER = MONDAY + 40 * DAY
@@ -167,7 +168,8 @@ describe('a series of days', () => {
 })
 
 test('a nightly job withdraws final values after two nights, and a replay makes the same rows', async () => {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  const store = await tempStore()
+  const market = await source({ geos: [3, 4] })
   const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY * 1000
   const job = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 2d, refresh: 1h }]'
   await market.run(store, job, night(0))

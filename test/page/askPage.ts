@@ -43,7 +43,8 @@ export function requestOf(
 
 /** Parses the parameters in a URL; null for another path. */
 function slotsOf({ path }: Page, address: string): Record<string, string> | null {
-  const [own, asked] = [path.split('/'), new URL(address, 'http://here').pathname.split('/')]
+  const own = path.split('/')
+  const asked = new URL(address, 'http://here').pathname.split('/')
   if (own.length !== asked.length) return null
   const slots: Record<string, string> = {}
   for (const [i, part] of own.entries()) {

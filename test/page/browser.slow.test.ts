@@ -338,7 +338,8 @@ test('exported pages open from disk without browser errors or axe faults', async
     ...{ overwrite: false, sources: [] },
   })
   await reader.close()
-  const [page, looked] = [await window(), await window({ colorScheme: 'dark' })]
+  const page = await window()
+  const looked = await window({ colorScheme: 'dark' })
   for (const name of ['index.html', 'coverage/600.html', 'series/600.html', 'texts.kind-glossary.html']) {
     const { href } = pathToFileURL(join(place, name))
     await page.goto(href)

@@ -299,7 +299,8 @@ test('a range can be chosen by days, as the last week, or one year earlier', asy
   await page.waitForURL(/from=2025-10-24/)
   await page.getByRole('link', { name: 'Last 7 days' }).click()
   await page.waitForURL(/last=7/)
-  const [from, to] = [page.locator('[name=from]'), page.locator('[name=to]')]
+  const from = page.locator('[name=from]')
+  const to = page.locator('[name=to]')
   const current = page.locator('.spans [aria-current]')
   const isLastWeek = async () => {
     expect(await current.allInnerTexts()).toEqual(['Last 7 days'])

@@ -60,7 +60,8 @@ describe('caching and compression of responses', () => {
     const { url } = await servePage(file, { now: () => now })
     const tag = async (path: string, language = 'en') =>
       (await fetch(`${url}${path}`, { headers: { 'accept-language': language } })).headers.get('etag')
-    const [home, coverage] = [await tag('/'), await tag('/coverage')]
+    const home = await tag('/')
+    const coverage = await tag('/coverage')
     expect(await tag('/', 'es')).not.toBe(home)
     now += 20
     expect(await tag('/')).toBe(home)

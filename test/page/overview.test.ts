@@ -33,7 +33,8 @@ describe('the overview', () => {
 
   test('an id that the service does not know is one problem, whose command runs the corrected job', async () => {
     const status = (path: string) => (path.includes('99999') ? 404 : undefined)
-    const [store, market] = [await tempStore(), await source({ status })]
+    const store = await tempStore()
+    const market = await source({ status })
     const job = 'series: [{ indicators: [1, 99999], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
     await market.run(store, job, '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
@@ -58,7 +59,8 @@ describe('the overview', () => {
   })
 
   test('the coverage of a geo without any value says what to correct, in place of a command', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3] })
     const job = 'series: [{ indicators: [1], geoIds: [3, 99], window: { from: 2025-10-01, to: 2025-10-03 } }]'
     await market.run(store, job, '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
@@ -113,7 +115,8 @@ describe('the overview', () => {
   })
 
   test('a list that the service does not have is requested again, because the catalogue has no lists', async () => {
-    const [store, emulator] = [await tempStore(), await emulate({ faults: [{ route: 'news', status: 404 }] })]
+    const store = await tempStore()
+    const emulator = await emulate({ faults: [{ route: 'news', status: 404 }] })
     await runJob(store, emulator, 'content: [{ kinds: [news] }]', { now: ms('2025-11-04T12:00:00Z') })
     const { url } = await servePage(store.file)
     expect((await problemsOf(url)).map(([, command]) => command)).toContain('npx indicator-sync retry')
@@ -121,10 +124,8 @@ describe('the overview', () => {
   })
 
   test('an invalid row and the range that it leaves unverified have one command', async () => {
-    const [store, market] = [
-      await tempStore(),
-      await source({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 }),
-    ]
+    const store = await tempStore()
+    const market = await source({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 })
     await market.run(store, JOB.replace('1, 2, 3', '1'), '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
     const problems = await problemsOf(url)
@@ -135,7 +136,8 @@ describe('the overview', () => {
   })
 
   test('/healthz responds 200 if all is well, else 503 with the findings of check', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3] })
     const now = '2025-11-04T12:00:00Z'
     await market.run(store, JOB, now)
     const { url } = await servePage(store.file)
@@ -147,7 +149,8 @@ describe('the overview', () => {
   })
 
   test('the overview shows the next run by the schedule of a job', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     await market.run(store, `schedule: '15 21 * * *'\ntimeZone: Europe/Madrid\n${JOB}`, '2025-11-04T08:00:00Z')
     const { url } = await servePage(store.file)
     expect(await get(`${url}/?lang=en`)).toContain('Next run of test: 2025-11-04 21:15')
@@ -242,7 +245,8 @@ describe('the overview', () => {
   })
 
   test('the overview says up to date only without missing ranges and failed runs', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const job = 'series: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
     let now = '2025-11-04T12:00:00Z'
     const { url } = await servePage(store.file, { now: () => ms(now) / 1000 })
@@ -281,7 +285,8 @@ test.each([
   ['one of three geos', [1, 2, 3], 1 / 3],
 ])('the shares of a day count its geos if all were requested together: %s lacks data', async (_, geos, share) => {
   const store = await tempStore()
-  const [from, to] = [ms('2025-06-04T22:00:00Z') / 1000, ms('2025-06-05T22:00:00Z') / 1000]
+  const from = ms('2025-06-04T22:00:00Z') / 1000
+  const to = ms('2025-06-05T22:00:00Z') / 1000
   const service = await source({ geos, has: (at, geo) => geo !== 3 || at < from || at >= to })
   await service.run(
     store,
@@ -344,7 +349,8 @@ test('a gap names a job that selects its geo, and the page of the series has eve
 
 test('what no job selects any more has no command, because no job would fetch it', async () => {
   const lost = ms('2025-10-09T10:00:00Z') / 1000
-  const [store, market] = [await tempStore(), await source({ geos: [3, 9], has: (at) => at !== lost })]
+  const store = await tempStore()
+  const market = await source({ geos: [3, 9], has: (at) => at !== lost })
   const run = (geo: number) =>
     runJob(
       store,
@@ -367,7 +373,8 @@ test('what no job selects any more has no command, because no job would fetch it
 test('a gap that left the window of its job is closed by a backfill, because a restate would request nothing', async () => {
   const missing = (at: number): boolean =>
     at >= ms('2025-10-02T00:00:00Z') / 1000 && at < ms('2025-10-03T00:00:00Z') / 1000
-  const [store, market] = [await tempStore(), await source({ has: (at) => !missing(at) })]
+  const store = await tempStore()
+  const market = await source({ has: (at) => !missing(at) })
   const job = (from: string) =>
     `series: [{ indicators: [7], geoIds: [3], lookback: 1d, window: { from: ${from}, to: 2025-10-12 } }]`
   const run = (from: string, now: string) => runJob(store, market, job(from), { now: ms(now) })
@@ -385,7 +392,8 @@ test('a gap that left the window of its job is closed by a backfill, because a r
 })
 
 test('a retry that failed is no problem after a run that reached the service', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const job = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
   await market.run(store, job, '2025-11-04T12:00:00Z')
   await store.write(async () => store.run(`update _run set part = 'retry', command = 'retry', outcome = 'failed'`, []))

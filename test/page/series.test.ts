@@ -311,7 +311,8 @@ describe('lines beside the first one', () => {
     const days = 'from=2025-10-29&to=2025-10-30'
     const { chart, table } = await data(`/series/600.json?${days}&shift=day`)
     const earlier = await data('/series/600.json?from=2025-10-28&to=2025-10-29')
-    const [shifted, stored] = [means(chart.compared[0].drawn), means(earlier.chart.now)]
+    const shifted = means(chart.compared[0].drawn)
+    const stored = means(earlier.chart.now)
     expect(shifted.size).toBeGreaterThan(90)
     for (const [at, value] of shifted) expect(value).toBe(stored.get(at - 86_400))
     for (const { from, compared } of table.rows) expect(compared[0]).toBeCloseTo(stored.get(from - 86_400)!, 6)
@@ -374,7 +375,9 @@ describe('lines beside the first one', () => {
       const cells = row
         .split('</td>')
         .map((cell) => Number(cell.replace(/.*>/s, '').replaceAll(',', '').replace('−', '-')))
-      const [mean = 0, other = 0, result] = [cells[0], cells.at(-3), cells.at(-2)]
+      const mean = cells[0] ?? 0
+      const other = cells.at(-3) ?? 0
+      const result = cells.at(-2)
       // The cells are rounded to whole numbers.
       expect(Math.abs(result! - (mean - other))).toBeLessThanOrEqual(1)
     }
@@ -384,7 +387,8 @@ describe('lines beside the first one', () => {
     )
     const seconds = (drawn: Drawn) =>
       new Map(drawn.segments.flatMap(({ from, step, seconds = [] }) => seconds.map((n, i) => [from + i * step, n])))
-    const [own, others] = [seconds(partly.chart.now), seconds(partly.chart.compared[0].drawn)]
+    const own = seconds(partly.chart.now)
+    const others = seconds(partly.chart.compared[0].drawn)
     const shared = [...own].filter(([at, n]) => others.get(at) === n).map(([at]) => at)
     expect([...own.keys()].length, 'a day of which a part is stored').toBeGreaterThan(shared.length)
     expect([...means(partly.chart.compared[1].drawn).keys()], 'only means of the same hours').toEqual(shared)

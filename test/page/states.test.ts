@@ -42,7 +42,8 @@ test('every part of a range has its worst state, and nothing in the future is mi
 })
 
 test('stored ranges that follow the clock end at the time of the page, as gaps do', async () => {
-  const [store, service] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const service = await source()
   const now = '2025-06-12T12:00:00Z'
   await service.run(
     store,
@@ -96,7 +97,8 @@ test('segments contain the same values for any steps and holes', () => {
 /** Returns the level intervals of a drawn line. */
 function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number, y: number][] {
   const drawnLevels: [number, number, number][] = []
-  let [x, y] = [0, 0]
+  let x = 0
+  let y = 0
   const go = (nx: number, ny: number): void => {
     ;[x, y] = [nx, ny]
   }

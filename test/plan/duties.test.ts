@@ -182,7 +182,8 @@ describe('a rolling window', () => {
   const job = (window: string, more = '') => `series: [{ indicators: [5], window: ${window}, lookback: 2d${more} }]`
 
   test('a day that left the window is fetched until it is final', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     await market.run(store, job('{ last: 1d }'), night(0))
     expect(await market.run(store, job('{ last: 1d }'), night(1))).toEqual(['2025-11-02T23..2025-11-05T23'])
     expect(await market.run(store, job('{ last: 1d }'), night(2))).toEqual(['2025-11-02T23..2025-11-06T23'])
@@ -190,7 +191,8 @@ describe('a rolling window', () => {
   })
 
   test('a whole day without values that left the window is a gap', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const lost = { from: ms('2025-11-07T23:00:00Z') / 1000, to: ms('2025-11-08T23:00:00Z') / 1000 }
     market.state.has = (at) => at < lost.from || at >= lost.to
     for (let n = 0; n < 12; n++) await market.run(store, job('{ last: 1d }'), night(n))
@@ -200,7 +202,8 @@ describe('a rolling window', () => {
   })
 
   test('a geo that an edit adds begins with the window, and the others keep their start', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3, 4] })
     const ends = () =>
       store.all(`select geo_ids, date(from_at, 'unixepoch', '6 hours') as day from _duty order by geo_ids`)
     await market.run(store, job('{ last: 1d }', ', geoIds: [3]'), night(0))
@@ -221,7 +224,8 @@ describe('a rolling window', () => {
   })
 
   test('an edit of the window drops what only the former window had, and the run says so', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     await market.run(store, job('{ from: 2025-10-01, to: 2025-10-05 }'), night(0))
     const run = (yaml: string) => runJob(store, market, yaml, { now: night(1) })
     expect(await run(job('{ from: 2025-10-01, to: 2025-10-05 }'))).toMatchObject({ unselected: 0 })
@@ -230,7 +234,8 @@ describe('a rolling window', () => {
   })
 
   test('what another job still requires is not counted as unselected', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const yaml = job('{ from: 2025-10-01, to: 2025-10-05 }')
     await market.run(store, yaml, night(0))
     await market.run(store, `name: other\n${yaml}`, night(0))
@@ -263,7 +268,8 @@ describe('a selection by the catalogue', () => {
     ).map(({ id }) => id)
 
   test('half a catalogue drops nothing, and what it lacks is still fetched', async () => {
-    const [store, { listed, server }] = [await tempStore(), await catalogueOf([5, 6, 7, 8])]
+    const store = await tempStore()
+    const { listed, server } = await catalogueOf([5, 6, 7, 8])
     const run = (yaml: string, n: number) => runJob(store, server, yaml, { now: night(n) })
     await run(ALL('all'), 0)
     listed.ids = [5, 6]
@@ -274,7 +280,8 @@ describe('a selection by the catalogue', () => {
   })
 
   test('an edit of the selection drops what the new one does not select', async () => {
-    const [store, { server }] = [await tempStore(), await catalogueOf([5, 6, 7, 8])]
+    const store = await tempStore()
+    const { server } = await catalogueOf([5, 6, 7, 8])
     const run = (yaml: string, n: number) => runJob(store, server, yaml, { now: night(n) })
     await run(ALL('all'), 0)
     expect(await run(ALL('{ exclude: [8] }'), 1)).toMatchObject({ unselected: 1 })

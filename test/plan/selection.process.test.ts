@@ -62,7 +62,8 @@ test('a catalogue that one job failed to fetch is requested again by the next jo
         : { indicator: { id: 5, tiempo: [{ id: 4 }], values: [value] } },
     )
   })
-  const [store, requested] = [await tempStore(), createRegister()]
+  const store = await tempStore()
+  const requested = createRegister()
   const run = () => runJob(store, server, JOB, { now: ms('2025-06-02T12:00:00Z'), requested })
   expect(await run()).toMatchObject({ outcome: 'partial', counts: { requests: 1, failed: 1 } })
   expect(await run()).toMatchObject({ outcome: 'partial', counts: { requests: 1, failed: 1 } })

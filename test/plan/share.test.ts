@@ -26,7 +26,8 @@ const absentDays = (store: Store) =>
 const absent = (store: Store) => store.get(`select count(*) from _fetch where reason = 'absent'`)
 
 test('a run with few other periods requests one day of absent values per day', async () => {
-  const [store, market] = [await tempStore(), await lacking()]
+  const store = await tempStore()
+  const market = await lacking()
   const yaml = `series:\n${series(ids(6))}${others(ids(3, 20))}`
   await market.run(store, yaml, night(0))
   const requested: number[][] = []
@@ -58,7 +59,8 @@ test.each([
 ])(
   'a run with two days of %i other series requests %j days of absent values, and none on repetition',
   async (n, days) => {
-    const [store, market] = [await tempStore(), await lacking()]
+    const store = await tempStore()
+    const market = await lacking()
     const yaml = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n${series(ids(6))}${others(ids(n, 20))}`
     await market.run(store, yaml, night(0))
     expect(await market.run(store, yaml, night(1))).toHaveLength(n + days.length)
@@ -69,7 +71,8 @@ test.each([
 )
 
 test('each job has its own share of calls for absent values', async () => {
-  const [store, market] = [await tempStore(), await lacking()]
+  const store = await tempStore()
+  const market = await lacking()
   const jobs = ['one', 'two'].map((name, i) => `name: ${name}\nseries:\n${series(ids(3, 10 * i + 1))}`)
   for (const yaml of jobs) await market.run(store, yaml, night(0))
   for (const yaml of jobs) expect(await market.run(store, yaml, night(1))).toHaveLength(1)
@@ -77,7 +80,8 @@ test('each job has its own share of calls for absent values', async () => {
 })
 
 test('jobs of one name on two hosts have their own share of calls, and their own turn', async () => {
-  const [store, market] = [await tempStore(), await lacking()]
+  const store = await tempStore()
+  const market = await lacking()
   const jobs = [1, 11].map((first, i) => ({
     yaml: `name: nightly\nseries:\n${series(ids(3, first))}`,
     jobSource: { host: 'ab'[i]!, file: '/jobs/nightly.yaml' },
@@ -155,7 +159,8 @@ test.each([
 })
 
 test('skipped requests for unknown indicators give no share to absent values', async () => {
-  const [store, market] = [await tempStore(), await lacking()]
+  const store = await tempStore()
+  const market = await lacking()
   await market.run(store, `series:\n${series(ids(6))}`, night(0))
   const unknown = '  - { indicators: [99], window: { from: 2025-10-01, to: 2025-10-31 }, chunk: 1d }\n'
   market.state.status = (path) => (path.endsWith('/99') ? 404 : undefined)

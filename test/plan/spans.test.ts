@@ -51,7 +51,8 @@ test('a plan requests the days of the due spans, and of those without values at 
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const { window, lookback, chunk, begin, end, lost, nights, failing, later } = history
-      const [store, market] = [await tempStore(), await source()]
+      const store = await tempStore()
+      const market = await source()
       const yaml = `name: test\nseries: [{ indicators: [5], window: ${window}, lookback: ${lookback}, refresh: 1h, chunk: ${chunk} }]`
       const at = (hours: number) => NIGHT + hours * 3600
       market.state.has = (instant) =>

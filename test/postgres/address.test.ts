@@ -58,7 +58,8 @@ test('displayed addresses identify their server and contain no password', () => 
 test.each(['?', '#', '/', '@', ':', '&', '=', '+', '%', ' ', '"', "'", 'ñ'])(
   'a percent-encoded %s in the names of user and database is decoded',
   async (sign) => {
-    const [user, database] = [`user${sign}${process.pid}`, `data${sign}${process.pid}`]
+    const user = `user${sign}${process.pid}`
+    const database = `data${sign}${process.pid}`
     const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
     const server = await serverUrl()
     await withClient(server, async (client) => {

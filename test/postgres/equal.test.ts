@@ -97,7 +97,8 @@ async function expectEqual(a: Reader, b: Reader, without: readonly string[] = []
   let compared = 0
   for (const name of TABLE_NAMES.filter((one) => ![...WRITERS, ...without].includes(one))) {
     const columns = Object.keys(tableOf(name).columns).filter((column) => !APART[name]?.includes(column))
-    const [one, other] = [await rowsOf(a, name, columns, false), await rowsOf(b, name, columns, false)]
+    const one = await rowsOf(a, name, columns, false)
+    const other = await rowsOf(b, name, columns, false)
     expect.soft(other, name).toEqual(one)
     compared += one.length
   }
@@ -142,7 +143,8 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   for (const { name, sql, parameters, shown = {} } of RECIPES) {
     const of = async (db: Reader) =>
       (await allRows((await db.engine.query(sql, { ...parameters, ...shown })).rows)).map((row) => row.map(plain))
-    const [there, here] = [await of(server), await of(file)]
+    const there = await of(server)
+    const here = await of(file)
     // Halfway values may be rounded in either direction.
     const near = here.map((row) =>
       row.map((value) => (typeof value === 'number' && !Number.isInteger(value) ? expect.closeTo(value, 1) : value)),

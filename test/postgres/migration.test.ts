@@ -104,7 +104,8 @@ test('a migrated database of schema 1 has the schema of a new one', async () => 
     ),
     views: await rowsOf(address, "select viewname, definition from pg_views where schemaname = 'public' order by 1"),
   })
-  const [migrated, fresh] = [await shape(url), await shape(await migratedDatabase())]
+  const migrated = await shape(url)
+  const fresh = await shape(await migratedDatabase())
   for (const part of Object.keys(fresh) as (keyof typeof fresh)[]) expect(migrated[part], part).toEqual(fresh[part])
 })
 

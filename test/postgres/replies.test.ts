@@ -11,7 +11,8 @@ import { migratedDatabase, withClient } from './database.ts'
 const BODY = JSON.stringify({ archives: [] })
 const REPLY = await compressBody(Buffer.from(BODY))
 const JOB = 'keep: latest\narchives: [{ window: { from: 2025-11-01, to: 2025-11-02 }, dateType: datos }]'
-const [AT, LATER] = [ms('2025-11-04T12:00:00Z'), ms('2025-11-05T12:00:00Z')]
+const AT = ms('2025-11-04T12:00:00Z')
+const LATER = ms('2025-11-05T12:00:00Z')
 
 async function open(url: string): Promise<Store> {
   const store = await openStore(url)
@@ -72,7 +73,8 @@ test.each(FORGETTING)('%s deletes a body that no other process received', async 
 
 test.each(FORGETTING)('%s keeps a body that another process is receiving', async (_by, forget) => {
   const { url, store, server, hashes } = await received()
-  const [begun, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const begun = Promise.withResolvers<void>()
+  const mayEnd = Promise.withResolvers<void>()
   const receiving = receive(await open(url), begun.resolve, mayEnd.promise)
   await begun.promise
   const forgetting = forget(store, server)

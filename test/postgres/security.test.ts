@@ -51,7 +51,8 @@ const address = (server: Server, parameters: string, { host = '127.0.0.1', user 
 
 testModes('sslmode has its PostgreSQL meaning, and each refusal is explained', async () => {
   const folder = tempFolder()
-  const [ours, another] = [certify(folder, 'localhost'), certify(folder, 'elsewhere')]
+  const ours = certify(folder, 'localhost')
+  const another = certify(folder, 'elsewhere')
   const server = await withServer()
   await expect(readSchemaState(address(server, 'sslmode=require'))).rejects.toMatchObject({ code: 'tls' })
   // The server reads its key as its own user, and refuses a key that others can read.

@@ -67,7 +67,8 @@ describe('a transaction', () => {
 
   test('a transaction in a deadlock is repeated', async () => {
     const url = await migratedDatabase()
-    const [one, other] = [await open(url), await open(url)]
+    const one = await open(url)
+    const other = await open(url)
     for (const host of ['a', 'b']) await one.write((tx) => tx.insertInto('_source').values(rowOf(host)).execute())
     let met = 0
     let meet!: () => void
@@ -318,7 +319,9 @@ test('each role has exactly its intended permissions', async () => {
 })
 
 test('commands work with an address, and unsupported ones name an alternative', async () => {
-  const [cwd, url, other] = [tempFolder(), await migratedDatabase(), await tempDatabase()]
+  const cwd = tempFolder()
+  const url = await migratedDatabase()
+  const other = await tempDatabase()
   const NOW = ms('2025-11-04T12:00:00Z')
   const emulator = await emulate({ now: NOW / 1000 })
   const store = await open(url)

@@ -12,7 +12,8 @@ series: [{ indicators: [600, 1293], window: { from: 2025-10-01, to: 2025-10-03 }
 `
 
 test('an interrupted copy is refused by every command until the same command completes it', async () => {
-  const [cwd, url] = [tempFolder(), await tempDatabase()]
+  const cwd = tempFolder()
+  const url = await tempDatabase()
   await (await openStore(url)).close()
   const emulator = await emulate({ now: NOW / 1000 })
   writeFileSync(join(cwd, 'job.yaml'), JOB)

@@ -77,7 +77,8 @@ test('the changes between two instants are exactly those in the history', async 
   }
   for (const from of moments)
     for (const to of moments.filter((moment) => moment >= from)) {
-      const [before, after] = [asOf(store, from), asOf(store, to)]
+      const before = asOf(store, from)
+      const after = asOf(store, to)
       const expected = [...new Set([...before.keys(), ...after.keys()])]
         .filter((at) => before.get(at) !== after.get(at))
         .map((at) => [at, before.get(at) ?? null, after.get(at) ?? null])

@@ -60,7 +60,8 @@ test('sync, plan, gaps and check name geos that an indicator lacks, and its exis
 })
 
 const lackingOf = async (yaml: string, now = NOW, has: (at: number, geo: number) => boolean = () => true) => {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4], has })]
+  const store = await tempStore()
+  const market = await source({ geos: [3, 4], has })
   const { lackingGeos } = await runJob(store, market, yaml, { now: ms(now) })
   expect(await findLackingGeos(store, ms(now) / 1000)).toEqual(lackingGeos)
   return lackingGeos.map(lackingGeosText)
@@ -109,7 +110,8 @@ test('a geo whose values are only late is not reported', async () => {
 })
 
 test('an entry with an instant gets a warning until its job names other geos', async () => {
-  const [store, emulator] = [await tempStore(), await emulate({ now: ms(NOW) / 1000 })]
+  const store = await tempStore()
+  const emulator = await emulate({ now: ms(NOW) / 1000 })
   const run = async (geoIds: string, datetime = '2025-09-01T00:00') => {
     const yaml = `series: [{ indicators: [600], geoIds: [${geoIds}], datetime: ${JSON.stringify(datetime)} }]`
     const { lackingGeos } = await runJob(store, emulator, yaml, { now: ms(NOW) })

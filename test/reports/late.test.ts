@@ -17,7 +17,8 @@ const LIVE = 'series: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]'
 describe('late values', () => {
   /** Fetches a source every night that publishes up to `lag` hours ago. */
   const nights = async (count: number, yaml = LIVE) => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     let now = 0
     let lag = 6
     market.state.has = (at) => at < seconds(now) - lag * 3600
@@ -88,7 +89,8 @@ describe('late values', () => {
   })
 
   test('a series is reported as late even if runs have irregular intervals', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const at = (n: number) => night(0) + n * 83_401_000
     for (let n = 0; n < 8; n++) {
       const now = n < 5 ? at(n) : at(4)
@@ -104,7 +106,8 @@ describe('late values', () => {
       'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-04 }, lookback: 30d, refresh: 1h }]',
     )
     expect(await findFindings(past.store, seconds(night(30)))).toEqual([])
-    const [byHand, market] = [await tempStore(), await source()]
+    const byHand = await tempStore()
+    const market = await source()
     for (let n = 0; n < 4; n++) await market.run(byHand, LIVE, night(0) + n * 1_200_000)
     expect(await found(byHand, 'no run', seconds(night(3)))).toEqual([])
     const left = await nights(5)
@@ -115,7 +118,8 @@ describe('late values', () => {
 })
 
 test('the time of the last request is reported for each geo', async () => {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 8741] })]
+  const store = await tempStore()
+  const market = await source({ geos: [3, 8741] })
   await market.run(store, LIVE.replace('[5]', '[5], geoIds: [3]'), night(0))
   await market.run(store, LIVE.replace('[5]', '[5], geoIds: [8741]'), night(2))
   expect(store.all('select geo_id, checked_at from freshness order by 1')).toEqual([

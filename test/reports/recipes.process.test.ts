@@ -173,7 +173,8 @@ describe('recipe results, compared with a loop over the values', () => {
     /** Returns the arguments of each call of round. */
     const rounds = (sql: string): string[] =>
       [...sql.matchAll(/\bround\(/g)].map(({ index }) => {
-        let [at, depth] = [index + 'round('.length, 1]
+        let at = index + 'round('.length
+        let depth = 1
         const from = at
         for (; depth > 0; at++) depth += sql[at] === '(' ? 1 : sql[at] === ')' ? -1 : 0
         return sql.slice(from, at - 1)
@@ -238,7 +239,8 @@ describe('recipe results, compared with a loop over the values', () => {
       expect(mwh).toBe(Math.round(all.reduce((sum, { value, step }) => sum + (value * step) / 3600, 0)))
       expect(covered).toBe(8 * 24 + 1)
     }
-    const [f, r] = [hours(raw(store, 544, 8741)), grouped(raw(store, 551, 8741), ({ day }) => day)]
+    const f = hours(raw(store, 544, 8741))
+    const r = grouped(raw(store, 551, 8741), ({ day }) => day)
     for (const row of await rowsOf(store, 'forecast-error', { real: 551 })) {
       const errors = [...hours(r.get(String(row.local_date))!)].map(([hour, mw]) => f.get(hour)! - mw)
       expect(row.hours).toBe(row.local_date === '2025-10-26' ? 25 : 24)

@@ -50,7 +50,8 @@ describe('a change of resolution', () => {
 
   test('rewritten history with other values keeps the hours as revisions with their step', async () => {
     const store = await tempStore()
-    let [step, value] = [3600, 1]
+    let step = 3600
+    let value = 1
     const server = await serve((request, response) => {
       const { from, end } = askedWindow(request)
       const periods = Array.from({ length: Math.ceil((end + 1 - from) / step) }, (_, i) => from + i * step)

@@ -25,7 +25,8 @@ describe('a selected range that was never requested', () => {
     ['the budget is spent', { callsPerDay: 1 }, 200, 'stopped'],
     ['the key is refused', {}, 403, 'failed'],
   ])('a range is a gap after a run in which %s', async (_what, limits, status, outcome) => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const server = status === 200 ? market : await serve((_request, response) => json(response, {}, status))
     const pace = JSON.stringify({ perSecond: 50, concurrency: 1, ...limits })
     expect((await runJob(store, server, `pace: ${pace}\n${SERIES}`, { now: NOW })).outcome).toBe(outcome)
@@ -57,7 +58,8 @@ describe('a selected range that was never requested', () => {
   })
 
   test('while a run of the job requests a range, it is no finding of a check', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     await market.run(store, `pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n${SERIES}`, NOW)
     const checks = async () => (await findFindings(store, NOW / 1000)).map(({ kind }) => kind)
     expect(await checks()).toEqual(['unfinished'])
@@ -94,7 +96,8 @@ describe('a selected range that was never requested', () => {
   })
 
   test('a range is a gap until its job changes, but not if a run is limited to some indicators', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const stopped = (yaml: string, more = {}) =>
       runJob(store, market, yaml, { now: NOW, signal: AbortSignal.abort(), ...more })
     await stopped(SERIES, { only: [2] })
@@ -111,7 +114,8 @@ describe('a selected range that was never requested', () => {
   })
 
   test('a range is a gap for each named geo unless a reply for all geos covers it', async () => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3, 4] })
     await market.run(store, SERIES.replace('[1, 2, 3]', '[1]'), NOW)
     const some =
       'series: [{ indicators: [1], geoIds: [3, 4], window: { from: 2025-10-01, to: 2025-10-05 }, lookback: 2d }]'
@@ -125,7 +129,8 @@ describe('a selected range that was never requested', () => {
     ['all geos', '', [3, 4]],
     ['a geo', ', geoIds: [3]', [3]],
   ])('what lies between a backfill and the windows of jobs is no gap, for %s', async (_name, geos, known) => {
-    const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+    const store = await tempStore()
+    const market = await source({ geos: [3, 4] })
     const yaml = `series: [{ indicators: [1]${geos}, window: { from: 2025-10-20, to: 2025-11-01 }, lookback: 2d }]`
     const run = (from: string, to: string, how: 'narrow' | 'replace') =>
       runJob(store, market, yaml, {

@@ -36,7 +36,8 @@ test.each([
 ])(
   'check reports a run that failed by %s until a run of the job succeeds',
   async (_what, body, status, error, says) => {
-    const [store, market] = [await tempStore(), await source()]
+    const store = await tempStore()
+    const market = await source()
     const failing = await serve((_request, response) => json(response, body, status))
     const onProgress = () => {
       if (error) throw error
@@ -51,7 +52,8 @@ test.each([
 )
 
 test('a stop by budget or signal is not a failure, and keeps an earlier one open', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
   expect((await runJob(store, market, budget, { now: NOW })).outcome).toBe('stopped')
   expect(await lastRuns(store)).toEqual([])
@@ -67,7 +69,8 @@ test('a stop by budget or signal is not a failure, and keeps an earlier one open
 })
 
 test('check reports a killed run, but not an active one', async () => {
-  const [dir, market] = [tempFolder(), await source()]
+  const dir = tempFolder()
+  const market = await source()
   for (const name of ['killed', 'other'])
     writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
   const check = async (): Promise<string[]> => {
@@ -108,7 +111,8 @@ const unfinished = async (store: Store) =>
   (await findFindings(store, NOW / 1000)).filter(({ kind }) => kind === 'unfinished').map(({ message }) => message)
 
 test('check reports a run that its budget stopped as unfinished until one finishes', async () => {
-  const [store, emulator] = [await tempStore(), await emulate({ now: NOW / 1000 })]
+  const store = await tempStore()
+  const emulator = await emulate({ now: NOW / 1000 })
   const texts = 'content: [{ kinds: [news, glossaries, static_pages] }]'
   await runJob(store, emulator, `pace: { callsPerDay: 1, perSecond: 50 }\n${texts}`, { now: NOW })
   const says = [expect.stringMatching(/^last run of test \(sync, started .*\) did not finish: /)]
@@ -120,7 +124,8 @@ test('check reports a run that its budget stopped as unfinished until one finish
 })
 
 test('a partial run neither clears a failure of the whole job nor counts as its success', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   await runJob(store, denying, SERIES, { now: NOW })
   const interval = { from: ms('2025-10-01T00:00:00Z') / 1000, to: ms('2025-10-02T00:00:00Z') / 1000 }
@@ -135,7 +140,8 @@ test('a partial run neither clears a failure of the whole job nor counts as its 
 })
 
 test('a stopped partial run is unfinished until the whole job runs', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const interval = { from: ms('2025-09-01T00:00:00Z') / 1000, to: ms('2025-09-03T00:00:00Z') / 1000 }
   const options = { range: { interval, how: 'replace' } } as const
   const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
@@ -151,7 +157,8 @@ test('an unfinished backfill is reported until the same command finishes or the 
     `name: a\npace: { perSecond: 50${pace} }\nseries: [{ indicators: [600], window: { from: 2025-10-20, to: 2025-10-25 }, lookback: 1d, chunk: 1w }]`
   const dir = tempFolder()
   const write = (pace = '') => writeFileSync(join(dir, 'a.yaml'), job(pace))
-  const [quick, slow] = [() => write(), () => write(', callsPerDay: 2')]
+  const quick = () => write()
+  const slow = () => write(', callsPerDay: 2')
   quick()
   const env = { INDICATOR_SYNC_BASE_URL: emulator.url, INDICATOR_SYNC_API_KEY: emulator.key }
   const run = async (...args: string[]) => (await runCommand(dir, args, env)).code
@@ -230,7 +237,8 @@ test('jobs that a command did not reach because of the key are no finding of the
 })
 
 test('metrics of a job ignore partial runs and run ends in the future', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   const ends = async () =>
     [
@@ -250,7 +258,8 @@ test('metrics of a job ignore partial runs and run ends in the future', async ()
 })
 
 test('a range before windows that a clock in 2076 requested is no gap', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const yaml = 'series: [{ indicators: [5], window: { last: 2d }, lookback: 1d }]'
   await runJob(store, market, yaml, { now: ms('2076-11-04T12:00:00Z') })
   await runJob(store, market, yaml, { now: NOW })
@@ -262,7 +271,8 @@ test('a range before windows that a clock in 2076 requested is no gap', async ()
 })
 
 test('a stopped backfill is unfinished until the whole range is fetched, by any run', async () => {
-  const [store, market] = [await tempStore(), await source()]
+  const store = await tempStore()
+  const market = await source()
   const interval = { from: ms('2025-09-30T22:00:00Z') / 1000, to: ms('2025-10-03T22:00:00Z') / 1000 }
   const options = { range: { interval, how: 'replace' } } as const
   const unfinished = async () =>

@@ -9,8 +9,10 @@ const NOTE = 'never published'
 
 /** A database with 24 missing hours of the geos 3 and 4 on 5 October. */
 async function holes() {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
-  const [from, to] = [ms('2025-10-04T22:00:00Z') / 1000, ms('2025-10-05T22:00:00Z') / 1000]
+  const store = await tempStore()
+  const market = await source({ geos: [3, 4] })
+  const from = ms('2025-10-04T22:00:00Z') / 1000
+  const to = ms('2025-10-05T22:00:00Z') / 1000
   market.state.has = (instant) => instant < from || instant >= to
   const job = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 1d, refresh: 1h }]'
   await market.run(store, job, NIGHT)

@@ -22,7 +22,9 @@ const job = (id: number, more = '') =>
 
 /** A database, a service that works, and one that refuses everything. */
 async function world() {
-  const [store, market, folder] = [await tempStore(), await source(), tempFolder()]
+  const store = await tempStore()
+  const market = await source()
+  const folder = tempFolder()
   const broken = await serve((_request, response) => json(response, {}, 400))
   const file = (name: string, host = hostname()) => {
     const path = join(folder, name)
@@ -41,7 +43,8 @@ const gapIds = async (store: Store) => (await gapsAtLastRun(store)).map(({ indic
 describe('two jobs with one name', () => {
   test('in two files, both are required and judged, and one finding names both files and a command', async () => {
     const { store, market, broken, file } = await world()
-    const [a, b] = [file('a.yaml'), file('b.yaml')]
+    const a = file('a.yaml')
+    const b = file('b.yaml')
     await runJob(store, broken, job(1), { now: night(0), jobSource: a })
     const other = await runJob(store, market, job(2), { now: night(1), jobSource: b })
     expect(other).toMatchObject({ takenOver: null, unselected: 0, gaps: { ranges: 0 } })
@@ -78,7 +81,8 @@ describe('two jobs with one name', () => {
 
   test('if the other file no longer exists on this host, the new one continues its history and says so once', async () => {
     const { store, market, broken, file } = await world()
-    const [old, next] = [file('release-1.yaml'), file('release-2.yaml')]
+    const old = file('release-1.yaml')
+    const next = file('release-2.yaml')
     await runJob(store, broken, job(1), { now: night(0), jobSource: old })
     rmSync(old.file)
     const run = () => runJob(store, market, job(1), { now: night(1), jobSource: next })
@@ -248,7 +252,8 @@ describe('a job whose file is gone', () => {
 
   test('if several jobs have the name, prune lists the candidates and takes a file', async () => {
     const { store, market, file } = await world()
-    const [a, b] = [file('a.yaml'), file('b.yaml', 'elsewhere')]
+    const a = file('a.yaml')
+    const b = file('b.yaml', 'elsewhere')
     for (const jobSource of [a, b]) await runJob(store, market, job(1), { now: night(0), jobSource })
     await runJob(store, market, job(1), { now: night(0) })
     await expect(findForgettable(store, 'nightly', undefined)).rejects.toMatchObject({

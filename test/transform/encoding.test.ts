@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { ms, replayed, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
 
-const [NOW, DAY] = [ms('2025-11-04T12:00:00Z'), 86_400_000]
+const NOW = ms('2025-11-04T12:00:00Z')
+const DAY = 86_400_000
 const FROM = ms('2025-11-01T00:00:00+01:00')
 const ABOUT = { id: 600, name: 'Précio', description: 'Énergía', tiempo: [{ id: 4, name: 'Hora' }] }
 

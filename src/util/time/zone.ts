@@ -1,10 +1,3 @@
-// The small class: loading the full one prepares date formats, which takes longer than all planning with it.
-import { UTCDateMini } from '@date-fns/utc/date/mini'
-// One function at a time: loading all of date-fns takes most of a second.
-import { addMonths } from 'date-fns/addMonths'
-import { addYears } from 'date-fns/addYears'
-import { startOfMonth } from 'date-fns/startOfMonth'
-import { startOfYear } from 'date-fns/startOfYear'
 import { didYouMean } from '../didYouMean.ts'
 import { InputError } from '../errors.ts'
 import { modulo } from '../modulo.ts'
@@ -148,16 +141,11 @@ function localDayNumber(zone: string, at: Instant): number {
   return startOfDay(zone, day + 1) <= at ? day + 1 : day
 }
 
-/** Months and years of the calendar, which is the same in every zone. */
-const CALENDAR_UNITS = {
-  month: { start: startOfMonth, add: addMonths },
-  year: { start: startOfYear, add: addYears },
-} as const
-
-/** The first day of the month or year of a day, some units later. */
+/** The first day of the month or year of a day, some units later. The calendar is the same in every zone. */
 function moveDay(day: number, unit: 'month' | 'year', count: number): number {
-  const { start, add } = CALENDAR_UNITS[unit]
-  return add(start(new UTCDateMini(day * DAY * 1000)), count).getTime() / 1000 / DAY
+  const date = new Date(day * DAY * 1000)
+  const year = date.getUTCFullYear()
+  return unit === 'year' ? daysFromCivil(year + count, 1, 1) : daysFromCivil(year, date.getUTCMonth() + 1 + count, 1)
 }
 
 /** The last border of a local unit at or before an instant. A clock change inside a unit is a border, too. */

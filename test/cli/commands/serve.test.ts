@@ -137,7 +137,8 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
   test('serve writes nothing into or beside the database', async () => {
     const folder = await folderWithDatabase()
     const file = join(folder, 'data/indicator-sync.db')
-    const [before, names] = [readFileSync(file), readdirSync(join(folder, 'data'))]
+    const before = readFileSync(file)
+    const names = readdirSync(join(folder, 'data'))
     await serving(folder, ANY, async (url) => {
       for (const path of ['', 'coverage/600', 'series/600', 'status.json'])
         expect((await fetch(`${url}${path}`)).status).toBe(200)

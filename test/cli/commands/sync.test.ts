@@ -228,7 +228,8 @@ const BACKFILL = ['backfill', 'job.yaml', '--from', '2018-01-01', '--to', '2018-
 test('a backfill counts what is missing in its range, also when it has nothing to request', async () => {
   const lost = ms('2018-01-10T10:00:00Z') / 1000
   const market = await source({ has: (at) => at !== lost })
-  const [dir, service] = [jobFolder({ 'job.yaml': SERIES }), serviceAt(market.url)]
+  const dir = jobFolder({ 'job.yaml': SERIES })
+  const service = serviceAt(market.url)
   const backfill = () => runCommand(dir, BACKFILL, service)
   expect((await backfill()).out).toMatch(/1 part of the range has missing data/)
   const { out } = await backfill()
@@ -258,7 +259,8 @@ test('a backfill of some indicators does not count what the others lack', async 
 
 test('a range that no window overlaps is no success without a word', async () => {
   const emulator = await emulate()
-  const [dir, service] = [jobFolder({ 'job.yaml': SERIES }), serviceAt(emulator.url, emulator.key)]
+  const dir = jobFolder({ 'job.yaml': SERIES })
+  const service = serviceAt(emulator.url, emulator.key)
   const range = ['job.yaml', '--from', '2020-01-01', '--to', '2020-02-01']
   for (const command of ['sync', 'restate']) {
     const { code, out } = await runCommand(dir, [command, ...range], service)

@@ -26,7 +26,9 @@ const offsetAt = (when: number): number =>
 function periodOf(when: number, unit: Resampling['unit']): [from: number, length: number] {
   if (unit === 'hour') return [when - (when % 3600), 3600]
   const local = new Date((when + offsetAt(when)) * 1000)
-  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]
+  const year = local.getUTCFullYear()
+  const month = local.getUTCMonth()
+  const day = local.getUTCDate()
   const starts = (
     unit === 'day'
       ? [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)]
