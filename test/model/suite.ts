@@ -22,7 +22,7 @@ export function modelTest(first: number, all: number): void {
       const [sequence] = fc.sample(sequences, { seed, numRuns: 1 })
       await runSequence(sequence!, tally).catch((error: Error) => {
         if (!(error instanceof Difference)) throw error
-        const shrink = `npm run test:model -- --seed ${seed} repeats and shrinks it`
+        const shrink = `npm run test:model -- --seeds 1 --seed ${seed} repeats and shrinks it`
         throw new Error(`seed ${seed}: ${error.message}\n${shrink}`)
       })
     }
