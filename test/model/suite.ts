@@ -6,12 +6,12 @@ import { onDisk, onServer } from './databases.ts'
 import { sequences } from './random.ts'
 import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
 
-/** One of this number of sequences runs on a server, because each statement is a round trip. */
-const FEWER = 15
+/** The sequences that run on a server, because each statement is a round trip. */
+const ON_SERVER_COUNT = 1
 
 /** Declares a test with a number of sequences from a seed; a difference names its seed. */
 export function modelTest(first: number, all: number): void {
-  const count = ON_SERVER ? all / FEWER : all
+  const count = ON_SERVER ? ON_SERVER_COUNT : all
   beforeAll(() =>
     beginModel(ON_SERVER ? async () => onServer(await (await import('../postgres/database.ts')).serverUrl()) : onDisk),
   )
