@@ -48,6 +48,12 @@ const NIGHTLY = [
   'test/fetch/attacker.slow.test.ts',
   'test/transform/floods.slow.test.ts',
 ]
+/** Slow files that run with all variants at night (`IN_FULL` of `test/cases.ts`). */
+const FULLER_AT_NIGHT = [
+  'test/cluster/worker.test.ts',
+  'test/lake/{bucket,random}.slow.test.ts',
+  'test/page/accessible.slow.test.ts',
+]
 /** Folders that start the program. */
 const PROCESS = ['test/{cli,docs}/**/*.test.ts', 'test/**/*.process.test.ts']
 
@@ -65,7 +71,17 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'process', include: PROCESS, exclude: [DEPENDENCIES, ...SLOW], isolate: false } },
       { extends: true, test: { name: 'slow', include: SLOW, exclude: [DEPENDENCIES, ...NIGHTLY], ...PATIENT } },
-      { extends: true, test: { name: 'nightly', include: NIGHTLY, exclude: [DEPENDENCIES], ...PATIENT } },
+      {
+        extends: true,
+        test: {
+          name: 'nightly',
+          include: [...NIGHTLY, ...FULLER_AT_NIGHT],
+          exclude: [DEPENDENCIES],
+          env: { INDICATOR_SYNC_TEST_IN_FULL: '1' },
+          ...PATIENT,
+          testTimeout: 2 * PATIENT.testTimeout,
+        },
+      },
     ],
     setupFiles: ['test/setup.ts'],
     globalSetup: ['test/postgres/setup.ts', 'test/shared.ts', 'test/program.ts'],

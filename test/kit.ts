@@ -22,7 +22,8 @@ import { replay } from '../src/sync/replay.ts'
 import type { Summary } from '../src/sync/sync.ts'
 import { sync } from '../src/sync/sync.ts'
 import type { OnEvent } from '../src/util/events.ts'
-import { openReader, openStore, type Store as TestStore } from './store.ts'
+import { openNew } from './prepared.ts'
+import { openReader, type Store as TestStore } from './store.ts'
 
 export { type Done, runCli, runCommand, runSource, whenSaid } from './command.ts'
 export { ON_SERVER, onlyInFile } from './onServer.ts'
@@ -46,14 +47,14 @@ export function fileFolder(): string {
 
 /** Creates a database on disk. */
 export async function tempStore(): Promise<TestStore> {
-  const store = await openStore(join(tempFolder(), 'test.db'))
+  const store = await openNew(join(tempFolder(), 'test.db'))
   onTestFinished(() => store.close())
   return store
 }
 
 /** Replays the stored replies of a database into a new one. */
 export async function replayed({ file }: Pick<TestStore, 'file'>, now: () => number = Date.now): Promise<TestStore> {
-  const made = await openStore(join(tempFolder(), 'replayed.db'), { durability: 'none' })
+  const made = await openNew(join(tempFolder(), 'replayed.db'), { durability: 'none' })
   onTestFinished(() => made.close())
   const source = openReader(file)
   await replay(source, made, { nowMs: now })

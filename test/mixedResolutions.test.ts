@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SERVICES } from '../src/service/services.ts'
 import { localDate } from '../src/util/time/zone.ts'
+import { cases } from './cases.ts'
 import { askedWindow, json, ms, runJob, serve, tempStore } from './kit.ts'
 import type { Store } from './store.ts'
 import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf, zoneOf } from './truth.ts'
@@ -130,7 +131,7 @@ describe('random mixtures of resolutions', () => {
           expect(withoutSteps(stored(store))).toEqual(withoutSteps(meant(truth)))
         },
       ),
-      { numRuns: 10 },
+      { numRuns: cases(4) },
     )
   })
 })

@@ -1,4 +1,5 @@
-import { openStore, type Store } from '../store.ts'
+import { openNew } from '../prepared.ts'
+import type { Store } from '../store.ts'
 
 const MOMENT = '2025-06-01T00:00:00.000Z'
 
@@ -56,7 +57,7 @@ export function addSeries(
 
 /** Creates a database with a run and a fetch, and rows that no service would send, then closes and checkpoints it. */
 export async function fillBy(file: string, fill: (store: Store) => void): Promise<void> {
-  const store = await openStore(file)
+  const store = await openNew(file)
   store.run(
     `insert into _run (id, command, job, version, started_at, outcome, requests, failed, bytes, rows_new, rows_unchanged,
        rows_revised, rows_withdrawn, rows_rejected) values (1, 'sync', 'x', 'x', ?, 'done', 0, 0, 0, 0, 0, 0, 0, 0)`,

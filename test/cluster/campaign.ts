@@ -42,6 +42,8 @@ export interface CampaignOptions {
   readonly restarts: number
   readonly cuts: number
   readonly random: () => number
+  /** Whether no more workers are killed. */
+  readonly isOver?: () => boolean
   readonly say: (text: string) => void
 }
 
@@ -162,7 +164,7 @@ content: [{ kinds: [news], refresh: 1h }]
     const plans = jobs(pace).map(syncPlan)
     const workers = new Set<Machine>()
     const hire = (): void => {
-      const dies = kills + workers.size < options.kills
+      const dies = kills + workers.size < options.kills && !options.isOver?.()
       const one = worker(dies)
       workers.add(one)
       void one.ended.then(() => {

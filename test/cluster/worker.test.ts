@@ -15,6 +15,7 @@ import { SERVICES } from '../../src/service/services.ts'
 import { openRun } from '../../src/sync/record.ts'
 import { KeyError, PermanentError, TransientError } from '../../src/util/errors.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
+import { IN_FULL } from '../cases.ts'
 import { emulate, json, runCli, serve, tempFolder, valueAt } from '../kit.ts'
 import { databaseWithRoles, migratedDatabase, withClient } from '../postgres/database.ts'
 import { testSignals } from '../systems.ts'
@@ -332,7 +333,7 @@ test('a worker reports an error of its own database work, and other workers retr
   expect(events.filter(({ event }) => event === 'claim.failed')).toMatchObject([{ code: 'enospc', attempt: 1, run: 1 }])
 })
 
-test('the request of a dead worker moves to another one, and the plan completes', async () => {
+test.runIf(IN_FULL)('the request of a dead worker moves to another one, and the plan completes', async () => {
   const { emulator, file, join } = await machines({ latencyMs: 2_000 })
   const planning = distribute(await join(), [LAST_DAY])
   const first = machine(file, emulator.url, ['worker', '--service', 'generic'], {

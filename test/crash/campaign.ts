@@ -6,8 +6,9 @@ import { pathToFileURL } from 'node:url'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { outputs } from '../command.ts'
 import { PROGRAM_ENV, programBin } from '../program.ts'
+import { randomOf } from '../randomOf.ts'
 import { type Scenario, scenarios, serveFiles } from './commands.ts'
-import { contents, type Ended, JOB, NIGHT, NOW, type Report, randomOf, spawnChild } from './harness.ts'
+import { contents, type Ended, JOB, NIGHT, NOW, type Report, spawnChild } from './harness.ts'
 
 const PRELOAD = pathToFileURL(resolve('test/crash/preload.ts')).href
 
@@ -31,7 +32,12 @@ const DURING = 3_000
 const LAST = 60
 
 /** Kills commands at random steps, repeats them, and compares with an undisturbed run. */
-export async function crashCommands(kills: number, seed: number, tell: (line: string) => void = () => undefined) {
+export async function crashCommands(
+  kills: number,
+  seed: number,
+  tell: (line: string) => void = () => undefined,
+  isOver: () => boolean = () => false,
+) {
   const random = randomOf(seed)
   const root = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
   const emulator = await startEmulator({ now: NOW / 1000 })
@@ -61,7 +67,7 @@ export async function crashCommands(kills: number, seed: number, tell: (line: st
       rmSync(folder, { recursive: true })
     }
     let turn = 0
-    while (done < kills) {
+    while (done < kills && !isOver()) {
       const [name, scenario] = all[turn % all.length]!
       const { steps, result } = calm.get(name)!
       const folder = await newFolder(scenario)
@@ -112,7 +118,12 @@ function differ(wanted: string, got: string): string {
 }
 
 /** Runs two syncs at once and suspends or kills one. One of them writes, and the result equals an undisturbed run. */
-export async function crashPairs(pairs: number, seed: number, tell: (line: string) => void = () => undefined) {
+export async function crashPairs(
+  pairs: number,
+  seed: number,
+  tell: (line: string) => void = () => undefined,
+  isOver: () => boolean = () => false,
+) {
   const random = randomOf(seed)
   const root = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
   const emulator = await startEmulator({ now: NOW / 1000 })
@@ -127,7 +138,7 @@ export async function crashPairs(pairs: number, seed: number, tell: (line: strin
     copyFileSync(held, calm)
     await spawnChild(orders(calm, NIGHT), null)
     const wanted = JSON.stringify(contents(calm).rest)
-    for (let pair = 0; pair < pairs; pair++) {
+    for (let pair = 0; pair < pairs && !isOver(); pair++) {
       const file = join(root, `pair-${pair}.db`)
       copyFileSync(held, file)
       const kind = ['suspended', 'killed'][pair % 2]!

@@ -6,6 +6,7 @@ import SQLite from 'better-sqlite3'
 import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.ts'
 import { dump } from '../dump.ts'
 import { PROGRAM_ENV, programModule } from '../program.ts'
+import { randomOf } from '../randomOf.ts'
 import { openReader } from '../store.ts'
 import { type Orders, STEPS, type Step } from './steps.ts'
 
@@ -21,17 +22,6 @@ series:
 content: [{ kinds: [news, glossaries], refresh: 1h }]
 archives: [{ window: { from: 2025-10-01, to: 2025-10-04 } }]
 `
-
-/** Returns a random number generator with a seed (mulberry32, public domain, Tommy Ettinger). */
-export function randomOf(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 /** How a process ends: at a step, or after a time. */
 type Death = Orders['death'] | { readonly afterMs: number }
@@ -135,6 +125,7 @@ export async function crash(
   kills: number,
   seed: number,
   tell: (line: string) => void = () => undefined,
+  isOver: () => boolean = () => false,
 ): Promise<Report> {
   const random = randomOf(seed)
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
@@ -160,7 +151,7 @@ export async function crash(
     let rounds = 0
     let turn = 0
     let missed = 0
-    while (done < kills) {
+    while (done < kills && !isOver()) {
       const file = join(folder, `round-${++rounds}.db`)
       const from = rounds % 2 === 0 ? 'held' : 'fresh'
       if (from === 'held') copyFileSync(held, file)

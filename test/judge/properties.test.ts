@@ -6,6 +6,7 @@ import { DAY, HOUR, type Instant } from '../../src/util/time/instant.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
 import { dayIntervalAt, localDay } from '../../src/util/time/localDay.ts'
 import { addUnits, atLocal, localDate, offsetAt } from '../../src/util/time/zone.ts'
+import { cases } from '../cases.ts'
 import {
   countMissing,
   datesBetween,
@@ -164,8 +165,8 @@ function outside(all: readonly Instant[], others: readonly Instant[]): Instant[]
 }
 const NO_DIFFERENCE = { more: 0, unnoticed: 0 }
 
-const check = <T>(arbitrary: fc.Arbitrary<T>, property: (value: T) => void, numRuns = 100): void =>
-  fc.assert(fc.property(arbitrary, property), { numRuns })
+const check = <T>(arbitrary: fc.Arbitrary<T>, property: (value: T) => void, numRuns = 30): void =>
+  fc.assert(fc.property(arbitrary, property), { numRuns: cases(numRuns) })
 
 describe('whatever a regular timeline loses is missing, and nothing else', () => {
   /*
@@ -189,7 +190,7 @@ describe('whatever a regular timeline loses is missing, and nothing else', () =>
         const lost = outside(days.flat(), values)
         expect(compare(findGaps({ values, zone }), lost)).toEqual(NO_DIFFERENCE)
       },
-      200,
+      60,
     ))
 
   test('nulls are missing like absent rows', () =>

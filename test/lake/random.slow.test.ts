@@ -9,6 +9,7 @@ import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { withdraw } from '../../src/load/timelines/withdraw.ts'
 import { writeDays } from '../../src/load/writeDays.ts'
+import { IN_FULL } from '../cases.ts'
 import { tempFolder } from '../kit.ts'
 import { openReader, openStore, type Store } from '../store.ts'
 import { differences } from './same.ts'
@@ -219,6 +220,6 @@ test('a sync makes the lake equal to the database after random changes', async (
     fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 9 }), async (actions) => {
       expect(await attack(template, actions)).toEqual([])
     }),
-    { numRuns: Number(process.env.LAKE_RUNS ?? 4) },
+    { numRuns: IN_FULL ? 40 : 2 },
   )
 })

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { addUnits, floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
+import { cases } from '../cases.ts'
 import { gapsAtLastRun, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { openStore } from '../store.ts'
+import { openNew } from '../prepared.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400
@@ -161,7 +162,7 @@ describe('calendar periods', () => {
         const isInside = ({ from }: { from: number }) =>
           isRegular && from > present[0]!.from && from < present.at(-1)!.from
         const source = await calendar(KINDS[kind]!, (period) => !lost.has(period.from) && period.to <= now)
-        const store = await openStore(`${tempFolder()}/p.db`, { durability: 'none' })
+        const store = await openNew(`${tempFolder()}/p.db`, { durability: 'none' })
         const dates = [from, to].map((at) => formatUtc(at + 12 * 3600).slice(0, 10))
         const yaml = `pace: { perSecond: 50, concurrency: 1, callsPerDay: 10000 }
 newestFirst: ${newestFirst}
@@ -187,7 +188,7 @@ series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chun
         await store.close()
       }),
       {
-        numRuns: 12,
+        numRuns: cases(8),
         examples: [
           [
             {

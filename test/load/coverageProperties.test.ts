@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/judge/stored.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
+import { cases } from '../cases.ts'
 import { judgeAt, store, want } from '../judge/cases.ts'
 import {
   apply,
@@ -69,7 +70,7 @@ const histories = fc.array(replies, { minLength: 1, maxLength: 8 }).map((all): S
 const check = (property: (replies: readonly Said[], memory: Memory) => void): void =>
   fc.assert(
     fc.property(histories, (all) => property(all, all.reduce(hear, EMPTY))),
-    { numRuns: 120 },
+    { numRuns: cases(40) },
   )
 
 const isDisjoint = (rows: readonly Interval[]): boolean =>

@@ -7,6 +7,7 @@ import { NO_ROWS, type Observations } from '../../src/db/tables/rows.ts'
 import { findDifferingDays } from '../../src/findings/readers/values.ts'
 import { applyRows } from '../../src/load/apply.ts'
 import { startOfDate } from '../../src/util/time/zone.ts'
+import { cases } from '../cases.ts'
 import { tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
 import { oracleDays } from './dayOracle.ts'
@@ -132,7 +133,7 @@ describe('daily totals', () => {
           await store.write((tx) => rebuildDays(tx, zone))
           expect(stored(store)).toEqual(before)
         }),
-        { numRuns: 25 },
+        { numRuns: cases(8) },
       )
     },
   )

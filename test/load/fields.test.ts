@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { writeLanguage } from '../../src/db/queries/referenceTables.ts'
 import { searchItems } from '../../src/reports/searchItems.ts'
+import { cases } from '../cases.ts'
 import { dump } from '../dump.ts'
 import { json, ms, runJob, serve, tempStore } from '../kit.ts'
 import type { Store } from '../store.ts'
@@ -377,7 +378,7 @@ describe('independence of the order of replies', () => {
       fc.asyncProperty(fc.shuffledSubarray(steps, { minLength: steps.length }), async (order) => {
         expect(await result(order)).toEqual(expected)
       }),
-      { numRuns: 4 },
+      { numRuns: cases(2) },
     )
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { judgeAll } from '../../src/load/spans/recordSpans.ts'
 import { acceptGaps } from '../../src/sync/acceptGaps.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
+import { cases } from '../cases.ts'
 import { gapsAtLastRun, lastRunTime, ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
@@ -48,7 +49,7 @@ describe('stored spans', () => {
           await expectJudged(store)
         }
       }),
-      { numRuns: 6 },
+      { numRuns: cases(3) },
     )
   })
 

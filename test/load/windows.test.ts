@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatLocal, startOfDate } from '../../src/util/time/zone.ts'
+import { cases } from '../cases.ts'
 import type { Store } from '../store.ts'
 import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads.ts'
 
@@ -172,7 +173,7 @@ describe('the verdict about missing periods', () => {
           expect(whole.revisions).toBe(0)
         },
       ),
-      { numRuns: 25 },
+      { numRuns: cases(8) },
     )
   })
 
@@ -203,7 +204,7 @@ describe('the verdict about missing periods', () => {
         expect(cadence).toHaveLength(1)
         expect(missing[0]).toEqual(expected)
       }),
-      { numRuns: 25 },
+      { numRuns: cases(8) },
     )
   })
 })

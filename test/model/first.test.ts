@@ -1,3 +1,3 @@
 import { modelTest } from './suite.ts'
 
-modelTest(1001, 15)
+modelTest(1001, 5)

@@ -40,10 +40,10 @@ async function runTests(folder: string, tests: readonly string[]): Promise<Resul
 
 /** Runs the sequences in a folder until one fails. */
 async function runSequences(folder: string, seeds: number, without: string, but: readonly number[]): Promise<Result> {
-  const args = ['--from', '1', '--seeds', String(seeds), '--without', without, '--but', but.join()]
+  const args = ['--seed', '1', '--seeds', String(seeds), '--without', without, '--but', but.join()]
   const { code, out } = await runNode(folder, ['test/model/nightly.ts', ...args])
   if (code === 0) return { isKilled: false, said: '' }
-  return { isKilled: true, said: /^seed \d+: .*$/m.exec(out)?.[0] ?? out.split('\n')[0] ?? '' }
+  return { isKilled: true, said: /^FAULT seed \d+: .*$/m.exec(out)?.[0] ?? out.split('\n')[0] ?? '' }
 }
 
 /** Undoes every repair, or those with a word in their name or file, and prints which sequence reveals it. */

@@ -1,3 +1,3 @@
 import { modelTest } from './suite.ts'
 
-modelTest(2001, 15)
+modelTest(2001, 5)

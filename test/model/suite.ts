@@ -6,12 +6,12 @@ import { onDisk, onServer } from './databases.ts'
 import { sequences } from './random.ts'
 import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
 
-/** One of this number of sequences runs on a server, because each statement is a round trip. */
-const FEWER = 15
+/** The sequences that run on a server, because each statement is a round trip. */
+const ON_SERVER_COUNT = 1
 
 /** Declares a test with a number of sequences from a seed; a difference names its seed. */
 export function modelTest(first: number, all: number): void {
-  const count = ON_SERVER ? all / FEWER : all
+  const count = ON_SERVER ? ON_SERVER_COUNT : all
   beforeAll(() =>
     beginModel(ON_SERVER ? async () => onServer(await (await import('../postgres/database.ts')).serverUrl()) : onDisk),
   )
@@ -22,7 +22,7 @@ export function modelTest(first: number, all: number): void {
       const [sequence] = fc.sample(sequences, { seed, numRuns: 1 })
       await runSequence(sequence!, tally).catch((error: Error) => {
         if (!(error instanceof Difference)) throw error
-        const shrink = `npm run test:model -- --seed ${seed} repeats and shrinks it`
+        const shrink = `npm run test:model -- --seeds 1 --seed ${seed} repeats and shrinks it`
         throw new Error(`seed ${seed}: ${error.message}\n${shrink}`)
       })
     }

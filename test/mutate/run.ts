@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { startCampaign } from '../campaign.ts'
 import { FILES } from './files.ts'
 
 /** A change of a file, and the test result. */
@@ -34,14 +35,19 @@ async function loadStryker(): Promise<Stryker> {
   return Stryker
 }
 
-const wanted = process.argv.slice(2)
-const unknown = wanted.filter((file) => !Object.hasOwn(FILES, file))
+const { words, say, end } = await startCampaign({
+  script: 'test:mutate',
+  about: 'Changes files slightly, and lists the changes that no test notices.',
+  words: '[files]',
+})
+const unknown = words.filter((file) => !Object.hasOwn(FILES, file))
 if (unknown.length > 0) {
   process.stderr.write(`${unknown.join(', ')}: not in test/mutate/files.ts; legal: ${Object.keys(FILES).join(', ')}\n`)
   process.exit(2)
 }
+const selected = Object.entries(FILES).filter(([name]) => words.length === 0 || words.includes(name))
 const Stryker = await loadStryker()
-for (const [file, tests] of Object.entries(FILES).filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
+for (const [file, tests] of selected) {
   process.env.MUTATE_TESTS = tests.join(',')
   const mutants = await new Stryker({
     mutate: [file],
@@ -62,12 +68,12 @@ for (const [file, tests] of Object.entries(FILES).filter(([name]) => wanted.leng
   const judged = mutants.filter(({ status }) => !/Error|Ignored/.test(status))
   const missed = judged.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
   const share = Math.floor((100 * (judged.length - missed.length)) / judged.length)
-  process.stdout.write(`${file}: ${judged.length - missed.length} of ${judged.length} changes noticed (${share} %)\n`)
+  say(`${file}: ${judged.length - missed.length} of ${judged.length} changes noticed (${share} %)`)
   for (const { location, mutatorName, replacement, status } of missed) {
     const text = replacement.replaceAll(/\s+/g, ' ').slice(0, 100)
     const untested = status === 'NoCoverage' ? ', in no test' : ''
-    process.stdout.write(
-      `  ${file}:${location.start.line}:${location.start.column} ${mutatorName}${untested}: ${text}\n`,
-    )
+    say(`  ${file}:${location.start.line}:${location.start.column} ${mutatorName}${untested}: ${text}`)
   }
 }
+// A change that no test notices is a hint, not a fault: some changes alter nothing.
+end(`${selected.length} files`)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PAGES } from '../../src/page/pages.ts'
+import { IN_FULL } from '../cases.ts'
 import { fileFolder } from '../kit.ts'
 import { copyMarket } from '../marketCopy.ts'
 import { accessibilityFaults, window } from './browser.ts'
@@ -11,6 +12,9 @@ import { servePage } from './site.ts'
 const STATEMENT = encodeURIComponent(
   'select local_date, min, max from observations_daily where series_id = 1 and geo_id = :geo',
 )
+
+/** The addresses of a test: at night all of them, otherwise every third. */
+const some = (addresses: readonly string[]): readonly string[] => addresses.filter((_, i) => IN_FULL || i % 3 === 0)
 
 /** The URL of every page. */
 const PAGES_OPENED = [
@@ -68,12 +72,12 @@ describe('accessibility by axe', () => {
   ])('axe reports no faults on any page in %s, and every image has a text', async (_, locale) => {
     const { url } = await servePage(file)
     const page = await window({ locale: locale === 'en' ? 'en-GB' : 'es-ES' })
-    for (const address of locale === 'en' ? ADDRESSES : PAGES_OPENED) {
+    for (const address of locale === 'en' ? ADDRESSES : some(PAGES_OPENED)) {
       await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' })
       await page.goto(`${url}${address}`)
       expect(await page.locator('html').getAttribute('lang')).toBe(locale)
       expect(await accessibilityFaults(page, locale === 'en' ? 'all' : 'words'), `${address} in light`).toEqual([])
-      for (const colours of locale === 'en' && PAGES_OPENED.includes(address) ? COLOURS : []) {
+      for (const colours of locale === 'en' && some(PAGES_OPENED).includes(address) ? COLOURS : []) {
         await page.emulateMedia(colours)
         expect(await accessibilityFaults(page, 'colours'), `${address} ${JSON.stringify(colours)}`).toEqual([])
       }
@@ -127,7 +131,7 @@ test('a printed page omits controls that only work on screen', async () => {
   const { url } = await servePage(file)
   const page = await window()
   await page.emulateMedia({ media: 'print' })
-  for (const address of ADDRESSES) {
+  for (const address of some(ADDRESSES)) {
     await page.goto(`${url}${address}`)
     expect(await page.locator('h1').isVisible(), address).toBe(true)
     expect(await page.locator('header nav').isVisible(), address).toBe(false)
@@ -151,8 +155,8 @@ const WATCH = `(() => {
 test('every control can be reached by Tab in order and shows its focus', async () => {
   const { url } = await servePage(file)
   const page = await window()
-  const some = '/ /coverage/600 /indicators /search?q=precio /texts/glossary/300 /archives /runs/1'.split(' ')
-  for (const address of [...some, `/sql?sql=${STATEMENT}&p.geo=3`]) {
+  const controls = '/ /coverage/600 /indicators /search?q=precio /texts/glossary/300 /archives /runs/1'.split(' ')
+  for (const address of some([...controls, `/sql?sql=${STATEMENT}&p.geo=3`])) {
     await page.goto(`${url}${address}`)
     const stops = (await page.evaluate(
       `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]')].filter((one) => one.tabIndex >= 0 && one.checkVisibility()).length`,

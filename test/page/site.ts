@@ -7,8 +7,8 @@ import { type Site, startServer } from '../../src/page/pageServer.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { ms, runJob, tempFolder } from '../kit.ts'
-import { copyPrepared } from '../prepared.ts'
-import { openStore, type Store } from '../store.ts'
+import { copyPrepared, openNew } from '../prepared.ts'
+import type { Store } from '../store.ts'
 
 /** The time of the page tests. */
 export const NOW = ms('2025-11-04T12:00:00Z')
@@ -23,7 +23,7 @@ offers: [{ indicators: [25], window: { last: 2d } }]
 
 /** Fills a database with some series of the embedded service and a failure. */
 async function fill(file: string): Promise<Store> {
-  const store = await openStore(file)
+  const store = await openNew(file)
   const emulator = await startEmulator({ now: NOW / 1000, faults: [{ route: 'offer_indicator', status: 400 }] })
   try {
     await runJob(store, emulator, JOB, { now: NOW })

@@ -7,6 +7,7 @@ import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { halveWindow, withWindow } from '../../src/plan/windows.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
+import { cases } from '../cases.ts'
 import { askedWindow, emulate, ms, runJob, serve, tempStore } from '../kit.ts'
 
 const ZONE = 'Europe/Madrid'
@@ -59,7 +60,7 @@ test('no window or half of a window cuts a bucket, for any chunk', () => {
         expect(floorTo(ZONE, planned!.window!.to - 1, unit)).toBe(planned!.window!.from)
       },
     ),
-    { numRuns: 60 },
+    { numRuns: cases(20) },
   )
 })
 

@@ -9,6 +9,7 @@ import { createRegister } from '../../src/plan/requestRegister.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { type Interval, intersect, merge, subtract } from '../../src/util/time/interval.ts'
 import { addUnits, floorTo } from '../../src/util/time/zone.ts'
+import { cases } from '../cases.ts'
 
 const ZONE = SERVICES.generic.timeZone
 const NOW = Date.parse('2025-12-30T12:00:00Z') / 1000
@@ -124,7 +125,7 @@ test('the jobs of one command request all missing data, and nothing twice, for a
         expect(subtract(open, merge(windows))).toEqual([])
       }
     }),
-    { numRuns: 150 },
+    { numRuns: cases(40) },
   ))
 
 test('absent months of a monthly series are settled at the same time as other months', () => {

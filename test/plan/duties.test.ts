@@ -7,6 +7,7 @@ import { readJob } from '../../src/job/read.ts'
 import { decideDuties } from '../../src/plan/duties.ts'
 import { listSelectedRanges } from '../../src/plan/entries.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import { cases } from '../cases.ts'
 import { gapsAtLastRun, json, ms, runJob, serve, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 
@@ -124,7 +125,7 @@ test('after any edits, exactly what stays selected is required, from the earlies
         expect(held).toEqual(wanted)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: cases(60) },
   )
 })
 

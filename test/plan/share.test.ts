@@ -5,8 +5,9 @@ import { readAttempts } from '../../src/sync/readAttempts.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { dump } from '../dump.ts'
 import { gapsAtLastRun, ms, runJob, tempFolder, tempStore } from '../kit.ts'
+import { openNew } from '../prepared.ts'
 import { source } from '../source.ts'
-import { openStore, type Store } from '../store.ts'
+import type { Store } from '../store.ts'
 
 const HOUR = 3_600_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 24 * HOUR
@@ -148,7 +149,7 @@ test.each([
   expect(await market.run(store, yaml, night(1))).toHaveLength(21)
   expect(reasons(store).map(({ outcome }) => outcome)).toEqual(['coarse'])
   expect(await gaps()).toContain('unverified')
-  const replayed = await openStore(join(tempFolder(), 'empty.db'), { durability: 'none' })
+  const replayed = await openNew(join(tempFolder(), 'empty.db'), { durability: 'none' })
   onTestFinished(() => replayed.close())
   await replay(store, replayed, { nowMs: () => night(1) })
   expect(dump(replayed)).toEqual(dump(store))

@@ -5,6 +5,7 @@ import { plan } from '../../src/library.ts'
 import { DAY } from '../../src/util/time/instant.ts'
 import { merge } from '../../src/util/time/interval.ts'
 import { ceilTo, floorTo } from '../../src/util/time/zone.ts'
+import { cases } from '../cases.ts'
 import { ms, tempStore } from '../kit.ts'
 import { source } from '../source.ts'
 import type { Store } from '../store.ts'
@@ -79,6 +80,6 @@ test('a plan requests the days of the due spans, and of those without values at 
         expect(others.some(({ from, to }) => window!.from >= from && window!.to <= to)).toBe(true)
       if (others.length > 0 && later > 10) expect(repeated.length).toBeGreaterThan(0)
     }),
-    { numRuns: 20 },
+    { numRuns: cases(6) },
   )
 }, 120_000)

@@ -5,6 +5,7 @@ import { planJob } from '../../src/plan/planJob.ts'
 import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, formatLocal } from '../../src/util/time/zone.ts'
+import { cases } from '../cases.ts'
 import { emulate, ms, runJob, tempStore } from '../kit.ts'
 
 const MADRID = 'Europe/Madrid'
@@ -44,7 +45,7 @@ describe('the time zone of a job', () => {
             expect(requestsOf(zone, from, from + length, entry)).toEqual(requestsOf(MADRID, from, from + length, entry))
         },
       ),
-      { numRuns: 40 },
+      { numRuns: cases(20) },
     )
   })
 

@@ -1,13 +1,12 @@
 /**
  * `npm run test:power -- --cuts 200 --seed 7`: tests databases after a loss of power. Runs syncs and a replay with a
  * shim that records every write and sync (shim.c, compiled with gcc). Cuts the record at random places, loses random
- * unsynced data, then opens, checks and syncs the rest. Exit code 1 on errors.
+ * unsynced data, then opens, checks and syncs the rest.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import SQLite from 'better-sqlite3'
 import { openWriter } from '../../src/db/lock.ts'
 import type { Durability } from '../../src/db/store.ts'
@@ -15,20 +14,22 @@ import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.t
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { sync } from '../../src/sync/sync.ts'
-import { contents, JOB, NIGHT, NOW, randomOf } from '../crash/harness.ts'
+import { startCampaign } from '../campaign.ts'
+import { contents, JOB, NIGHT, NOW } from '../crash/harness.ts'
 import { programModule } from '../program.ts'
+import { randomOf } from '../randomOf.ts'
 import { afterLoss, ENDINGS, NO_LOSS, type Op, readOps } from './disk.ts'
 
-const { values } = parseArgs({
-  options: {
-    cuts: { type: 'string', default: '200' },
-    seed: { type: 'string', default: '7' },
-    // A disk that confirms syncs without executing them, to verify that the test finds errors.
-    lying: { type: 'boolean', default: false },
+const { flags, count, seed, isOver, say, fault, end } = await startCampaign({
+  script: 'test:power',
+  about: 'Tests databases after a loss of power.',
+  counted: ['cuts', 200],
+  seed: 7,
+  flags: {
+    lying: { type: 'boolean', default: false, describe: 'a disk that syncs nothing, to see that faults are found' },
   },
 })
-const cuts = Number(values.cuts)
-const random = randomOf(Number(values.seed))
+const random = randomOf(seed)
 const root = mkdtempSync(join(tmpdir(), 'indicator-sync-power-'))
 const shim = join(root, 'shim.so')
 execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-o', shim, resolve('test/power/shim.c')], { stdio: 'inherit' })
@@ -60,7 +61,7 @@ async function record(
   })
   const code = await new Promise((done) => child.on('close', done))
   if (code !== 0) throw new Error(`${name} ended with ${code}`)
-  const ops = readOps(readFileSync(log)).filter(({ kind }) => kind !== 'S' || !values.lying)
+  const ops = readOps(readFileSync(log)).filter(({ kind }) => kind !== 'S' || !flags.lying)
   return { name, ops, start: [from ? readFileSync(from) : null, null, null], ...rest }
 }
 
@@ -110,7 +111,6 @@ async function resume(file: string, emulator: Emulator): Promise<void> {
 
 const rows = (file: string): string => JSON.stringify(contents(file).rest)
 const emulator = await startEmulator({ now: NOW / 1000 })
-const faults: string[] = []
 const report: Record<string, { cuts: number; operations: number; lost: number; mostLost: number }> = {}
 try {
   const child = (now: number, durability: Durability) => (file: string) => [
@@ -144,7 +144,7 @@ try {
   ]
   const wanted = { fresh: rows(fresh), calm: rows(calm), held: rows(held) }
   const file = join(root, 'left.db')
-  for (let turn = 0; turn < cuts; turn++) {
+  for (let turn = 0; turn < count && !isOver(); turn++) {
     const { name, ops, start, durability, same } = recordings[turn % recordings.length]!
     const syncs = ops.flatMap(({ kind }, i) => (kind === 'S' ? [i] : []))
     // Half of the cuts are near a sync, and a quarter near the end, during the checkpoint.
@@ -177,13 +177,13 @@ try {
       if (rows(file) !== (same ? wanted.held : start[0] ? wanted.calm : wanted.fresh))
         throw new Error('other rows than without')
     } catch (error) {
-      faults.push(`${where}: ${(error as Error).message}`)
+      fault(`${where}: ${(error as Error).message}`)
     }
-    if ((turn + 1) % 20 === 0) process.stderr.write(`${turn + 1} of ${cuts} cuts, ${faults.length} faults\n`)
+    if ((turn + 1) % 20 === 0) say(`${turn + 1} of ${count} cuts`)
   }
 } finally {
   await emulator.close()
   rmSync(root, { recursive: true, force: true })
 }
-process.stdout.write(`${JSON.stringify({ seed: Number(values.seed), cuts, report, faults }, null, 2)}\n`)
-process.exitCode = faults.length === 0 ? 0 : 1
+say(JSON.stringify(report, null, 2))
+end(`${Object.values(report).reduce((sum, { cuts }) => sum + cuts, 0)} cuts`)

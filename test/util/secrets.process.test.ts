@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createRedactor, REDACTED, redact, unquoted } from '../../src/util/redact.ts'
+import { cases } from '../cases.ts'
 import { json, runCommand, serve, tempFolder } from '../kit.ts'
 import { openReader, openStore } from '../store.ts'
 
@@ -81,7 +82,7 @@ describe('candidate parts of a body', () => {
         const found = [...unquoted(Buffer.from(text), shortest)].map(String)
         expect(found).toEqual(text.split(/(?<!\\)"/).filter(({ length }) => length >= shortest))
       }),
-      { numRuns: 500 },
+      { numRuns: cases(100) },
     )
   })
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openFolderPlace } from '../../../src/lake/places/folder.ts'
 import { syncLake } from '../../../src/lake/syncLake.ts'
+import { startCampaign } from '../../campaign.ts'
 import { fillMarket } from '../../market.ts'
 import { RECIPES } from '../../recipes.ts'
 import { openReader } from '../../store.ts'
@@ -20,7 +21,16 @@ interface Answers {
   readonly seconds: number
 }
 
-const engines = process.argv.slice(2)
+const {
+  words: engines,
+  say,
+  fault,
+  end,
+} = await startCampaign({
+  script: 'test:lake',
+  about: 'Compares lake engines with SQLite.',
+  words: 'duckdb|polars|pandas|spark …',
+})
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
 const file = join(folder, 'market.db')
 const lake = join(folder, 'lake')
@@ -78,13 +88,13 @@ try {
     const faults = compare('totals', sorted(got.totals), expected, 'sums')
     for (const [name, rows] of answers)
       if (got.recipes[name]) faults.push(...compare(name, got.recipes[name], rows, 'rounding'))
-    process.stdout.write(
-      `${engine}: ${expected.length} series and years, ${Object.keys(got.recipes).length} recipes, ${got.seconds.toFixed(1)} s, ${faults.length} faults\n`,
+    say(
+      `${engine}: ${expected.length} series and years, ${Object.keys(got.recipes).length} recipes, ${got.seconds.toFixed(1)} s`,
     )
-    for (const fault of faults.slice(0, 10)) process.stdout.write(`  ${fault}\n`)
-    if (faults.length > 0) process.exitCode = 1
+    for (const one of faults.slice(0, 10)) fault(`${engine}: ${one}`, engine)
   }
   await reader.close()
 } finally {
   rmSync(folder, { recursive: true })
 }
+end(`${engines.length} engines`)

@@ -1,7 +1,7 @@
 /*
  * Runs three concurrent syncs of a lake and kills some, while a reader reads everything repeatedly. In a bucket of a
  * running server: `AWS_ENDPOINT_URL=… AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… npm run test:storage --
- * s3://BUCKET/NAME [KILLS]`. In a new folder: `npm run test:storage -- FOLDER [KILLS]`. A PYTHON with pyarrow and
+ * s3://BUCKET/NAME --kills 20`. In a new folder: `npm run test:storage -- FOLDER`. A PYTHON with pyarrow and
  * polars also reads the bucket.
  */
 import { execFileSync, spawn } from 'node:child_process'
@@ -12,9 +12,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { checkLake } from '../../../src/lake/checkLake.ts'
 import { openPlace } from '../../../src/lake/places/bucket.ts'
+import { startCampaign } from '../../campaign.ts'
 import { fillMarket } from '../../market.ts'
+import { randomOf } from '../../randomOf.ts'
 
-const [where = 's3://market', kills = '20'] = process.argv.slice(2)
+const {
+  words: [where = 's3://market'],
+  count: kills,
+  seed,
+  isOver,
+  say,
+  fault,
+  end,
+} = await startCampaign({
+  script: 'test:storage',
+  about: 'Runs three concurrent syncs of a lake and kills some, while a reader reads everything.',
+  counted: ['kills', 20],
+  words: '[s3://BUCKET/NAME | DIRECTORY]',
+})
+const random = randomOf(seed)
 const isBucket = where.startsWith('s3:')
 const lake = isBucket ? `${where}/lake-${process.pid}` : resolve(where)
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
@@ -49,13 +65,11 @@ function another(): void {
   db.close()
 }
 
-const say = (what: string): void => void process.stdout.write(`${what}\n`)
 const place = await openPlace(lake, access)
-let faults = 0
 const whole = async (what: string): Promise<void> => {
   const { manifest, findings } = await checkLake(place)
-  faults += findings.length
-  say(`${what}: snapshot ${manifest.snapshot}, ${findings.length} faults`)
+  for (const one of findings) fault(`${what}: ${one.file}: ${one.what}`)
+  say(`${what}: snapshot ${manifest.snapshot}`)
 }
 
 try {
@@ -70,25 +84,24 @@ try {
   }
   let killed = 0
   let reads = 0
-  let isOver = false
+  let isRead = false
   const reading = (async () => {
-    for (; !isOver; reads++) {
+    for (; !isRead; reads++) {
       const { findings } = await checkLake(place)
       // The symlink is updated right after the manifest.
       const found = findings.filter(({ file }) => file !== 'current')
-      for (const { file, what } of found) say(`${file}: ${what}`)
-      faults += found.length
+      for (const { file, what } of found) fault(`${file}: ${what}`)
       await sleep(5)
     }
   })()
-  for (let i = 1; i <= Number(kills); i++) {
+  for (let i = 1; i <= kills && !isOver(); i++) {
     another()
-    if ((await run('sync', Math.random() * took * 1.2)) === null) killed++
+    if ((await run('sync', random() * took * 1.2)) === null) killed++
   }
-  isOver = true
+  isRead = true
   await reading
-  say(`${killed} of ${kills} were killed, ${reads} whole reads meanwhile: ${faults} faults`)
-  if ((await run('sync')) !== 0 || (await run('check')) !== 0) faults++
+  const did = `${killed} of ${kills} syncs killed, ${reads} whole reads meanwhile`
+  for (const action of ['sync', 'check']) if ((await run(action)) !== 0) fault(`the last lake ${action} failed`)
   await whole('after them')
   const db = new SQLite(file, { readonly: true })
   const expected = db.prepare('select count(*), sum(value), min(value) from observation').raw().get() as number[]
@@ -100,12 +113,11 @@ try {
     for (const [engine, count, total, least] of JSON.parse(output) as [string, number, number, number][]) {
       const same =
         count === expected[0] && Math.abs(total - expected[1]!) < 1e-9 * Math.abs(total) && least === expected[2]
-      if (!same) faults++
-      say(`${engine}: ${count} values, ${same ? 'equal' : `${[count, total, least]} in place of ${expected}`}`)
+      if (!same) fault(`${engine}: ${[count, total, least]} in place of ${expected}`)
     }
   }
+  end(did)
 } finally {
   place.close()
   rmSync(folder, { recursive: true })
 }
-process.exitCode = faults === 0 ? 0 : 1

@@ -1,6 +1,7 @@
 /* Runs the suites on PostgreSQL: `npm run test:postgres`, optionally with the names of some. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { startCampaign } from '../../campaign.ts'
 
 /** Tests that use a database independently of its file. */
 const SUITES = [
@@ -20,18 +21,14 @@ const SUITES = [
 ]
 for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no ${suite}.`)
 
-const given = process.argv.slice(2)
-const { status } = spawnSync(
-  'npx',
-  [
-    'vitest',
-    'run',
-    '--config',
-    'test/postgres/suites/vitest.config.ts',
-    '--isolate',
-    '--testTimeout=60000',
-    ...(given.length > 0 ? given : SUITES),
-  ],
-  { stdio: 'inherit' },
-)
-process.exit(status ?? 1)
+const { words, say, fault, end } = await startCampaign({
+  script: 'test:postgres',
+  about: 'Runs the tests of database files on a PostgreSQL server.',
+  words: '[test files]',
+})
+const suites = words.length > 0 ? words : SUITES
+say(`${suites.length} suites on PostgreSQL`)
+const CONFIG = ['--config', 'test/postgres/suites/vitest.config.ts', '--isolate', '--testTimeout=60000']
+const { status } = spawnSync('npx', ['vitest', 'run', ...CONFIG, ...suites], { stdio: 'inherit' })
+if (status !== 0) fault(`vitest ended with ${status}`)
+end(`${suites.length} suites`)

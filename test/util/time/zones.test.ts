@@ -13,6 +13,7 @@ import {
   transitions,
   UNITS,
 } from '../../../src/util/time/zone.ts'
+import { cases } from '../../cases.ts'
 
 const ZONES = [
   ...['Europe/Madrid', 'Atlantic/Canary', 'America/New_York', 'UTC', 'Europe/London', 'Asia/Kolkata'],
@@ -50,7 +51,7 @@ const everyZone = (name: string, check: (zone: string, at: Instant) => void): vo
   test.each(ZONES)(`${name}: %s`, (zone) => {
     fc.assert(
       fc.property(instantsOf(zone), (at) => void check(zone, at)),
-      { numRuns: 75 },
+      { numRuns: cases(25) },
     )
   })
 
