@@ -72,7 +72,7 @@ const selectFailures = prepareQuery((db, { seriesId }: { seriesId: number }) =>
     .selectFrom('_fetch')
     .innerJoin('_run', '_run.id', '_fetch.run_id')
     .select([
-      '_fetch.id',
+      '_fetch.run_id',
       '_fetch.from_at',
       '_fetch.to_at',
       'geo_ids',
@@ -97,10 +97,10 @@ const selectCoarse = prepareQuery((db, { seriesId }: { seriesId: number }) =>
     .where('_fetch.from_at', 'is not', null),
 )
 
-const selectLastGood = prepareQuery((db, { seriesId }: { seriesId: number }) =>
+const selectLastGoodRun = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_fetch')
-    .select(({ fn }) => fn.max('id').as('id'))
+    .select(({ fn }) => fn.max('run_id').as('id'))
     .where('series_id', '=', seriesId)
     .where('outcome', 'in', GOOD_OUTCOMES),
 )
@@ -169,15 +169,18 @@ const readWants = async (db: Db, seriesId: number): Promise<Want[]> =>
     graceS: graceSeconds(duty.usual_s),
   }))
 
-type FailureRow = { readonly id: number; readonly finished_at: string; readonly status: number | null }
+type FailureRow = { readonly run_id: number; readonly finished_at: string; readonly status: number | null }
 
 const isRefusal = ({ status }: FailureRow): boolean => status !== null && UNKNOWN_STATUSES.includes(status)
 
-/** The times at which the service refused the id of a series, if it did so last. */
+/**
+ * The times at which the service refused the id of a series, in the runs since the last one with a good reply: the order of requests
+ * within a run depends on chance.
+ */
 async function readRefusals(db: Db, seriesId: number, refusals: readonly FailureRow[]): Promise<RefusalTimes | null> {
   if (refusals.length === 0) return null
-  const lastGood = (await selectLastGood.first(db, { seriesId }))?.id ?? 0
-  const open = refusals.filter(({ id }) => id > lastGood)
+  const lastGoodRun = (await selectLastGoodRun.first(db, { seriesId }))?.id ?? 0
+  const open = refusals.filter(({ run_id }) => run_id > lastGoodRun)
   if (open.length === 0) return null
   return { sinceAt: floorToSecond(open[0]!.finished_at), lastAt: floorToSecond(open.at(-1)!.finished_at) }
 }

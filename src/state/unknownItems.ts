@@ -10,11 +10,11 @@ export interface UnknownItem extends RefusalTimes {
   readonly id: string | number
 }
 
-/** Reads the number of the last successful fetch of a path, with any query; 0 without one. */
-async function readLastSuccess({ kysely }: Reader, path: string): Promise<number> {
+/** Reads the id of the last run with a successful fetch of a path, with any query; 0 without one. */
+async function readLastGoodRun({ kysely }: Reader, path: string): Promise<number> {
   const last = await kysely
     .selectFrom('_fetch')
-    .select(({ fn }) => fn.max('id').as('id'))
+    .select(({ fn }) => fn.max('run_id').as('id'))
     .where(({ or, and, eb }) =>
       or([eb('target', '=', path), and([eb('target', '>=', `${path}?`), eb('target', '<=', `${path}@`)])]),
     )
@@ -23,26 +23,29 @@ async function readLastSuccess({ kysely }: Reader, path: string): Promise<number
   return last?.id ?? 0
 }
 
-/** Reads the items for which the service last responded with 404 or 410, by route and id. */
+/**
+ * Reads the items for which the service responded with 404 or 410 in the runs since their last good reply, by route and id. The order of
+ * requests within a run depends on chance.
+ */
 export async function readUnknown(db: Reader): Promise<ReadonlyMap<string, UnknownItem>> {
   const refusals = await db.kysely
     .selectFrom('_fetch')
-    .select(['id', 'route', 'params', 'target', 'finished_at'])
+    .select(['run_id', 'route', 'params', 'target', 'finished_at'])
     .where('outcome', 'not in', NO_FAILURE)
     .where('outcome', '=', 'refused')
     .where('status', 'in', UNKNOWN_STATUSES)
     .orderBy('id')
     .execute()
-  const successes = new Map<string, number>()
+  const goodRuns = new Map<string, number>()
   const unknown = new Map<string, UnknownItem>()
-  for (const { id: fetchId, route, target, params, finished_at } of refusals) {
+  for (const { run_id, route, target, params, finished_at } of refusals) {
     const { id } = JSON.parse(params) as { readonly id?: string | number }
     // A listing has no id.
     if (id === undefined) continue
     const [path] = target.split('?') as [string]
-    const success = successes.get(path) ?? (await readLastSuccess(db, path))
-    successes.set(path, success)
-    if (fetchId < success) continue
+    const goodRun = goodRuns.get(path) ?? (await readLastGoodRun(db, path))
+    goodRuns.set(path, goodRun)
+    if (run_id <= goodRun) continue
     const lastAt = floorToSecond(finished_at)
     const key = `${route} ${id}`
     unknown.set(key, { route, id, sinceAt: unknown.get(key)?.sinceAt ?? lastAt, lastAt })
