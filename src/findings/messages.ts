@@ -212,6 +212,12 @@ function describe(trouble: Trouble, context: MessageContext): string {
       const { days } = trouble
       return `${seriesName(days)}, ${geosText(days.geoIds)}: ${quantity(days.count, 'value is', 'values are')} between the periods of the series, ${daysText(days.days)}. They are kept, and stand for no period: compare them with the source. Reported for 31 days`
     }
+    case 'ahead': {
+      const { ahead } = trouble
+      const to = formatLocal(ahead.timeZone, ahead.range.to)
+      const usual = ahead.usualS > 0 ? `reached at most ${roughDuration(ahead.usualS)} ahead` : 'had no future values'
+      return `${seriesName(ahead)}, ${geosText(ahead.geoIds)}: has values up to ${to}, but earlier responses ${usual}. Its source may not know them yet: compare them with it. Reported for 31 days`
+    }
     case 'overlap': {
       const { days } = trouble
       return `${seriesName(days)}, ${geosText(days.geoIds)}: ${quantity(days.count, 'day has', 'days have')} more than 25 hours of values, ${daysText(days.days)}`
@@ -303,6 +309,8 @@ export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, Store
     case 'off the grid':
     case 'overlap':
       return seriesName(trouble.days)
+    case 'ahead':
+      return seriesName(trouble.ahead)
     case 'cadence changed':
       return seriesName(trouble.change)
     case 'id changed meaning':
