@@ -213,6 +213,12 @@ export async function readCommands(db: Reader) {
         const isLong = Date.parse(days[1]) - Date.parse(days[0]) > LONGEST_RANGE_S * 1000
         return job && !isLong ? rangeCommand(job, indicator_id, [days[0], dayAfter], false) : null
       }
+      case 'ahead': {
+        const { series_id, indicator_id, geoIds, range, timeZone } = trouble.ahead
+        const job = findJob(series_id, geoIds[0]!)
+        if (!job || range.to - range.from > LONGEST_RANGE_S) return null
+        return rangeCommand(job, indicator_id, localDays(timeZone, range), false)
+      }
       case 'daily totals':
         return 'replay'
       default:

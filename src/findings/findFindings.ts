@@ -5,6 +5,7 @@ import { databaseCommand, readCommands } from './commands.ts'
 import type { Finding } from './finding.ts'
 import { findingMessage, findingSubject } from './messages.ts'
 import { readNextRuns } from './nextRuns.ts'
+import { findAheadValues } from './readers/ahead.ts'
 import { findChangedMeanings } from './readers/changedMeanings.ts'
 import { findJobTroubles } from './readers/jobs.ts'
 import { findMissingTroubles } from './readers/missing.ts'
@@ -28,6 +29,7 @@ async function readTroubles(db: Reader, now: Instant, depth: Depth): Promise<Roo
     ...(await findQuarantineTroubles(db)),
     ...(await findMissingTroubles(db, now)),
     ...(await findStrayValues(db, now)),
+    ...(await findAheadValues(db, now)),
     ...(await findCadenceChanges(db, now)),
     ...(await findChangedMeanings(db, now)),
     ...(depth === 'state' ? [] : await findValueTroubles(db)),

@@ -19,6 +19,7 @@ export const STATE_KINDS = [
   'late',
   'gap',
   'off the grid',
+  'ahead',
   'cadence changed',
   'id changed meaning',
 ] as const

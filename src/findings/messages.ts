@@ -56,7 +56,7 @@ export function lackingGeosText(lacking: LackingGeos): string {
   const others =
     elsewhere.length === 0 ? '' : `; other series of the indicator have values for ${namedGeosText(elsewhere)}`
   if (geoIds.length === 0) return `${seriesName(lacking)} has no values: the service responded without any${others}.`
-  const lacks = `${seriesName(lacking)} has no values for geo ${geoIds.join(', ')}`
+  const lacks = `${seriesName(lacking)} has no values for geo ${listNames(geoIds.map(String))}`
   if (stored.length > 0) return `${lacks}; values are stored for ${namedGeosText(stored)}.`
   if (others !== '') return `${lacks}${others}.`
   return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
@@ -144,7 +144,7 @@ function describe(trouble: Trouble, context: MessageContext): string {
     }
     case 'same name': {
       const { named } = trouble
-      return `job ${named[0]!.name} is defined ${named.length} times: ${named.map(place).join(' and ')}; rename one, or forget one`
+      return `job ${named[0]!.name} is defined ${named.length} times: ${named.length > MAX_NAMES ? listNames(named.map(place)) : named.map(place).join(' and ')}; rename one, or forget one`
     }
     case 'alternating':
       return `two definitions of job ${trouble.job.name} alternate under ${place(trouble.job)}, so each drops what only the other selects; give each a name of its own`
@@ -211,6 +211,12 @@ function describe(trouble: Trouble, context: MessageContext): string {
     case 'off the grid': {
       const { days } = trouble
       return `${seriesName(days)}, ${geosText(days.geoIds)}: ${quantity(days.count, 'value is', 'values are')} between the periods of the series, ${daysText(days.days)}. They are kept, and stand for no period: compare them with the source. Reported for 31 days`
+    }
+    case 'ahead': {
+      const { ahead } = trouble
+      const to = formatLocal(ahead.timeZone, ahead.range.to)
+      const usual = ahead.usualS > 0 ? `reached at most ${roughDuration(ahead.usualS)} ahead` : 'had no future values'
+      return `${seriesName(ahead)}, ${geosText(ahead.geoIds)}: has values up to ${to}, but earlier responses ${usual}. Its source may not know them yet: compare them with it. Reported for 31 days`
     }
     case 'overlap': {
       const { days } = trouble
@@ -303,6 +309,8 @@ export function findingSubject(trouble: Trouble, jobs: ReadonlyMap<number, Store
     case 'off the grid':
     case 'overlap':
       return seriesName(trouble.days)
+    case 'ahead':
+      return seriesName(trouble.ahead)
     case 'cadence changed':
       return seriesName(trouble.change)
     case 'id changed meaning':

@@ -75,6 +75,16 @@ interface SeriesDays extends NamedSeries {
   readonly count: number
 }
 
+/** Values of a series for times that its source should not know yet, by geo. */
+interface AheadValues extends NamedSeries {
+  readonly geoIds: readonly number[]
+  readonly timeZone: string
+  /** From the last credible instant to the end of the last period. */
+  readonly range: Interval
+  /** The most seconds that the series was ahead of its requests before; not positive if it never was. */
+  readonly usualS: number
+}
+
 /** A change of a series to longer periods. */
 export interface CadenceChange extends NamedSeries {
   readonly geoIds: readonly number[]
@@ -111,6 +121,7 @@ type Facts =
   | { readonly kind: 'geo' | 'no values'; readonly lacking: LackingGeos }
   | { readonly kind: 'late' | 'gap'; readonly gaps: readonly SeriesGaps[] }
   | { readonly kind: 'off the grid' | 'overlap'; readonly days: SeriesDays }
+  | { readonly kind: 'ahead'; readonly ahead: AheadValues }
   | { readonly kind: 'cadence changed'; readonly change: CadenceChange }
   | { readonly kind: 'id changed meaning'; readonly meaning: ChangedMeaning }
   | { readonly kind: 'out of range' | 'reference' | 'daily totals'; readonly subject: string; readonly what: string }

@@ -35,6 +35,11 @@ export const GEOS: Readonly<Record<number, readonly [name: string, other?: strin
   8828: ['Países Bajos', 'Netherlands'],
 }
 
+/** What users must know of the times of some geos. Source: the offsets in the operator's values. */
+export const GEO_NOTES: Readonly<Record<number, string>> = {
+  8742: 'Times of 8742 (Canarias) are those of the mainland, an hour ahead of Canary clocks. Prices by Canary hours: indicator-sync query by-canary-hour',
+}
+
 const SPAIN = [3]
 const PENINSULA = [8741]
 const ON_THE_PENINSULA = [

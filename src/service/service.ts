@@ -29,6 +29,8 @@ export interface Service {
   readonly geos?: Readonly<Record<number, readonly [name: string, other?: string]>>
   /** The units of its quantities. Other values have the name of their quantity as unit. */
   readonly magnitudes?: readonly Magnitude[]
+  /** What users must know of the times of some geos. */
+  readonly geoNotes?: Readonly<Record<number, string>>
   /** The geos of common indicators, which are shown before values are stored. */
   readonly indicatorGeos?: Readonly<Record<number, readonly number[]>>
   /** The indicators of recipes, the demo and examples. */

@@ -1,4 +1,4 @@
-import { GEOS, INDICATOR_GEOS } from './geos.ts'
+import { GEO_NOTES, GEOS, INDICATOR_GEOS } from './geos.ts'
 import { API_KEY } from './key.ts'
 import { MAGNITUDES } from './magnitudes.ts'
 import { CHANGES, STEPS } from './resolutions.ts'
@@ -16,6 +16,7 @@ const SHARED = {
   probe: PROBE,
   mainGeos: MAIN_GEOS,
   geos: GEOS,
+  geoNotes: GEO_NOTES,
   indicatorGeos: INDICATOR_GEOS,
   magnitudes: MAGNITUDES,
   wellKnown: WELL_KNOWN,

@@ -12,6 +12,8 @@ export interface WellKnown {
   readonly sessionPrice: WellKnownSeries
   /** The traded energy of each period. Periods became shorter in 2025. */
   readonly tradedEnergy: WellKnownSeries
+  /** The regulated consumer price in the Canary Islands, whose clock is an hour behind. */
+  readonly canaryPrice: WellKnownSeries
   readonly demand: WellKnownSeries
   readonly demandForecast: WellKnownSeries
   readonly wind: WellKnownSeries
@@ -24,6 +26,7 @@ export interface WellKnown {
 /** The country, for prices, and its peninsula, for powers. */
 const COUNTRY = 3
 const PENINSULA = 8741
+const CANARIES = 8742
 const price = (indicator: number) => ({ indicator, geo: COUNTRY })
 const power = (indicator: number) => ({ indicator, geo: PENINSULA })
 
@@ -32,6 +35,7 @@ export const WELL_KNOWN = {
   spotPrice: price(600),
   sessionPrice: price(612),
   tradedEnergy: price(602),
+  canaryPrice: { indicator: 1001, geo: CANARIES },
   demand: power(1293),
   demandForecast: power(544),
   wind: power(551),

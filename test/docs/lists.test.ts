@@ -70,8 +70,8 @@ test('docs/first-day.md says what to do about each assumption, by whether it mat
 })
 
 test('README.md states the correct number of recipes', () => {
-  expect(RECIPES.length).toBe(17)
-  expect(read('README.md')).toContain('seventeen typical analyst queries')
+  expect(RECIPES.length).toBe(18)
+  expect(read('README.md')).toContain('eighteen typical analyst queries')
 })
 
 test('docs/postgresql.md lists only commands that use a database', async () => {

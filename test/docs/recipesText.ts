@@ -5,6 +5,7 @@ import {
   HOURS_IN_RANGE,
   IN_RANGE,
   NATIVE_SERIES,
+  NEAR_RANGE,
   type Recipe,
   SERIES_AND_GEO,
 } from '../../src/reports/recipes/recipe.ts'
@@ -38,6 +39,8 @@ const shortSql = (sql: string): string =>
     .replaceAll(new RegExp(`\\s+and ${escaped(HOURS_IN_RANGE)}`, 'g'), '')
     .replaceAll(new RegExp(`\\s+and ${escaped(IN_RANGE)}`, 'g'), '')
     .replaceAll(new RegExp(`\\s+and ${escaped(DAY_RANGE)}`, 'g'), '')
+    .replaceAll(new RegExp(`\\s+and ${escaped(NEAR_RANGE)}`, 'g'), '')
+    .replaceAll('\nwhere true\n', '\n')
     .replaceAll(SERIES_AND_GEO, `${NATIVE_SERIES} and indicator_id = :indicator and geo_id = :geo`)
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 

@@ -216,6 +216,28 @@ describe('recipe results, compared with a loop over the values', () => {
     }
   })
 
+  test('by-canary-hour has the days and hours of Canary clocks, also on days with 23 and 25 hours', async () => {
+    const canary = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: 'Atlantic/Canary',
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    })
+    const days = { indicator: 600, geo: 3, from: '2025-03-30', to: '2025-10-27' }
+    const wanted = [...grouped(raw(store, 600, 3), ({ hour }) => hour)].flatMap(([hour, all]) => {
+      const [canary_date, clock] = canary.format(hour * 3_600_000).split(' ') as [string, string]
+      if (canary_date < days.from || canary_date >= days.to) return []
+      return [{ canary_date, canary_hour: clock.slice(0, 2), mainland_hour: all[0]!.clock, price: mean(all) }]
+    })
+    const found = await rowsOf(store, 'by-canary-hour', days)
+    expect(found.map(({ price, unit, ...row }) => row)).toEqual(wanted.map(({ price, ...row }) => row))
+    for (const [i, { price }] of found.entries()) expect(price).toBeCloseTo(wanted[i]!.price, 1)
+    const hoursOf = (date: string) =>
+      found.filter(({ canary_date }) => canary_date === date).map((row) => row.canary_hour)
+    expect([hoursOf('2025-03-30').length, hoursOf('2025-10-26').length]).toEqual([23, 25])
+    expect(hoursOf('2025-10-26').slice(0, 4)).toEqual(['00', '01', '01', '02'])
+    expect(await rowsOf(demo, 'by-canary-hour')).not.toEqual([])
+  })
+
   test('capture-price weights each hour by its production', async () => {
     const price = hours(raw(store, 600, 3))
     const made = raw(store, 1295, 8741).filter(({ day }) => day < '2025-11')

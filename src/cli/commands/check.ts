@@ -1,5 +1,7 @@
+import { databaseCommand } from '../../findings/commands.ts'
 import { findFindings } from '../../findings/findFindings.ts'
 import { countProvisional, provisionalText } from '../../findings/findGaps.ts'
+import { groupFindings } from '../../findings/groupFindings.ts'
 import { countTolerated, toleratedText } from '../../findings/readers/missing.ts'
 import { findRunningRun } from '../../state/lastRuns.ts'
 import type { Args } from '../command.ts'
@@ -14,6 +16,7 @@ import { findingsText, inZone } from '../text/findingsText.ts'
 export const flags = {
   ...DATABASE_FLAG,
   deep: { type: 'boolean', default: false, describe: 'Also compare stored daily totals with the values (slow)' },
+  all: { type: 'boolean', default: false, describe: 'Print each of many similar findings' },
   ...JSON_FLAG,
 } as const
 export const examples = ['check --database data/demo.db', 'check --deep --json --database data/demo.db']
@@ -23,6 +26,7 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
     const zone = readSettings(args).service.value.timeZone
     const now = Math.floor(Date.now() / 1000)
     const findings = await findFindings(reader, now, { depth: args.deep ? 'totals' : 'values' })
+    const listCommand = databaseCommand(reader, `check --all${args.deep ? ' --deep' : ''}`)
     const isClean = findings.length === 0
     const notes = async () => [
       toleratedText(await countTolerated(reader, now)),
@@ -30,7 +34,7 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
     ]
     const lines = isClean
       ? ['No findings.', ...(args.json ? [] : await notes())]
-      : findingsText(findings, lineWidth(), zone)
+      : findingsText(args.all ? findings : groupFindings(findings, listCommand), lineWidth(), zone)
     const text = lines.filter((line) => line !== '').join('\n')
     const running = args.json ? undefined : await findRunningRun(reader)
     const progress =

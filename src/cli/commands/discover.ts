@@ -125,10 +125,22 @@ export async function handler(args: DiscoverArgs): Promise<number> {
     const text = isEmpty ? emptyText(args, reader !== null && (await hasCatalogue(reader))) : tableText(table)
     printResult(args, rows, text)
     warnOfLimit(args, rows.length, items.length)
+    for (const note of args.quiet || args.json ? [] : geoNotes(service, rows)) process.stderr.write(`${note}\n`)
     return code
   } finally {
     await reader?.close()
   }
+}
+
+/** Notes about the geos of some rows, each once. */
+function geoNotes(
+  { geoNotes: notes = {} }: Service,
+  rows: readonly { readonly kind: string; readonly id: number; readonly geos: readonly NamedGeo[] }[],
+): string[] {
+  const ids = new Set(
+    rows.flatMap(({ kind, id, geos }) => [...(kind === 'geo' ? [id] : []), ...geos.map((geo) => geo.id)]),
+  )
+  return [...ids].flatMap((id) => notes[id] ?? [])
 }
 
 function emptyText({ text = '', in: scope }: DiscoverArgs, hasStored: boolean): string {

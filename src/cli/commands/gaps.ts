@@ -1,4 +1,11 @@
-import { countProvisional, findGaps, findProvisional, provisionalText } from '../../findings/findGaps.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
+import {
+  countProvisional,
+  findGaps,
+  findProvisional,
+  type ListedGap,
+  provisionalText,
+} from '../../findings/findGaps.ts'
 import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
 import { MOMENT_FORM, parseMoment, resolveMoment } from '../../job/moment.ts'
 import { findFailedRuns, findUnfinishedRuns } from '../../state/lastRuns.ts'
@@ -7,11 +14,11 @@ import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
 import type { Instant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
-import { DATABASE_FLAG, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
+import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { print, printResult } from '../terminal/output.ts'
+import { print, printResult, warnOfLimit } from '../terminal/output.ts'
 import { tableText } from '../terminal/table.ts'
 import { lackingGeosTexts } from '../text/summary.ts'
 
@@ -27,6 +34,7 @@ export const flags = {
   note: { type: 'string', describe: 'Record why gaps are accepted' },
   accepted: { type: 'boolean', default: false, describe: 'List accepted gaps' },
   provisional: { type: 'boolean', default: false, describe: 'Also list missing values that may still be published' },
+  ...LIMIT_FLAG,
   fail: { type: 'boolean', default: false, describe: 'Exit 6 if data is missing' },
   ...JSON_FLAG,
 } as const
@@ -122,6 +130,22 @@ async function reopen(file: string, args: GapsArgs): Promise<number> {
   })
 }
 
+/** Listed runs that failed or did not finish. */
+const SHOWN_RUNS = 10
+/** Geos that a row names; of more, it has their number. */
+const MAX_GEOS = 5
+
+/** The rows of a table of gaps. Geos of a series that lack the same range for one reason share a row. */
+function gapRows(gaps: readonly ListedGap[]) {
+  const others = COLUMNS.filter((column) => column !== 'geo_id')
+  const alike = Map.groupBy(gaps, (gap) => others.map((column) => gap[column]).join(' '))
+  return [...alike.values()].map((ofRange) => {
+    const geoIds = ofRange.map(({ geo_id }) => (geo_id === ALL_GEOS ? 'all geos' : geo_id))
+    const geos = geoIds.length > MAX_GEOS ? `${geoIds.length} geos` : geoIds.length > 1 ? geoIds.join(', ') : geoIds[0]
+    return COLUMNS.map((column) => (column === 'geo_id' ? geos : ofRange[0]![column]))
+  })
+}
+
 export function handler(args: GapsArgs): Promise<number> {
   const file = readSettings(args).database.value
   if (args.action === 'accept') return accept(file, args)
@@ -136,17 +160,19 @@ export function handler(args: GapsArgs): Promise<number> {
     const now = Math.floor(Date.now() / 1000)
     const gaps = [...(await findGaps(reader, now)), ...(args.provisional ? await findProvisional(reader, now) : [])]
     const lacking = await findLackingGeos(reader, now)
-    const rows = gaps.map((gap) =>
-      COLUMNS.map((column) => (column === 'geo_id' && !gap.geo_id ? 'all geos' : gap[column])),
-    )
+    const allRows = gapRows(gaps)
+    const rows = allRows.slice(0, args.limit || allRows.length)
     const isComplete = incomplete.length + lacking.length === 0
     const noGaps = isComplete
       ? 'No gaps: no final value that the jobs select is known to be missing.'
       : 'No known gaps, but data may be missing:'
     printResult(args, gaps, rows.length > 0 ? tableText({ columns: COLUMNS, rows }) : noGaps)
     if (!args.json) {
+      warnOfLimit(args, rows.length, allRows.length)
       // A failed run may not even have known what its job selects.
-      for (const { what } of incomplete) print(`Warning: ${what}`)
+      for (const { what } of incomplete.slice(0, SHOWN_RUNS)) print(`Warning: ${what}`)
+      if (incomplete.length > SHOWN_RUNS)
+        print(`… and ${incomplete.length - SHOWN_RUNS} more incomplete runs: indicator-sync check --all`)
       for (const line of lackingGeosTexts(lacking)) print(line)
       if (rows.length === 0) print(provisionalText(await countProvisional(reader)))
     }

@@ -29,6 +29,7 @@ export const flags = {
     nargs: 1,
     describe: "Add this job file's Parquet lake (prometheus: also calls left)",
   },
+  all: { type: 'boolean', default: false, describe: 'Print every series and finding' },
   format: { choices: ['text', 'json', 'prometheus'], default: 'text', describe: 'Set the output format' },
   ...JSON_FLAG,
 } as const
@@ -75,7 +76,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
       return EXIT.done
     }
     const cells = lineWidth()
-    print(statusText(file, status, { cells, zone: service.value.timeZone }))
+    print(statusText(file, status, { cells, zone: service.value.timeZone, listsAll: args.all }))
     if (queues) for (const line of queuesText(queues)) print(wrapText(line, cells, '  ', ''))
     for (const lake of lakes) print(`\n${wrapText(lakeStateText(lake, Date.now()), cells, '  ', '')}`)
     for (const text of lakeProblems) print(`\n${wrapText(text, cells, '  ', '')}`)

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { findProxy } from '../../fetch/proxies.ts'
 import type { Finding } from '../../findings/finding.ts'
+import { groupFindings } from '../../findings/groupFindings.ts'
 import type { Job } from '../../job/job.ts'
 import {
   isNotifyUrl,
@@ -27,6 +28,8 @@ import { summaryJson, summaryText } from '../text/summary.ts'
 const MAX_SHOWN = 10
 /** The number of findings in the text of a message. */
 const MAX_IN_TEXT = 3
+/** The command that lists all findings. */
+const LIST_COMMAND = 'indicator-sync check --all'
 /** The maximum length of the text of a ping. */
 const PING_CHARACTERS = 10_000
 
@@ -187,7 +190,7 @@ export function createNotifier(
       const { outcome, earlyEnd } = summary
       if (!(targets.get(job) ?? []).some(({ on }) => on.includes(outcome))) return
       const ok = outcome === 'done' || earlyEnd instanceof BudgetError
-      const findings = await readFindings()
+      const findings = groupFindings(await readFindings(), LIST_COMMAND)
       const text = [summaryText(summary), ...findingLines(findings)].join('\n')
       const more = { ...shortSummary(summary), findings: findings.slice(0, MAX_SHOWN) }
       notifyTargets(job, { event: outcome, ok, text, more })

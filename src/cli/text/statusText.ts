@@ -1,4 +1,5 @@
 import type { QueueState } from '../../db/queries/queues.ts'
+import { groupFindings } from '../../findings/groupFindings.ts'
 import type { Status, StatusSeries } from '../../findings/readStatus.ts'
 import type { LakeState } from '../../lake/state.ts'
 import { grouped, quantity, shellWord } from '../../util/text.ts'
@@ -6,8 +7,11 @@ import { tableText } from '../terminal/table.ts'
 import { wrapText } from '../terminal/width.ts'
 import { findingsText, inZone } from './findingsText.ts'
 
-/** Listed findings. */
+/** Listed findings and series. */
 const MAX_FINDINGS = 20
+const MAX_SERIES = 20
+/** The command that lists all of them. */
+const LIST_COMMAND = 'indicator-sync status --all'
 /** The width in cells from which local times have their year. */
 const WIDE = 80
 
@@ -29,9 +33,9 @@ function briefTime(timestamp: string): string {
 export function statusText(
   file: string,
   status: Status,
-  { cells, zone }: { readonly cells: number; readonly zone: string },
+  { cells, zone, listsAll }: { readonly cells: number; readonly zone: string; readonly listsAll: boolean },
 ): string {
-  const { runs, series, findings, replies, quarantined, gaps, rows, estimated } = status
+  const { runs, series, replies, quarantined, gaps, rows, estimated } = status
   /** Wraps a text; `first` is the indent of its first line. */
   const item = (text: string, first = '  ', indent = '    '): string => wrapText(text, cells, indent, first)
   const line = (text: string): string => item(text, '', '  ')
@@ -47,11 +51,20 @@ export function statusText(
     ),
     ...(run.message ? [item(inZone(zone, run.message), '    ')] : []),
   ])
+  const findings = listsAll ? status.findings : groupFindings(status.findings, LIST_COMMAND)
+  const shownFindings = listsAll ? findings : findings.slice(0, MAX_FINDINGS)
+  // Those that are furthest behind need attention first.
+  const shownSeries =
+    listsAll || series.length <= MAX_SERIES
+      ? series
+      : series.toSorted((a, b) => b.lag_hours - a.lag_hours).slice(0, MAX_SERIES)
+  const more = (shown: number, all: number): string[] =>
+    shown < all ? [`  … and ${grouped(all - shown)} more: ${LIST_COMMAND}`] : []
   const time = cells < WIDE ? briefTime : minuteText
   const seriesTable = tableText(
     {
       columns: ['id', 'indicator', 'step', 'geo', 'last value', 'hours ago'],
-      rows: series.map((row) => [
+      rows: shownSeries.map((row) => [
         row.indicator_id,
         row.indicator_name,
         row.time_trunc,
@@ -72,15 +85,15 @@ export function statusText(
       : [`${quantity(replies.missing, 'response was', 'responses were')} not stored or pruned`]),
   ]
   const findingLines = [
-    ...findingsText(findings.slice(0, MAX_FINDINGS), cells - 2, zone).map((text) => text.replaceAll(/^/gm, '  ')),
-    ...(findings.length > MAX_FINDINGS ? [`  … and ${findings.length - MAX_FINDINGS} more: indicator-sync check`] : []),
+    ...findingsText(shownFindings, cells - 2, zone).map((text) => text.replaceAll(/^/gm, '  ')),
+    ...more(shownFindings.length, findings.length),
   ]
   const quarantine = `${quantity(quarantined, 'row')} in quarantine (list them: indicator-sync quarantine list)`
   return [
     line(`${file}: ${tables.join(' · ')}`),
     line(`Times: ${zone}`),
     section('Last runs', runLines),
-    section('Series', series.length === 0 ? [] : [seriesTable]),
+    section('Series', series.length === 0 ? [] : [seriesTable, ...more(shownSeries.length, series.length)]),
     section('Findings', findingLines),
     ...(gapCounts.length === 0 ? [] : [`\n${line(`Gaps: ${gapText} (list them: indicator-sync gaps)`)}`]),
     `\n${line(`Stored responses: ${replyFacts.join(', ')}`)}`,

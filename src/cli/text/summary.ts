@@ -7,27 +7,40 @@ import { SignalError, UnavailableError } from '../../util/errors.ts'
 import { grouped, quantity } from '../../util/text.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 
-/** The number of failures that are listed. */
-const SHOWN_FAILURES = 10
+/** The number of different errors that are listed, and of the requests that failed with each. */
+const SHOWN_ERRORS = 5
+const SHOWN_FAILURES = 3
+/** The command that lists everything that is wrong. */
+const LIST_COMMAND = 'indicator-sync check --all'
 
 /** The message when `--only` leaves nothing of a job. */
 export const NOTHING_SELECTED = 'nothing selected: --only names no indicator of this job.'
 
-/** Lists skipped items, one on each line. */
+/** The number of lines of one kind that are printed. */
+const SHOWN_LINES = 10
+
+/** The first lines of one kind, and how many there are. `command` lists all. */
+const firstLines = (lines: readonly string[], command: string): string[] =>
+  lines.length > SHOWN_LINES
+    ? [...lines.slice(0, SHOWN_LINES), `… and ${lines.length - SHOWN_LINES} more: ${command}`]
+    : [...lines]
+
+/** Lists the first skipped items, one on each line. */
 export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
-  skipped.map(
-    ({ entryPath, route, id, sinceAt, nextAt }) =>
-      `${entryPath}: the service has had no ${route} ${id} since ${formatUtc(sinceAt)}; the next request is after ${formatUtc(nextAt)} (retry requests it now).`,
+  firstLines(
+    skipped.map(
+      ({ entryPath, route, id, sinceAt, nextAt }) =>
+        `${entryPath}: the service has had no ${route} ${id} since ${formatUtc(sinceAt)}; the next request is after ${formatUtc(nextAt)} (retry requests it now).`,
+    ),
+    LIST_COMMAND,
   )
 
-/** The number of indicators without a geo that are listed. */
-const SHOWN_GEOS = 10
-
-/** Warnings about geos without values, one line for each indicator. */
-export const lackingGeosTexts = (lacking: readonly LackingGeos[]): string[] => [
-  ...lacking.slice(0, SHOWN_GEOS).map((geos) => `Warning: ${lackingGeosText(geos)}`),
-  ...(lacking.length > SHOWN_GEOS ? [`… and ${lacking.length - SHOWN_GEOS} more: indicator-sync check`] : []),
-]
+/** Warnings about geos without values, one line for each of the first indicators. */
+export const lackingGeosTexts = (lacking: readonly LackingGeos[]): string[] =>
+  firstLines(
+    lacking.map((geos) => `Warning: ${lackingGeosText(geos)}`),
+    LIST_COMMAND,
+  )
 
 /** The messages of commands that sent no requests. Default: up to date. */
 const NOTHING_REQUESTED: Readonly<Record<string, string>> = {
@@ -102,7 +115,10 @@ export function summaryText(summary: Summary): string {
     ...skippedText(skipped),
     ...(gaps.ranges > 0 ? [`${jobGapsText(gaps)}.`] : []),
     ...lackingGeosTexts(lackingGeos),
-    ...windowHints.map((hint) => `Warning: ${hint}.`),
+    ...firstLines(
+      windowHints.map((hint) => `Warning: ${hint}.`),
+      'indicator-sync validate',
+    ),
   )
   // The error that ended the run is above.
   const listed = failures.filter(({ error }) => error !== earlyEnd)
@@ -110,15 +126,21 @@ export function summaryText(summary: Summary): string {
     const { requests, failed } = counts
     const all = failed === 1 ? 'The only request failed:' : `All ${failed} requests failed:`
     lines.push(requests === failed ? all : `${quantity(failed, 'request')} failed; all other responses are stored:`)
-    for (const { planned, error } of listed.slice(0, SHOWN_FAILURES))
+    const byError = [...Map.groupBy(listed, ({ error }) => `${error.message} ${error.hint}`).values()]
+    const shown = byError.slice(0, SHOWN_ERRORS).map((alike) => alike.slice(0, SHOWN_FAILURES))
+    for (const [i, requests] of shown.entries()) {
+      const { error } = requests[0]!
+      const others = byError[i]!.length - requests.length
       lines.push(
-        `  ${planned.entryPath}  ${planned.http.target}`,
+        ...requests.map(({ planned }) => `  ${planned.entryPath}  ${planned.http.target}`),
+        ...(others > 0 ? [`  … and ${others} more with the same error`] : []),
         `    ${error.message}`,
         // The command of a run that ended early also repeats its failed requests.
         ...(error.hint && !earlyEnd ? [`    → ${error.hint}`] : []),
       )
-    const more = failed - Math.min(listed.length, SHOWN_FAILURES)
-    if (more > 0) lines.push(`  … and ${more} more: indicator-sync status`)
+    }
+    const more = failed - byError.slice(0, SHOWN_ERRORS).flat().length
+    if (more > 0) lines.push(`  … and ${more} more: indicator-sync status --json`)
   }
   return lines.join('\n')
 }

@@ -1,8 +1,10 @@
 import {
   ANY_RANGE,
+  DAY_RANGE,
   HOURS_IN_RANGE,
   IN_RANGE,
   NATIVE_SERIES,
+  NEAR_RANGE,
   NONE_IN_RANGE,
   type Recipe,
   type RecipeDefaults,
@@ -15,7 +17,9 @@ import {
 
 const HOURLY = { ...SERIES_NEED, hourly: true } as const
 
-export const priceRecipes = ({ wellKnown: { spotPrice, sessionPrice, solar } }: RecipeDefaults): readonly Recipe[] => [
+export const priceRecipes = ({
+  wellKnown: { spotPrice, sessionPrice, solar, canaryPrice },
+}: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'daily-average',
     question: 'What were the average, minimum and maximum of each local day?',
@@ -127,6 +131,28 @@ select local_hour,
   ${rounded('sum(iif(weekend, value * step_s, 0)) / nullif(sum(iif(weekend, step_s, 0)), 0)', 2)} as weekend
 from hours
 group by local_hour order by local_hour`,
+    empty: NONE_IN_RANGE,
+  },
+  {
+    name: 'by-canary-hour',
+    question:
+      'What was the price in each hour of the Canary Islands? Their clock is an hour behind the mainland, whose time the service writes; the range is Canary days.',
+    parameters: { ...seriesParameters(canaryPrice), ...ANY_RANGE },
+    needs: [HOURLY],
+    sql: `with periods as (
+  select at, strftime('%Y-%m-%d %H', unixepoch(substr(at_local, 1, 19)) - 3600, 'unixepoch') as canary, substr(at_local, 12, 2) as mainland_hour, value, step_s, unit
+  from observations
+  where ${SERIES_AND_GEO} and value is not null
+    and ${NEAR_RANGE}
+), hours as (
+  select at, at / 3600 as hour_number, substr(canary, 1, 10) as local_date, substr(canary, 12, 2) as canary_hour, mainland_hour, value, step_s, unit
+  from periods
+)
+select local_date as canary_date, canary_hour, mainland_hour, ${rounded(WEIGHTED_MEAN, 2)} as price, min(unit) as unit
+from hours
+where true
+  and ${DAY_RANGE}
+group by hour_number, local_date, canary_hour, mainland_hour order by hour_number`,
     empty: NONE_IN_RANGE,
   },
   {

@@ -37,8 +37,11 @@ export interface Recipe {
 export const DAY_RANGE = `(:from is null or iif(length(:from) > 10, at >= unixepoch(:from), local_date >= :from))
   and (:to is null or iif(length(:to) > 10, at < unixepoch(:to), local_date < :to))`
 
-/** The condition for values in the range. Its first line has a day more at both ends, as instants, to read only values near it. */
-export const IN_RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)
+/** The condition for values in the range or within a day of it, as instants, to read only those. */
+export const NEAR_RANGE = `at between coalesce(unixepoch(substr(:from, 1, 10)) - 86400, -100000000000) and coalesce(unixepoch(substr(:to, 1, 10)) + 172800, 100000000000)`
+
+/** The condition for values in the range. */
+export const IN_RANGE = `${NEAR_RANGE}
   and ${DAY_RANGE}`
 /** The condition for hours that lie in the range. */
 export const HOURS_IN_RANGE = `${IN_RANGE}

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, tempFolder } from '../../kit.ts'
-import { onMarket } from '../../marketCopy.ts'
+import { emulate, runCommand, tempFolder } from '../../kit.ts'
+import { copyMarket, onMarket } from '../../marketCopy.ts'
 
 const market = onMarket()
 
@@ -76,4 +76,17 @@ test('discover lists the geos of a catalogue entry', async () => {
     .execute()
   const [found] = JSON.parse((await market.run(['discover', '1844', '--json'])).out)
   expect(found).toMatchObject({ id: 1844, stored: null, geos: [{ id: 2, name: 'Francia' }, { id: 77 }] })
+})
+
+test.each([
+  ['discover', 'Canarias', '--in', 'geos'],
+  ['discover', 'PVPC', '--in', 'catalogue'],
+])('%s %s says that times of the Canary Islands are those of the mainland', async (...args) => {
+  const folder = tempFolder()
+  const store = await copyMarket(join(folder, 'demo.db'))
+  await store.close()
+  const { out, err } = await runCommand(folder, [...args, '--database', 'demo.db'])
+  expect(out).toContain(args[1] === 'PVPC' ? '1001' : '8742')
+  expect(err).toContain('Times of 8742 (Canarias) are those of the mainland, an hour ahead of Canary clocks.')
+  expect((await runCommand(folder, ['discover', 'Portugal', '--in', 'geos', '--database', 'demo.db'])).err).toBe('')
 })

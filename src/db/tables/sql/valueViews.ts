@@ -39,7 +39,7 @@ const CURRENT_VALUE_COLUMNS = {
   ...SERIES_COLUMNS,
   at: instant('Start of the period'),
   at_utc: text('Start of the period'),
-  at_local: text("Start of the period in the series' zone"),
+  at_local: text("Start of the period in the series' zone, for every geo: the Canary Islands' clock is an hour behind"),
   local_date: text('Local day in which the period starts'),
   step_s: integer(
     `Length of the period; for a daily value, 23, 24 or 25 hours. Weight averages by it: ${WEIGHT_ABOUT}`,

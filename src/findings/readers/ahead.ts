@@ -1,0 +1,76 @@
+import { sql } from 'kysely'
+import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
+import type { Reader } from '../../db/store.ts'
+import { epochSeconds } from '../../db/tables/sql/expressions.ts'
+import { type AheadSample, findTooFarAhead } from '../../judge/usualAhead.ts'
+import { CLOCK_ERROR, DAY, formatMillis, HOUR, type Instant } from '../../util/time/instant.ts'
+import { dayIntervalAt } from '../../util/time/localDay.ts'
+import type { Trouble } from '../trouble.ts'
+
+/** Nobody can end this finding if the source keeps such values, so they are usual after a while. */
+const REPORTED_S = 31 * DAY
+/** Seconds. Older replies do not say how far ahead a series publishes now. */
+const RECENT_S = 93 * DAY
+
+/** Reads the geos with values in the future, of series that are not irregular: the source of events knows some of them long before. */
+const readFutureGeos = ({ kysely }: Reader, now: Instant) =>
+  kysely
+    .selectFrom('series_geo as g')
+    .innerJoin('series as s', 's.id', 'g.series_id')
+    .select(['g.series_id', 'g.geo_id', 'g.last_at', 'g.step_s'])
+    .select(['s.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
+    .where('g.last_at', '>', now + CLOCK_ERROR)
+    .where('g.kind', '<>', 'irregular')
+    .$narrowType<{ last_at: Instant }>()
+    .orderBy('g.series_id')
+    .orderBy('g.geo_id')
+    .execute()
+
+/** Reads how far ahead the replies of each day were, by series. */
+async function readSamples({ kysely }: Reader, seriesIds: readonly number[], now: Instant) {
+  const rows = await kysely
+    .selectFrom('_fetch')
+    .select((eb) => [
+      'series_id',
+      eb.fn.min(epochSeconds(eb, 'finished_at')).as('finishedAt'),
+      eb.fn.max(eb(eb.ref('last_at'), '-', epochSeconds(eb, 'finished_at'))).as('aheadS'),
+      eb.fn.max('last_at').as('lastAt'),
+      eb.fn.max('to_at').as('toAt'),
+      eb.fn.max('step_s').as('stepS'),
+    ])
+    .where('series_id', 'in', seriesIds)
+    .where('outcome', 'in', GOOD_OUTCOMES)
+    .where('last_at', 'is not', null)
+    .where('finished_at', '>', formatMillis((now - RECENT_S) * 1000))
+    .where((eb) => eb('to_at', '>', epochSeconds(eb, 'finished_at')))
+    .groupBy((eb) => ['series_id', eb(epochSeconds(eb, 'finished_at'), '/', sql.lit(DAY))])
+    .$narrowType<{ series_id: number; lastAt: Instant; toAt: Instant }>()
+    .execute()
+  return Map.groupBy(rows, ({ series_id }) => series_id)
+}
+
+/** Finds series with values further in the future than they usually publish, as the replies before show. */
+export async function findAheadValues(db: Reader, now: Instant): Promise<Trouble[]> {
+  const geos = Map.groupBy(await readFutureGeos(db, now), ({ series_id }) => series_id)
+  if (geos.size === 0) return []
+  const samples = await readSamples(db, [...geos.keys()], now)
+  return [...geos].flatMap(([seriesId, ofSeries]): Trouble[] => {
+    const { kind, indicator_id, time_trunc, geo_agg, time_zone: timeZone } = ofSeries[0]!
+    const known = (samples.get(seriesId) ?? []).map((row): AheadSample => {
+      const finishedAt = Number(row.finishedAt)
+      const dayLeftS = dayIntervalAt(timeZone, finishedAt).to - finishedAt
+      const isWhole = row.toAt > row.lastAt + (row.stepS ?? HOUR)
+      return { finishedAt, dayLeftS, lastAt: row.lastAt, aheadS: Number(row.aheadS), isWhole }
+    })
+    const found = findTooFarAhead(known, now - REPORTED_S)
+    if (!found) return []
+    const { sample, usualS, limitS } = found
+    const from = sample.finishedAt + limitS
+    const beyond = ofSeries.filter(({ last_at }) => last_at > from)
+    if (beyond.length === 0) return []
+    const to = Math.max(...beyond.map(({ last_at, step_s }) => last_at + (step_s ?? HOUR)))
+    const named = { series_id: seriesId, kind, indicator_id, time_trunc, geo_agg }
+    const ahead = { ...named, geoIds: beyond.map(({ geo_id }) => geo_id), timeZone, range: { from, to }, usualS }
+    return [{ kind: 'ahead', ahead, sinceAt: sample.finishedAt, jobIds: [], seriesIds: [seriesId], cause: null }]
+  })
+}
