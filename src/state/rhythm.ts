@@ -7,7 +7,7 @@ import { CLOCK_ERROR, DAY, floorToSecond, formatMillis, formatUtc, HOUR, type In
 import { readStoredJobs, type StoredJob } from './storedJobs.ts'
 
 /** The rhythm of a job is that of its last runs. */
-const LAST_RUNS = 20
+export const LAST_RUNS = 20
 /** Seconds. Shorter intervals are those of manual runs, not of a schedule. */
 const MIN_INTERVAL = 300
 
