@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { handler as quarantineCommand } from '../src/cli/commands/quarantine.ts'
 import { rebuild } from '../src/cli/commands/replay.ts'
-import { pruneReplies } from '../src/load/replies/prune.ts'
+import { prune } from '../src/load/replies/prune.ts'
 import { SERVICES } from '../src/service/services.ts'
 import { dump } from './dump.ts'
 import { emulate, json, ms, ON_SERVER, replayed, runCommand, runJob, serve, tempFolder, tempStore } from './kit.ts'
@@ -134,7 +134,7 @@ describe('the reply store', () => {
       'select count(distinct f.reply_hash) from _quarantine q join _fetch f on f.id = q.fetch_id where q.resolved_at is null',
     ) as number
     expect(evidence).toBeGreaterThan(0)
-    const pruned = await pruneReplies(store, new Date(NOW + 10 * DAY).toISOString())
+    const pruned = await prune(store, new Date(NOW + 10 * DAY).toISOString())
     expect(pruned.kept).toBe(evidence)
     expect(store.get('select count(*) from _reply')).toBe(evidence)
     expect(pruned.bodies).toBeGreaterThan(10)
@@ -145,7 +145,7 @@ describe('the reply store', () => {
     const recent = store.get('select count(distinct reply_hash) from _fetch where finished_at >= ?', [
       new Date(NOW + 3 * DAY).toISOString(),
     ])
-    await pruneReplies(store, new Date(NOW + 3 * DAY).toISOString())
+    await prune(store, new Date(NOW + 3 * DAY).toISOString())
     expect(
       store.get(
         'select count(*) from _reply r where hash not in (select f.reply_hash from _fetch f join _quarantine q on q.fetch_id = f.id where q.resolved_at is null)',

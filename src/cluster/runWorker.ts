@@ -137,11 +137,11 @@ function createOutage(emit: EmitEvent, end: (error: SyncError) => void) {
     note(thrown: unknown) {
       const error = asSyncError(thrown)
       if (isLasting(error) || error instanceof BugError) return end(error)
-      if (since === null) emit('database.lost', errorFields(error))
+      if (since === null) emit('database.lost', { command: 'worker', ...errorFields(error) })
       since ??= performance.now()
     },
     end() {
-      if (since !== null) emit('database.back', { ms: Math.round(performance.now() - since) })
+      if (since !== null) emit('database.back', { command: 'worker', ms: Math.round(performance.now() - since) })
       since = null
     },
   }

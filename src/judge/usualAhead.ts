@@ -1,4 +1,4 @@
-import { CLOCK_ERROR, DAY, HOUR, type Instant } from '../util/time/instant.ts'
+import { CLOCK_ERROR_S, DAY, HOUR, type Instant } from '../util/time/instant.ts'
 
 /* How far ahead of the time of a request a series usually publishes. */
 
@@ -36,7 +36,7 @@ const DAY_S = DAY + HOUR
  * a source that publishes in bulk does so earlier before holidays.
  */
 const credibleS = (usualS: number, { dayLeftS }: AheadSample): number =>
-  usualS > CLOCK_ERROR ? usualS + Math.max(DAY_S, usualS / 2) : Math.max(CLOCK_ERROR, dayLeftS)
+  usualS > CLOCK_ERROR_S ? usualS + Math.max(DAY_S, usualS / 2) : Math.max(CLOCK_ERROR_S, dayLeftS)
 
 /**
  * Finds the first sample after an instant that is further ahead than all before can explain; null if none is, or too little is known. Only

@@ -50,7 +50,10 @@ export async function readSource(db: Reader): Promise<SnapshotSource> {
   }
 }
 
-/** Counts the rows of the fetches up to one. Each kind of row has its own weight, so that changes do not cancel out. */
+/**
+ * Counts the fetches with changes up to one, and their rows. Each kind of row has its own weight, so that changes do not cancel out.
+ * `prune` deletes fetches without changes.
+ */
 async function countUpTo({ kysely }: Reader, fetch: number): Promise<ReplyCounts> {
   const { fetches, fresh, revised, withdrawn } = await kysely
     .selectFrom('_fetch')
@@ -61,6 +64,7 @@ async function countUpTo({ kysely }: Reader, fetch: number): Promise<ReplyCounts
       fn.sum<number | null>('rows_withdrawn').as('withdrawn'),
     ])
     .where('id', '<=', fetch)
+    .where(({ eb, or }) => or(ROW_COLUMNS.map((column) => eb(column, '>', 0))))
     .executeTakeFirstOrThrow()
   return { fetches, rows: (fresh ?? 0) + 3 * (revised ?? 0) + 7 * (withdrawn ?? 0) }
 }

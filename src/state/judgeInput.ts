@@ -114,7 +114,7 @@ const selectAccepted = prepareQuery((db, { seriesId }: { seriesId: number }) =>
 )
 
 /** Fetches of a series by which its lag is judged. */
-const LAST_FETCHES = 30
+export const LAST_FETCHES = 30
 
 /**
  * The last fetches that reached the present, by id, because clocks may be set back. Times in the future are wrong. A reply with rejects

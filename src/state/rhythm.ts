@@ -7,7 +7,7 @@ import { CLOCK_ERROR_S, DAY, floorToSecond, formatMillis, formatUtc, HOUR, type 
 import { readStoredJobs, type StoredJob } from './storedJobs.ts'
 
 /** The rhythm of a job is that of its last runs. */
-const LAST_RUNS = 20
+export const LAST_RUNS = 20
 /** Seconds. Shorter intervals are those of manual runs, not of a schedule. */
 const MIN_INTERVAL_S = 300
 

@@ -94,12 +94,26 @@ describe('the systemd units', () => {
 
   test('units start existing commands and refer to existing units', () => {
     const service = read('docs/systemd/indicator-sync.service')
-    for (const unit of ['indicator-sync', 'indicator-sync-serve'])
+    for (const unit of ['indicator-sync', 'indicator-sync-serve', 'indicator-sync-worker@'])
       checkCommand(/^ExecStart=\S+ (.*)$/m.exec(read(`docs/systemd/${unit}.service`))![1]!.split(' '))
     // An outage (exit code 8) is a failure that is notified; an exhausted budget (4) is not.
     expect(service).toMatch(/^SuccessExitStatus=4$/m)
     expect(service).toMatch(/^OnFailure=indicator-sync-failed@%n\.service$/m)
     for (const [, file] of read('docs/install.md').matchAll(/\(systemd\/([^)]+)\)/g)) expect(units).toContain(file)
+  })
+
+  test('all units that run the program have the same protection', () => {
+    const protection = (unit: string): string =>
+      /^NoNewPrivileges=[\s\S]*?^UMask=\d+$/m.exec(read(`docs/systemd/${unit}.service`))![0]
+    for (const unit of ['indicator-sync-serve', 'indicator-sync-worker@'])
+      expect(protection(unit), unit).toBe(protection('indicator-sync'))
+  })
+
+  test('workers start again after a crash, but not after a refused key', () => {
+    const worker = read('docs/systemd/indicator-sync-worker@.service')
+    expect(worker).toMatch(/^Restart=on-failure$/m)
+    expect(worker).toMatch(/^RestartPreventExitStatus=2 3 7$/m)
+    expect(worker).toMatch(/^SuccessExitStatus=1 143$/m)
   })
 
   test.runIf(spawnSync('systemd-analyze', ['--version']).status === 0)(
@@ -116,6 +130,7 @@ describe('the systemd units', () => {
         'indicator-sync.service',
         'indicator-sync.timer',
         'indicator-sync-serve.service',
+        'indicator-sync-worker@1.service',
         'indicator-sync-failed@x.service',
       ]
       const verified = spawnSync('systemd-analyze', ['verify', ...files.map((file) => join(folder, file))], {
@@ -123,12 +138,14 @@ describe('the systemd units', () => {
         encoding: 'utf8',
       })
       expect(verified.stderr).toBe('')
-      const service = join(folder, 'indicator-sync.service')
-      const security = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', service], {
-        env,
-        encoding: 'utf8',
-      })
-      expect(security.status, security.stdout + security.stderr).toBe(0)
+      for (const unit of ['indicator-sync', 'indicator-sync-serve', 'indicator-sync-worker@']) {
+        const service = join(folder, `${unit}.service`)
+        const security = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', service], {
+          env,
+          encoding: 'utf8',
+        })
+        expect(security.status, unit + security.stdout + security.stderr).toBe(0)
+      }
     },
   )
 })

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { keepReply } from '../../src/load/replies/keep.ts'
-import { pruneReplies } from '../../src/load/replies/prune.ts'
+import { prune } from '../../src/load/replies/prune.ts'
 import { compressBody } from '../../src/util/storedBody.ts'
 import { json, ms, runJob, serve } from '../kit.ts'
 import { migratedDatabase, withClient } from './database.ts'
@@ -51,7 +51,7 @@ const AGAIN = { range: { interval: DAY, how: 'narrow' as const }, restate: true 
 
 const FORGETTING: [string, (store: Store, service: { url: string }) => Promise<unknown>][] = [
   ['keep: latest', (store, service) => runJob(store, service, JOB, { now: LATER, options: AGAIN })],
-  ['prune', (store) => pruneReplies(store, new Date(AT + 1000).toISOString())],
+  ['prune', (store) => prune(store, new Date(AT + 1000).toISOString())],
 ]
 
 /** Creates a database whose only body may be deleted, and a service that now returns another one. */

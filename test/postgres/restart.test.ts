@@ -113,5 +113,8 @@ test.each(['fast', 'immediate'] as const)('a worker waits for its server during 
   await withClient(url, (client) => client.query('checkpoint'))
   await server.restart(how, 1_500)
   expect(await working).toEqual({ done: 0, failed: 0, earlyEnd: null })
-  expect(events.map(({ event }) => event)).toEqual(['database.lost', 'database.back'])
+  expect(events).toMatchObject([
+    { event: 'database.lost', command: 'worker', code: expect.any(String) },
+    { event: 'database.back', command: 'worker', ms: expect.any(Number) },
+  ])
 })

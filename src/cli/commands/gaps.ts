@@ -141,7 +141,7 @@ function gapRows(gaps: readonly ListedGap[]) {
   const alike = Map.groupBy(gaps, (gap) => others.map((column) => gap[column]).join(' '))
   return [...alike.values()].map((ofRange) => {
     const geoIds = ofRange.map(({ geo_id }) => (geo_id === ALL_GEOS ? 'all geos' : geo_id))
-    const geos = geoIds.length > MAX_GEOS ? `${geoIds.length} geos` : geoIds.length > 1 ? geoIds.join(', ') : geoIds[0]
+    const geos = geoIds.length > MAX_GEOS ? `${geoIds.length} geos` : geoIds.join(', ')
     return COLUMNS.map((column) => (column === 'geo_id' ? geos : ofRange[0]![column]))
   })
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { durationSeconds, parseDuration } from '../../job/moment.ts'
-import { countPrunable, type PruneResult, pruneReplies } from '../../load/replies/prune.ts'
+import { countPrunable, type PruneResult, prune } from '../../load/replies/prune.ts'
 import { findForgettable, forgetJob } from '../../sync/forgetJob.ts'
 import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
@@ -12,7 +12,7 @@ import { withReader, withWriter } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { print, printResult } from '../terminal/output.ts'
 
-export const positionals = { age: { type: 'string', describe: 'Minimum age of responses: 90d, 12w, 6mo, 2y' } } as const
+export const positionals = { age: { type: 'string', describe: 'Minimum age: 90d, 12w, 6mo, 2y' } } as const
 export const flags = {
   ...DATABASE_FLAG,
   'dry-run': { type: 'boolean', default: false, describe: 'Only report what would be deleted' },
@@ -40,9 +40,10 @@ function parseAge(age: string): number {
   })
 }
 
-/** Describes responses that are deleted, and those that are kept. */
-const prunedText = (verb: string, { bodies, bytes, kept }: PruneResult, before: string): string =>
-  `${verb} ${quantity(bodies, 'response')} last received before ${before} (${quantity(bytes, 'byte')}). Kept ${quantity(kept, 'older one', 'older ones')} with quarantined rows.`
+/** Describes what is deleted, and responses that are kept. */
+const prunedText = (verb: string, { bodies, bytes, kept, requests }: PruneResult, before: string): string =>
+  `${verb} ${quantity(bodies, 'response')} last received before ${before} (${quantity(bytes, 'byte')}). Kept ${quantity(kept, 'older one', 'older ones')} with quarantined rows.
+${verb} ${quantity(requests, 'record')} of older requests that changed nothing and that later ones repeat.`
 
 /** Says whether the space was returned to the file system. */
 const spaceText = (vacuum: boolean): string =>
@@ -98,10 +99,10 @@ export async function handler(args: PruneArgs): Promise<number> {
     printResult(args, { before, ...prunable }, prunedText('Would delete', prunable, before))
     return EXIT.done
   }
-  const question = `Delete ${quantity(prunable.bodies, 'response')} last received before ${before} (${quantity(prunable.bytes, 'byte')})?`
-  if (prunable.bodies > 0 && !(await isConfirmed(args, question))) return EXIT.done
+  const question = `Delete ${quantity(prunable.bodies, 'response')} last received before ${before} (${quantity(prunable.bytes, 'byte')}) and ${quantity(prunable.requests, 'record')} of requests?`
+  if (prunable.bodies + prunable.requests > 0 && !(await isConfirmed(args, question))) return EXIT.done
   return withWriter(file, 'prune', async (store) => {
-    const pruned = await pruneReplies(store, before)
+    const pruned = await prune(store, before)
     await store.tidy()
     if (args.vacuum) await store.shrink()
     const text = `${prunedText('Deleted', pruned, before)}\n${spaceText(args.vacuum)}`

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { fstatSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { readLanguage, useStoredZones } from '../../db/queries/referenceTables.ts'
@@ -50,9 +51,24 @@ function isPrivate(host: string): boolean {
   return url !== null && isLoopback(url)
 }
 
+/** Whether stdout or stderr goes to the journal of systemd. Programs of a desktop inherit its variable without its streams. */
+function isLogged(): boolean {
+  // Not a setting: systemd sets it for each process.
+  const journal = process.env.JOURNAL_STREAM
+  return [1, 2].some((stream) => {
+    const { dev, ino } = fstatSync(stream)
+    return journal === `${dev}:${ino}`
+  })
+}
+
 /** The token of a server that other computers can reach: a stored one keeps copied links valid after a restart. */
 function readToken(): { readonly token: string; readonly isStored: boolean } {
   const stored = environment().get('INDICATOR_SYNC_PAGE_TOKEN')
+  if (stored === undefined && isLogged())
+    throw new InputError('A page that other computers can reach needs a token, which the log must not contain.', {
+      hint: 'Set INDICATOR_SYNC_PAGE_TOKEN, such as to the output of `openssl rand -hex 24`.',
+      code: 'no-page-token',
+    })
   if (stored === undefined) return { token: randomBytes(24).toString('base64url'), isStored: false }
   if (!/^[\w-]{16,200}$/.test(stored.value))
     throw new InputError(`The page token (from ${stored.from}) is not a token.`, {
@@ -101,7 +117,8 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
     })
   const token = access === null ? '' : `?token=${access.token}`
   const url = `${server.url}/${token}`
-  print(`Serving ${file} on ${url} until Ctrl-C.`)
+  const shown = access !== null && isLogged() ? `${server.url}/?token=…` : url
+  print(`Serving ${file} on ${shown} until Ctrl-C.`)
   if (access !== null && !quiet)
     process.stderr.write(
       `Anyone with this URL can read the whole database. The connection is not encrypted.\n${access.isStored ? '' : 'Set INDICATOR_SYNC_PAGE_TOKEN to keep copied links valid after a restart.\n'}`,

@@ -64,7 +64,7 @@ export const _run = table(
     finished_at: optional(moment('End; NULL while running or after a crash')),
     outcome: word<RecordedOutcome>('running, done, partial, stopped or failed'),
     planned: optional(integer('Planned requests and parts of split ones; NULL before planning, or if not counted')),
-    requests: integer('Requests sent, not counting retries; one per row of _fetch'),
+    requests: integer('Requests sent, not counting retries; one per row of _fetch, unless pruned'),
     failed: integer('Requests that failed after all retries'),
     bytes: integer('Decoded bytes of all responses'),
     ...ROW_COUNTERS,

@@ -3,7 +3,7 @@ import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { epochSeconds } from '../../db/tables/sql/expressions.ts'
 import { type AheadSample, findTooFarAhead } from '../../judge/usualAhead.ts'
-import { CLOCK_ERROR, DAY, formatMillis, HOUR, type Instant } from '../../util/time/instant.ts'
+import { CLOCK_ERROR_S, DAY, formatMillis, HOUR, type Instant } from '../../util/time/instant.ts'
 import { dayIntervalAt } from '../../util/time/localDay.ts'
 import type { Trouble } from '../trouble.ts'
 
@@ -19,7 +19,7 @@ const readFutureGeos = ({ kysely }: Reader, now: Instant) =>
     .innerJoin('series as s', 's.id', 'g.series_id')
     .select(['g.series_id', 'g.geo_id', 'g.last_at', 'g.step_s'])
     .select(['s.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
-    .where('g.last_at', '>', now + CLOCK_ERROR)
+    .where('g.last_at', '>', now + CLOCK_ERROR_S)
     .where('g.kind', '<>', 'irregular')
     .$narrowType<{ last_at: Instant }>()
     .orderBy('g.series_id')

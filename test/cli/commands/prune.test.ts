@@ -14,13 +14,13 @@ test('prune deletes old bodies except quarantined ones and reports the amount', 
   const before = bodies() as number
   const dry = await prune('1d', '--dry-run')
   expect(dry.out).toMatch(
-    /^Would delete 8 responses last .* \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\n/,
+    /^Would delete 8 responses last .* \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\nWould delete 0 records of older requests that changed nothing and that later ones repeat\.\n$/,
   )
   expect(bodies()).toBe(before)
   const done = await prune('1d')
   expect(done.code).toBe(0)
   expect(done.out).toMatch(
-    /^Deleted 8 responses last received before \d{4}-\S+ \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\nThe database keeps its size and reuses the space\. --vacuum shrinks it and needs twice its size\.\n$/,
+    /^Deleted 8 responses last received before \d{4}-\S+ \([\d,]+ bytes\)\. Kept 1 older one with quarantined rows\.\nDeleted 0 records of older requests that changed nothing and that later ones repeat\.\nThe database keeps its size and reuses the space\. --vacuum shrinks it and needs twice its size\.\n$/,
   )
   expect(bodies()).toBe(before - 8)
   expect(JSON.parse((await prune('1d', '--dry-run', '--json')).out)).toMatchObject({ bodies: 0, bytes: 0, kept: 1 })

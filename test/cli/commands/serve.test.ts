@@ -1,7 +1,19 @@
-import type { ChildProcess } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Done, runCli, tempFolder } from '../../kit.ts'
 import { addSeries, fillBy } from '../filled.ts'
@@ -115,6 +127,28 @@ describe.skipIf(process.platform === 'win32')('serve', () => {
     expect(refused.code).toBe(2)
     expect(refused.err).toMatch(/The page token \(from variable INDICATOR_SYNC_PAGE_TOKEN\) is not a token/)
     expect(refused.err).not.toContain('too short')
+  })
+
+  test.skipIf(process.platform === 'win32')('serve keeps its token out of the journal of systemd', async () => {
+    const folder = await folderWithDatabase()
+    const log = join(folder, 'journal')
+    const start = (env: Readonly<Record<string, string>>) => {
+      const fd = openSync(log, 'w')
+      const { dev, ino } = fstatSync(fd)
+      const args = [resolve('src/cli/bin.js'), 'serve', ...ANY, '--host', '0.0.0.0']
+      const options = { cwd: folder, env: { ...process.env, JOURNAL_STREAM: `${dev}:${ino}`, ...env } }
+      const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', fd, fd] })
+      onTestFinished(() => void child.kill())
+      closeSync(fd)
+      return child
+    }
+    const [code] = await once(start({}), 'exit')
+    expect([code, readFileSync(log, 'utf8')]).toEqual([2, expect.stringMatching(/Set INDICATOR_SYNC_PAGE_TOKEN/)])
+    const child = start({ INDICATOR_SYNC_PAGE_TOKEN: 'a-token_of-16-xx' })
+    await expect.poll(() => readFileSync(log, 'utf8'), { timeout: 20_000 }).toMatch(/on http:\/\/\S+\?token=… until/)
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    expect(readFileSync(log, 'utf8')).not.toContain('a-token_of-16-xx')
   })
 
   test('serve never reveals the API key in a page or an error', async () => {
