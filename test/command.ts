@@ -79,11 +79,11 @@ export function outputs(child: ChildProcess): { out: string; err: string } {
   return texts
 }
 
-/** Processes that run commands for this file's tests, and the idle ones. */
+/** Processes that run commands for the tests of a worker, and the idle ones. */
 const hosts = new Set<ChildProcess>()
 const idle: ChildProcess[] = []
 
-/** Ends the processes that `runCommand` started. */
+/** Ends the processes that `runCommand` started; otherwise they end when this process does. */
 export async function endHosts(): Promise<void> {
   idle.length = 0
   await Promise.all(

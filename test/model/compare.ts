@@ -3,9 +3,9 @@
 import { gapsAt } from '../../src/findings/findGaps.ts'
 import { oracleDays } from '../load/dayOracle.ts'
 import { DAY, HOUR, SERVICE_ZONE, type Unit, unitsOf } from './calendar.ts'
-import { isPromised, isRequired } from './duties.ts'
 import { dayOf, periodsOf } from './missing.ts'
-import { concerns, type SeriesTruth, type Standing, standingOf, type Version } from './oracle.ts'
+import { includesGeo, type JudgedState, judgeState, type SeriesTruth, type Version } from './oracle.ts'
+import { hasEveryPeriod, isRequired } from './requiredRanges.ts'
 import { differ, type Scene } from './run.ts'
 import { SCOPE } from './scope.ts'
 import { BEGINNING, entriesOf } from './world.ts'
@@ -117,9 +117,7 @@ const unitOf = (trunc: string | null): Unit => (trunc === 'month' || trunc === '
 
 /** Returns the units between the first and last requested instant of one geo, or of all. */
 function rangeOf({ events }: SeriesTruth, trunc: string | null, geo: number | null) {
-  const windows = events.flatMap(({ question }) =>
-    question.window && concerns(question, geo) ? [question.window] : [],
-  )
+  const windows = events.flatMap(({ request }) => (request.window && includesGeo(request, geo) ? [request.window] : []))
   if (windows.length === 0) return []
   const from = Math.min(...windows.map((window) => window.from))
   const to = Math.max(...windows.map((window) => window.to))
@@ -127,14 +125,14 @@ function rangeOf({ events }: SeriesTruth, trunc: string | null, geo: number | nu
 }
 
 /** Returns the units that were ever requested of a series, and its known geos. */
-function askedOf(truth: SeriesTruth, trunc: string | null) {
+function findRequested(truth: SeriesTruth, trunc: string | null) {
   const unit = unitOf(trunc)
   const units = new Map<number, { from: number; to: number }>()
   const geos = new Set<number | null>(truth.values.keys())
-  for (const { question } of truth.events) {
-    if (!question.window) continue
-    for (const one of unitsOf(question.window.from, question.window.to, unit)) units.set(one.from, one)
-    for (const geo of question.geos ?? [null]) geos.add(geo)
+  for (const { request } of truth.events) {
+    if (!request.window) continue
+    for (const one of unitsOf(request.window.from, request.window.to, unit)) units.set(one.from, one)
+    for (const geo of request.geos ?? [null]) geos.add(geo)
   }
   return { units: [...units.values()].sort((a, b) => a.from - b.from), geos: [...geos] }
 }
@@ -147,10 +145,10 @@ function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTru
       'select geo_id as geo, from_at as "from", to_at as "to", state, fetched_at as at from _coverage where series_id = ?',
       [id],
     ) as Covered[]
-  const { units, geos } = askedOf(truth, trunc)
+  const { units, geos } = findRequested(truth, trunc)
   for (const geo of geos)
     for (const unit of units) {
-      const standing = standingOf(truth, unit, geo)
+      const judged = judgeState(truth, unit, geo)
       const over = rows.filter(
         (row) => (row.geo === 0 || row.geo === geo) && row.from <= unit.from && row.to >= unit.to,
       )
@@ -158,16 +156,16 @@ function compareCoverage(scene: Scene, { id, key, trunc }: Row, truth: SeriesTru
       const row = over.find((one) => one.geo !== 0) ?? over[0]
       const place = `coverage of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
       scene.tally.comparisons++
-      const believed = row !== undefined && row.state !== 'unverified'
-      if (standing.state === 'never' && believed) differ(`${place}: believed, never answered`, standing, row)
-      if (standing.state === 'unverified' && believed) differ(`${place}: believed, though unverified`, standing, row)
-      if (standing.state !== 'held') continue
-      if (!believed) differ(`${place}: answered, not held`, standing, over)
-      if (row.at > standing.at) differ(`${place}: fresher than it is`, standing, row)
+      const isTrusted = row !== undefined && row.state !== 'unverified'
+      if (judged.state === 'uncovered' && isTrusted) differ(`${place}: trusted, never loaded`, judged, row)
+      if (judged.state === 'unverified' && isTrusted) differ(`${place}: trusted, though unverified`, judged, row)
+      if (judged.state !== 'complete') continue
+      if (!isTrusted) differ(`${place}: loaded, not stored`, judged, over)
+      if (row.at > judged.at) differ(`${place}: fresher than it is`, judged, row)
       // Only units settled for the longest lookback may be merged with older ones.
-      const settled = standing.at >= unit.to + (scene.shortest.get(key) ?? 2) * DAY - HOUR
-      if (row.at < standing.at && !settled && geo !== null)
-        differ(`${place}: older than it is, and not settled`, standing, row)
+      const settled = judged.at >= unit.to + (scene.shortest.get(key) ?? 2) * DAY - HOUR
+      if (row.at < judged.at && !settled && geo !== null)
+        differ(`${place}: older than it is, and not settled`, judged, row)
     }
 }
 
@@ -180,10 +178,10 @@ function compareFreshness({ program, tally }: Scene, { id, key }: Row, truth: Se
     at: string
   }[]
   for (const { geo, at } of rows) {
-    const answered = truth.events.filter(({ outcome }) => outcome === 'answered')
-    const last = answered.findLast(({ question }) => concerns(question, geo))
+    const loaded = truth.events.filter(({ outcome }) => outcome === 'loaded')
+    const last = loaded.findLast(({ request }) => includesGeo(request, geo))
     // A reply about one instant may count for all geos.
-    const single = answered.findLast(({ question }) => question.window === null)
+    const single = loaded.findLast(({ request }) => request.window === null)
     tally.comparisons++
     const checked = Date.parse(at) / 1000
     if (last && checked !== last.at && checked !== single?.at)
@@ -269,12 +267,12 @@ function compareRanges(
   }
   // The usual interval of a job is not longer than the time since its first run.
   const grace = Math.max(GRACE, 1.25 * (now - BEGINNING))
-  for (const geo of askedOf(truth, trunc).geos)
+  for (const geo of findRequested(truth, trunc).geos)
     for (const unit of rangeOf(truth, trunc, geo)) {
-      const standing = standingOf(truth, unit, geo)
-      const { state, lastOutcome } = standing
-      const isFailed = state === 'unverified' || (state === 'never' && lastOutcome !== null)
-      const isMissing = isFailed || (state === 'never' && isRequired(scene, key, unit, geo))
+      const judged = judgeState(truth, unit, geo)
+      const { state, lastOutcome } = judged
+      const isFailed = state === 'unverified' || (state === 'uncovered' && lastOutcome !== null)
+      const isMissing = isFailed || (state === 'uncovered' && isRequired(scene, key, unit, geo))
       const isOver = (gap: Gap): boolean =>
         WITHOUT_REPLY.includes(gap.reason) && gap.from < unit.to && gap.to > unit.from
       // A range without a reply for all geos is listed for the known geos, and for geo 0 only if these have a reply of their own.
@@ -282,14 +280,12 @@ function compareRanges(
       const place = `gaps of ${key}, geo ${geo ?? 'all'}, ${new Date(unit.from * 1000).toISOString()}`
       tally.comparisons += 2
       const lists = (gaps: readonly Gap[]): boolean => gaps.some((gap) => isOver(gap) && isAbout(gap))
-      if (isMissing && !lists(later)) differ(`${place}: none, though it is missing`, standing, later)
+      if (isMissing && !lists(later)) differ(`${place}: none, though it is missing`, judged, later)
       if ((isFailed || (isMissing && unit.from + grace <= now)) && !lists(current))
-        differ(`${place}: none yet, though it is missing`, standing, current)
-      if (state !== 'held') continue
-      const wrong = later.filter(
-        (gap) => isOver(gap) && gap.geo_id === (geo ?? 0) && !isAfterReply(gap, unit, standing),
-      )
-      if (wrong.length > 0) differ(`${place}: one, though it is held`, standing, wrong)
+        differ(`${place}: none yet, though it is missing`, judged, current)
+      if (state !== 'complete') continue
+      const wrong = later.filter((gap) => isOver(gap) && gap.geo_id === (geo ?? 0) && !isAfterReply(gap, unit, judged))
+      if (wrong.length > 0) differ(`${place}: one, though it is stored`, judged, wrong)
       compareRest(scene, key, truth, { unit, geo, later })
     }
 }
@@ -298,8 +294,8 @@ function compareRanges(
  * Whether a gap lists only what was yet to come of a unit when its reply arrived. It failed only if a later request did. Half an hour
  * allows for clock changes.
  */
-const isAfterReply = (gap: Gap, unit: { from: number }, { at, lastTry, lastOutcome }: Standing): boolean =>
-  (gap.reason === 'never requested' || (gap.reason === 'failed' && lastTry > at && lastOutcome !== 'answered')) &&
+const isAfterReply = (gap: Gap, unit: { from: number }, { at, lastTry, lastOutcome }: JudgedState): boolean =>
+  (gap.reason === 'never requested' || (gap.reason === 'failed' && lastTry > at && lastOutcome !== 'loaded')) &&
   Math.max(gap.from, unit.from) >= at - HOUR / 2
 
 /** Expects the rest of a day that was requested before its end to be missing one day, for each geo as far as no value is stored ahead. */
@@ -310,9 +306,9 @@ function compareRest(
   { unit, geo, later }: { unit: { from: number; to: number }; geo: number | null; later: readonly Gap[] },
 ): void {
   for (const known of geo === null ? truth.values.keys() : [geo]) {
-    const standing = standingOf(truth, unit, known)
-    const { state, at } = standing
-    if (state !== 'held' || !isRequired(scene, key, unit, known)) continue
+    const judged = judgeState(truth, unit, known)
+    const { state, at } = judged
+    if (state !== 'complete' || !isRequired(scene, key, unit, known)) continue
     const stored = [...(truth.values.get(known) ?? [])].filter(([, versions]) => versions.at(-1)?.to === null)
     // The length of a single period is not known.
     if (stored.length === 1) continue
@@ -322,7 +318,7 @@ function compareRest(
     if (from >= unit.to) continue
     scene.tally.comparisons++
     const isRest = (gap: Gap): boolean =>
-      gap.geo_id === known && gap.from <= from && gap.to >= unit.to && isAfterReply(gap, unit, standing)
+      gap.geo_id === known && gap.from <= from && gap.to >= unit.to && isAfterReply(gap, unit, judged)
     if (!later.some(isRest))
       differ(`gaps of ${key}, geo ${known}: none after its last reply, though it will be missing`, { unit, at }, later)
   }
@@ -360,7 +356,7 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
   for (const { geo_id, from, to, step_s, missing, reason } of gaps)
     if (reason !== 'late' && step_s !== null && step_s <= HOUR && missing !== (to - from) / step_s)
       differ(`gaps of ${row.key}, geo ${geo_id}: how many periods are missing`, (to - from) / step_s, missing)
-  if (!isPromised(scene, row.key, row.trunc)) return
+  if (!hasEveryPeriod(scene, row.key, row.trunc)) return
   const lookback = finalAfter(scene, row.key)
   for (const geo of truth.values.keys()) {
     const periods = periodsOf(truth, geo)
@@ -372,9 +368,9 @@ function compareAbsent(scene: Scene, row: Row, truth: SeriesTruth, gaps: readonl
     const expected = new Set(periods.isRegular ? periods.missing : [])
     const days = new Map([...expected, ...found].map((at) => [dayOf(at).from, dayOf(at)]))
     for (const day of days.values()) {
-      const { state, marred, at } = standingOf(truth, day, geo)
+      const { state, hasRejects, at } = judgeState(truth, day, geo)
       // A day that is not verified keeps what was known of it, and a dismissed row may stand for a value.
-      if (state !== 'held' || marred) continue
+      if (state !== 'complete' || hasRejects) continue
       scene.tally.comparisons++
       const [a, b] = [expected, found].map((all) => [...all].filter((at) => at >= day.from && at < day.to).sort())
       if (String(a) !== String(b)) differ(`${place}, ${new Date(day.from * 1000).toISOString()}`, a, b)

@@ -14,10 +14,10 @@ export interface Fate {
   readonly isKilled: boolean
   readonly stale: boolean
   /** The sequence or the test that found it, and its message. */
-  readonly said: string
+  readonly message: string
 }
 
-type Result = Pick<Fate, 'isKilled' | 'said'>
+type Result = Pick<Fate, 'isKilled' | 'message'>
 
 /** Runs a script in a folder, and returns its exit code and output. */
 function runNode(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
@@ -35,15 +35,15 @@ async function runTests(folder: string, tests: readonly string[]): Promise<Resul
   const args = ['run', '--bail', '1', '--config', 'test/mutate/vitest.config.ts']
   const env = { ...process.env, MUTATE_TESTS: tests.join(','), NO_COLOR: '1' }
   const { code, out } = await runNode(folder, ['node_modules/vitest/vitest.mjs', ...args], env)
-  return { isKilled: code !== 0, said: code === 0 ? '' : (/^ *FAIL +(.*)$/m.exec(out)?.[1] ?? out.slice(-300)) }
+  return { isKilled: code !== 0, message: code === 0 ? '' : (/^ *FAIL +(.*)$/m.exec(out)?.[1] ?? out.slice(-300)) }
 }
 
 /** Runs the sequences in a folder until one fails. */
 async function runSequences(folder: string, seeds: number, without: string, but: readonly number[]): Promise<Result> {
   const args = ['--seed', '1', '--seeds', String(seeds), '--without', without, '--but', but.join()]
   const { code, out } = await runNode(folder, ['test/model/nightly.ts', ...args])
-  if (code === 0) return { isKilled: false, said: '' }
-  return { isKilled: true, said: /^FAULT seed \d+: .*$/m.exec(out)?.[0] ?? out.split('\n')[0] ?? '' }
+  if (code === 0) return { isKilled: false, message: '' }
+  return { isKilled: true, message: /^FAULT seed \d+: .*$/m.exec(out)?.[0] ?? out.split('\n')[0] ?? '' }
 }
 
 /** Undoes every repair, or those with a word in their name or file, and prints which sequence reveals it. */
@@ -75,7 +75,7 @@ export async function runMutants(
           writeFileSync(path, readFileSync(path, 'utf8').replace(find, put))
         }
       const found = stale
-        ? { isKilled: false, said: '' }
+        ? { isKilled: false, message: '' }
         : mutant.tests
           ? await runTests(folder, mutant.tests)
           : await runSequences(folder, seeds, without, but)

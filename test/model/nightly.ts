@@ -35,8 +35,8 @@ KILLS.real = flags.kills
 const but = flags.but.split(',').filter(Boolean).map(Number)
 
 async function findMutants(): Promise<void> {
-  const fates = await runMutants(count, flags.only, flags.without, but, ({ mutant, stale, isKilled, said }) => {
-    const fate = `${stale ? 'STALE   ' : isKilled ? 'killed  ' : 'SURVIVED'} ${mutant.name} · ${said.slice(0, 120)}`
+  const fates = await runMutants(count, flags.only, flags.without, but, ({ mutant, stale, isKilled, message }) => {
+    const fate = `${stale ? 'STALE   ' : isKilled ? 'killed  ' : 'SURVIVED'} ${mutant.name} · ${message.slice(0, 120)}`
     if (isKilled) say(fate)
     else fault(fate, `--mutants --seeds ${count} --only '${mutant.name}'`)
   })

@@ -1,7 +1,7 @@
 /* Predicts the contents of the database from the replies of the service and their times. */
 import { DAY, HOUR } from './calendar.ts'
 import { dayOf, isLong } from './missing.ts'
-import type { Answer, Question } from './service.ts'
+import type { Reply, SeriesRequest } from './service.ts'
 
 /** A version of a value, valid from an instant until the next one. */
 export interface Version {
@@ -14,9 +14,9 @@ export interface Version {
 
 /** The outcome of a request, in order of recording. */
 export interface Event {
-  readonly question: Question
+  readonly request: SeriesRequest
   readonly at: number
-  readonly outcome: 'answered' | 'coarse' | 'failed' | 'refused' | 'unread'
+  readonly outcome: 'loaded' | 'coarse' | 'failed' | 'refused' | 'unread'
   /** Invalid rows, and whether all were dismissed before. */
   readonly rejects: readonly string[]
   readonly accepted: boolean
@@ -24,8 +24,8 @@ export interface Event {
   readonly present: ReadonlySet<number>
   /** Known geos with stored values in the window that are missing in the reply. */
   readonly lost: ReadonlySet<number>
-  /** Days of which the reply lacks many final values, by geo: it is not believed about them yet. */
-  readonly doubted: ReadonlyMap<number, readonly { readonly from: number; readonly to: number }[]>
+  /** Days of which the reply lacks many final values, by geo: it is not trusted about them yet. */
+  readonly unverifiedDays: ReadonlyMap<number, readonly { readonly from: number; readonly to: number }[]>
   /** Previously known geos. */
   readonly known: ReadonlySet<number>
   readonly command: number
@@ -45,7 +45,7 @@ export interface SeriesTruth {
   /** Dismissed invalid rows. */
   readonly dismissed: Set<string>
   /** When a reply first lacked many final values of a day, by geo and day. */
-  readonly doubts: Map<string, number>
+  readonly suspectedSince: Map<string, number>
 }
 
 /** What decides whether a reply may withdraw final values. */
@@ -64,7 +64,7 @@ export type Oracle = Map<string, SeriesTruth>
 export const truthOf = (oracle: Oracle, key: string): SeriesTruth => {
   let truth = oracle.get(key)
   if (!truth) {
-    truth = { values: new Map(), events: [], dismissed: new Set(), doubts: new Map() }
+    truth = { values: new Map(), events: [], dismissed: new Set(), suspectedSince: new Map() }
     oracle.set(key, truth)
   }
   return truth
@@ -75,7 +75,7 @@ const current = (versions: Version[] | undefined): Version | undefined => {
   return last?.to === null ? last : undefined
 }
 
-interface Held {
+interface StoredValue {
   readonly at: number
   readonly version: Version
 }
@@ -84,70 +84,70 @@ interface Held {
  * Decides which stored values of a geo a reply withdraws. It needs a second reply for a day of which it lacks more than an eighth of
  * the final values, or more than one period of a day and longer.
  */
-function judgeLack(
-  { doubts }: SeriesTruth,
+function judgeWithdrawal(
+  { suspectedSince }: SeriesTruth,
   geo: number,
-  held: readonly Held[],
+  stored: readonly StoredValue[],
   sent: ReadonlySet<number>,
   now: number,
   { settledBefore, isRestate }: Guard,
-): { readonly gone: Held[]; readonly doubted: { from: number; to: number }[] } {
-  const isFinal = ({ at, version: { step } }: Held): boolean => at + (step ?? 0) <= settledBefore
-  const lacks = (one: Held): boolean => !sent.has(one.at)
-  const longLacking = held.filter((one) => isLong(one.version.step) && isFinal(one) && lacks(one)).length
-  const gone: Held[] = []
-  const doubted: { from: number; to: number }[] = []
-  for (const [from, ofDay] of Map.groupBy(held, ({ at }) => dayOf(at).from)) {
+): { readonly gone: StoredValue[]; readonly unverifiedDays: { from: number; to: number }[] } {
+  const isFinal = ({ at, version: { step } }: StoredValue): boolean => at + (step ?? 0) <= settledBefore
+  const lacks = (one: StoredValue): boolean => !sent.has(one.at)
+  const longLacking = stored.filter((one) => isLong(one.version.step) && isFinal(one) && lacks(one)).length
+  const gone: StoredValue[] = []
+  const unverifiedDays: { from: number; to: number }[] = []
+  for (const [from, ofDay] of Map.groupBy(stored, ({ at }) => dayOf(at).from)) {
     const name = `${geo} ${from}`
     const final = ofDay.filter(isFinal)
     const lacking = final.filter(lacks)
-    const since = doubts.get(name)
+    const since = suspectedSince.get(name)
     const isMuch = lacking.every(({ version }) => isLong(version.step))
       ? lacking.length > 0 && (longLacking > 1 || since !== undefined)
       : lacking.length * 8 > final.length
     const isConfirmed = isRestate || (since !== undefined && now - since >= SECOND_AFTER)
     if (isMuch && !isConfirmed) {
-      doubts.set(name, since ?? now)
+      suspectedSince.set(name, since ?? now)
       const ends = ofDay.flatMap(({ at, version: { step } }) => (isLong(step) ? [at + step!] : []))
-      doubted.push({ from, to: Math.max(dayOf(from).to, ...ends) })
+      unverifiedDays.push({ from, to: Math.max(dayOf(from).to, ...ends) })
       continue
     }
-    doubts.delete(name)
+    suspectedSince.delete(name)
     gone.push(...ofDay.filter(lacks))
   }
-  return { gone, doubted }
+  return { gone, unverifiedDays }
 }
 
 /** Adds a stored reply. */
-export function believe(
+export function loadReply(
   oracle: Oracle,
-  question: Question,
-  answer: Answer,
+  request: SeriesRequest,
+  reply: Reply,
   at: number,
   command: number,
   guard: Guard,
 ): Effect {
-  const truth = truthOf(oracle, question.key)
-  const { window } = question
+  const truth = truthOf(oracle, request.key)
+  const { window } = request
   const effect: Effect = { fresh: 0, unchanged: 0, revised: 0, withdrawn: 0 }
   const known = new Set(truth.values.keys())
-  const present = new Set(answer.values.map(({ geo }) => geo))
+  const present = new Set(reply.values.map(({ geo }) => geo))
   const lost = new Set<number>()
-  const doubted = new Map<number, readonly { from: number; to: number }[]>()
+  const unverifiedDays = new Map<number, readonly { from: number; to: number }[]>()
   for (const geo of known) {
-    const held = [...truth.values.get(geo)!].flatMap(([when, versions]): Held[] => {
+    const stored = [...truth.values.get(geo)!].flatMap(([when, versions]): StoredValue[] => {
       const version = current(versions)
       return window && when >= window.from && when < window.to && version ? [{ at: when, version }] : []
     })
-    if (held.length > 0 && !present.has(geo) && concerns(question, geo)) lost.add(geo)
-    if (!present.has(geo) || answer.rejects.length > 0) continue
-    const sent = new Set(answer.values.flatMap((value) => (value.geo === geo ? [value.at] : [])))
-    const verdict = judgeLack(truth, geo, held, sent, at, guard)
+    if (stored.length > 0 && !present.has(geo) && includesGeo(request, geo)) lost.add(geo)
+    if (!present.has(geo) || reply.rejects.length > 0) continue
+    const sent = new Set(reply.values.flatMap((value) => (value.geo === geo ? [value.at] : [])))
+    const verdict = judgeWithdrawal(truth, geo, stored, sent, at, guard)
     for (const { version } of verdict.gone) version.to = at
     effect.withdrawn += verdict.gone.length
-    if (verdict.doubted.length > 0) doubted.set(geo, verdict.doubted)
+    if (verdict.unverifiedDays.length > 0) unverifiedDays.set(geo, verdict.unverifiedDays)
   }
-  for (const { geo, at: when, value, step } of answer.values) {
+  for (const { geo, at: when, value, step } of reply.values) {
     const series = truth.values.get(geo) ?? new Map<number, Version[]>()
     truth.values.set(geo, series)
     const versions = series.get(when) ?? []
@@ -162,18 +162,18 @@ export function believe(
     effect[now ? 'revised' : 'fresh']++
     versions.push({ value, step, from: at, to: null })
   }
-  const { rejects } = answer
+  const { rejects } = reply
   const accepted = rejects.every((row) => truth.dismissed.has(row))
   truth.events.push({
     ...{
-      question,
+      request,
       at,
-      outcome: 'answered',
+      outcome: 'loaded',
       rejects,
       accepted,
       present,
       lost,
-      doubted,
+      unverifiedDays,
       known,
       command,
     },
@@ -182,10 +182,16 @@ export function believe(
 }
 
 /** Adds a request without a usable reply. */
-export function note(oracle: Oracle, question: Question, outcome: Event['outcome'], at: number, command: number): void {
+export function recordOutcome(
+  oracle: Oracle,
+  request: SeriesRequest,
+  outcome: Event['outcome'],
+  at: number,
+  command: number,
+): void {
   const none = new Set<number>()
-  truthOf(oracle, question.key).events.push({
-    question,
+  truthOf(oracle, request.key).events.push({
+    request,
     at,
     outcome,
     rejects: [],
@@ -193,22 +199,22 @@ export function note(oracle: Oracle, question: Question, outcome: Event['outcome
     command,
     present: none,
     lost: none,
-    doubted: new Map(),
+    unverifiedDays: new Map(),
     known: none,
   })
 }
 
 /** Whether a request included a geo. */
-export const concerns = ({ geos }: Question, geo: number | null): boolean =>
+export const includesGeo = ({ geos }: SeriesRequest, geo: number | null): boolean =>
   geos === null || (geo !== null && geos.includes(geo))
 
-const covers = ({ window }: Question, unit: { from: number; to: number }): boolean =>
+const covers = ({ window }: SeriesRequest, unit: { from: number; to: number }): boolean =>
   window !== null && window.from <= unit.from && window.to >= unit.to
 
 /** The state of a unit of a series, for one geo or (null) for all. */
-export interface Standing {
-  /** `unverified`: the last reply is not valid; `open`: either is permitted. */
-  readonly state: 'never' | 'held' | 'unverified' | 'open'
+export interface JudgedState {
+  /** `unverified`: the last reply is not valid; `undecided`: either is permitted. */
+  readonly state: 'uncovered' | 'complete' | 'unverified' | 'undecided'
   /** When it was last fetched. */
   readonly at: number
   /** Start of the unverified state, if any. */
@@ -217,30 +223,34 @@ export interface Standing {
   readonly lastTry: number
   readonly lastOutcome: Event['outcome'] | null
   /** Whether the last reply had invalid rows, though it was accepted. */
-  readonly marred: boolean
+  readonly hasRejects: boolean
 }
 
 /** Whether a reply is valid about a unit, for one geo or for all. */
-function trust(event: Event, geo: number | null, unit: { from: number; to: number }): 'held' | 'unverified' | 'open' {
+function judgeReply(
+  event: Event,
+  geo: number | null,
+  unit: { from: number; to: number },
+): 'complete' | 'unverified' | 'undecided' {
   if (!event.accepted) return 'unverified'
-  const isDoubted = (one: number): boolean =>
-    event.doubted.get(one)?.some(({ from, to }) => from < unit.to && to > unit.from) ?? false
-  if (geo !== null && isDoubted(geo)) return 'unverified'
-  if (geo === null && [...event.doubted.keys()].some(isDoubted)) return 'open'
+  const hasUnverifiedDay = (one: number): boolean =>
+    event.unverifiedDays.get(one)?.some(({ from, to }) => from < unit.to && to > unit.from) ?? false
+  if (geo !== null && hasUnverifiedDay(geo)) return 'unverified'
+  if (geo === null && [...event.unverifiedDays.keys()].some(hasUnverifiedDay)) return 'undecided'
   const known = geo === null ? event.known : new Set([geo])
   // All stored values of a geo are missing while others have values, or those of all geos.
   const lost = [...known].some((one) => event.lost.has(one))
-  if (lost && (geo !== null || event.present.size === 0)) return event.rejects.length > 0 ? 'open' : 'unverified'
+  if (lost && (geo !== null || event.present.size === 0)) return event.rejects.length > 0 ? 'undecided' : 'unverified'
   // An empty reply for all geos is unverified also for geos that lost nothing.
-  if (event.lost.size > 0 && event.present.size === 0) return 'open'
-  return lost ? 'open' : 'held'
+  if (event.lost.size > 0 && event.present.size === 0) return 'undecided'
+  return lost ? 'undecided' : 'complete'
 }
 
 /** Returns the replies that count for a geo: an unverified reply for all keeps those for the geo alone. */
-function countingFor(answered: readonly Event[], geo: number | null): Event[] {
+function countingFor(loaded: readonly Event[], geo: number | null): Event[] {
   let hasOwn = false
-  return answered.filter(({ question, accepted, present, lost }) => {
-    const isAboutAll = question.geos === null
+  return loaded.filter(({ request, accepted, present, lost }) => {
+    const isAboutAll = request.geos === null
     const isUnverified = !accepted || (present.size === 0 && lost.size > 0)
     if (geo !== null && isAboutAll && isUnverified && hasOwn) return false
     hasOwn = !isAboutAll || (hasOwn && isUnverified)
@@ -249,55 +259,55 @@ function countingFor(answered: readonly Event[], geo: number | null): Event[] {
 }
 
 /** Determines the state of a unit from its last reply. */
-export function standingOf(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): Standing {
+export function judgeState(truth: SeriesTruth, unit: { from: number; to: number }, geo: number | null): JudgedState {
   const { events } = truth
-  const requested = events.filter(({ question }) => covers(question, unit) && concerns(question, geo))
-  const answered = countingFor(
-    requested.filter(({ outcome }) => outcome === 'answered'),
+  const requested = events.filter(({ request }) => covers(request, unit) && includesGeo(request, geo))
+  const loaded = countingFor(
+    requested.filter(({ outcome }) => outcome === 'loaded'),
     geo,
   )
-  const last = answered.at(-1)
+  const last = loaded.at(-1)
   const lastTry = requested.at(-1)
-  const tried = { lastTry: lastTry?.at ?? Number.NEGATIVE_INFINITY, lastOutcome: lastTry?.outcome ?? null }
+  const lastRequest = { lastTry: lastTry?.at ?? Number.NEGATIVE_INFINITY, lastOutcome: lastTry?.outcome ?? null }
   const never = Number.NEGATIVE_INFINITY
-  if (!last) return { state: 'never', at: never, since: never, marred: false, ...tried }
-  const sound = answered.findLastIndex((event) => trust(event, geo, unit) === 'held')
-  const state = trust(last, geo, unit)
+  if (!last) return { state: 'uncovered', at: never, since: never, hasRejects: false, ...lastRequest }
+  const sound = loaded.findLastIndex((event) => judgeReply(event, geo, unit) === 'complete')
+  const state = judgeReply(last, geo, unit)
   // A later coarse reply may have left it unverified if its days do not explain it.
-  const unexplained = state === 'held' && lastTry?.outcome === 'coarse'
-  const marred = last.rejects.length > 0
+  const unexplained = state === 'complete' && lastTry?.outcome === 'coarse'
+  const hasRejects = last.rejects.length > 0
   return {
-    state: unexplained ? 'open' : state,
+    state: unexplained ? 'undecided' : state,
     at: last.at,
-    since: (answered[sound + 1] ?? last).at,
-    marred,
-    ...tried,
+    since: (loaded[sound + 1] ?? last).at,
+    hasRejects,
+    ...lastRequest,
   }
 }
 
 /** Whether an entry must, must not, or may request a unit. */
-export type Duty = 'must' | 'may' | 'not'
+export type Requirement = 'must' | 'may' | 'not'
 
 /** Whether a unit was settled when fetched; an hour either way allows for clock changes. */
-export function dutyOf(
-  standing: Standing,
+export function judgeRequirement(
+  judged: JudgedState,
   end: number,
   now: number,
   { lookback, refresh }: { lookback: number; refresh: number },
-): Duty {
-  if (standing.state === 'never') {
-    if (standing.lastOutcome === 'refused' || standing.lastOutcome === 'unread' || standing.lastOutcome === 'coarse')
+): Requirement {
+  if (judged.state === 'uncovered') {
+    if (judged.lastOutcome === 'refused' || judged.lastOutcome === 'unread' || judged.lastOutcome === 'coarse')
       return 'may'
     return 'must'
   }
-  if (standing.state !== 'held') {
+  if (judged.state !== 'complete') {
     // At growing intervals: 1, 2, 4, 8 … days.
-    const distance = standing.lastTry - standing.since + DAY + 2 * HOUR
-    return standing.state === 'unverified' && now - standing.lastTry >= distance ? 'must' : 'may'
+    const distance = judged.lastTry - judged.since + DAY + 2 * HOUR
+    return judged.state === 'unverified' && now - judged.lastTry >= distance ? 'must' : 'may'
   }
-  const age = standing.at - (end + lookback * DAY)
-  if (now - standing.at < refresh) return 'not'
+  const age = judged.at - (end + lookback * DAY)
+  if (now - judged.at < refresh) return 'not'
   if (age >= HOUR) return 'not'
   if (age > -HOUR) return 'may'
-  return now - standing.at > refresh ? 'must' : 'may'
+  return now - judged.at > refresh ? 'must' : 'may'
 }

@@ -6,15 +6,15 @@ import type { Action, Script } from '../../src/emulator/world/script.ts'
 import type { UserOptions } from '../../src/plan/planning.ts'
 import type { Summary } from '../../src/sync/sync.ts'
 import { SERVICE_ZONE } from './calendar.ts'
-import { judgeChanges, takeChanges } from './changes.ts'
+import { checkChanges, readChanges } from './changes.ts'
 import { compare } from './compare.ts'
 import { type Databases, onDisk } from './databases.ts'
-import { dutiesOf, judgeAsked, judgeHeld, type Plan, triedAt } from './duties.ts'
-import { takeIn } from './intake.ts'
 import { type Oracle, truthOf } from './oracle.ts'
 import { type Killed, openProgram, type Program } from './program.ts'
+import { readRecords } from './records.ts'
+import { checkLoaded, checkRequests, findRequiredRanges, type Plan, wasRequestedAt } from './requiredRanges.ts'
 import { KILLS, SCOPE } from './scope.ts'
-import { plainly } from './service.ts'
+import { canonicalText } from './service.ts'
 import {
   actionOf,
   BEGINNING,
@@ -189,7 +189,7 @@ async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Pro
     }
     case 'dismiss': {
       await program.dismiss(scene.now)
-      takeDismissed(scene)
+      readDismissed(scene)
       await compare(scene)
       return
     }
@@ -247,13 +247,13 @@ async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Pro
 }
 
 /** Adds the dismissed rows to the model: later replies with them are accepted. */
-function takeDismissed({ program, oracle }: Scene): void {
+function readDismissed({ program, oracle }: Scene): void {
   const rows = program.store().all(
     `select q.fragment, s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
      from _quarantine q join _fetch f on f.id = q.fetch_id join series s on s.id = f.series_id where q.dismissed is not null`,
   ) as Record<string, string>[]
   for (const { fragment, ...series } of rows)
-    truthOf(oracle, JSON.stringify(Object.values(series))).dismissed.add(plainly(JSON.parse(fragment!)))
+    truthOf(oracle, JSON.stringify(Object.values(series))).dismissed.add(canonicalText(JSON.parse(fragment!)))
 }
 
 /** Returns the planner options of a command. */
@@ -269,7 +269,7 @@ const inOrder = (yaml: string, plan: Plan): string =>
   plan.do === 'backfill' && plan.newestFirst && !yaml.includes('newestFirst') ? `newestFirst: true\n${yaml}` : yaml
 
 /** Notes the series whose cadence a fetch changed, from a fetch on. */
-function takeCadences({ program, learnedAt, now }: Scene, firstFetch: number): void {
+function readCadences({ program, learnedAt, now }: Scene, firstFetch: number): void {
   const rows = program.store().all(
     `select distinct s.kind, s.indicator_id, s.time_trunc, s.time_agg, s.geo_agg, s.geo_trunc, s.geo_ids
      from _cadence c join series s on s.id = c.series_id where c.fetch_id >= ?`,
@@ -282,7 +282,7 @@ function takeCadences({ program, learnedAt, now }: Scene, firstFetch: number): v
 async function command(scene: Scene, plan: Plan, healthy: boolean, again = false): Promise<boolean> {
   const { program, now } = scene
   scene.command++
-  const duties = dutiesOf(scene, plan)
+  const required = findRequiredRanges(scene, plan)
   const { options, name } = optionsOf(plan)
   const yaml = plan.do === 'retry' ? null : inOrder(scene.yaml[plan.job]!, plan)
   const run = (): Promise<Summary> => (yaml === null ? program.retry(now) : program.sync(yaml, now, name, options))
@@ -303,24 +303,24 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
   }
   if (summary !== null && plan.do !== 'retry') scene.ran.add(plan.job)
   const firstFetch = scene.fetches + 1
-  const tried = again ? triedAt(scene, now) : null
-  const taken = takeIn(scene, summary)
-  if (SCOPE.has('again'))
-    for (const { question, entry } of tried ? taken.sent : []) {
-      const { reason } = taken.fetches.findLast(({ fetch }) => fetch.target === entry.url)?.fetch ?? {}
-      const isNewlyMissing = reason === 'absent' && scene.learnedAt.get(question.key) === now
-      if ((!question.window || tried!(question)) && !isNewlyMissing)
+  const lastRequest = again ? wasRequestedAt(scene, now) : null
+  const records = readRecords(scene, summary)
+  if (SCOPE.has('repeats'))
+    for (const { request, entry } of lastRequest ? records.sent : []) {
+      const { reason } = records.fetches.findLast(({ fetch }) => fetch.target === entry.url)?.fetch ?? {}
+      const isNewlyMissing = reason === 'absent' && scene.learnedAt.get(request.key) === now
+      if ((!request.window || lastRequest!(request)) && !isNewlyMissing)
         differ('a second sync with nothing new asks', [], entry.url)
     }
-  judgeAsked(scene, plan, duties, taken, summary)
-  takeCadences(scene, firstFetch)
-  judgeChanges(
+  checkRequests(scene, plan, required, records, summary)
+  readCadences(scene, firstFetch)
+  checkChanges(
     scene,
     plan.do,
-    taken.sent.map(({ question }) => question),
+    records.sent.map(({ request }) => request),
   )
-  if (summary !== null) takeChanges(scene, taken)
-  if (healthy && summary?.earlyEnd === null) judgeHeld(scene, plan, duties, taken)
+  if (summary !== null) readChanges(scene, records)
+  if (healthy && summary?.earlyEnd === null) checkLoaded(scene, plan, required, records)
   await compare(scene)
   return summary !== null && summary.earlyEnd === null && summary.outcome === 'done'
 }

@@ -8,8 +8,8 @@ export const SCOPE = new Set([
   'gaps',
   'freshness',
   'counters',
-  'asked',
-  'again',
+  'requests',
+  'repeats',
   'zones',
 ])
 

@@ -5,7 +5,7 @@ import type { Script, ScriptedResolution } from '../../src/emulator/world/script
 import { border, SERVICE_ZONE } from './calendar.ts'
 
 /** A request for a series. */
-export interface Question {
+export interface SeriesRequest {
   readonly target: string
   /** The key of the dataset: equal keys mean the same values. */
   readonly key: string
@@ -24,7 +24,7 @@ export interface Question {
 const PATH = /^\/(indicator|offer_indicator)s\/(\d+)$/
 
 /** Parses the URL of a request; null if it is not about a series. */
-export function questionOf(target: string): Question | null {
+export function parseRequest(target: string): SeriesRequest | null {
   const { pathname, searchParams: search } = new URL(target, 'http://service')
   const path = PATH.exec(pathname)
   if (!path) return null
@@ -40,7 +40,7 @@ export function questionOf(target: string): Question | null {
       ...[path[1], Number(path[2]), word('time_trunc'), word('time_agg'), geoAgg, word('geo_trunc')],
       geoAgg === null || geos.length === 0 ? null : geos.join(),
     ]),
-    kind: path[1] as Question['kind'],
+    kind: path[1] as SeriesRequest['kind'],
     id: Number(path[2]),
     trunc: word('time_trunc'),
     grouped: geoAgg !== null,
@@ -51,7 +51,7 @@ export function questionOf(target: string): Question | null {
 }
 
 /** A value of a reply. */
-interface SaidValue {
+interface ReplyValue {
   readonly geo: number
   readonly at: number
   readonly value: number
@@ -59,8 +59,8 @@ interface SaidValue {
 }
 
 /** A reply as the service meant it. */
-export interface Answer {
-  readonly values: readonly SaidValue[]
+export interface Reply {
+  readonly values: readonly ReplyValue[]
   /** Whether it is about another indicator than requested. */
   readonly foreign: boolean
   /** Invalid rows, unchanged. */
@@ -110,24 +110,25 @@ function stepOf(every: ScriptedResolution['every'] | string, at: number): number
 }
 
 /** Formats a row independently of the order of its fields. */
-export const plainly = (row: object): string => JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))
+export const canonicalText = (row: object): string =>
+  JSON.stringify(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 /** Parses a reply, with knowledge of how the service generates it. */
-export function answerOf(question: Question, { body, at: now }: RequestLogEntry, script: Script): Answer {
+export function readReply(request: SeriesRequest, { body, at: now }: RequestLogEntry, script: Script): Reply {
   const { indicator } = JSON.parse(body!) as Body
-  const from = question.window?.from ?? Number.NEGATIVE_INFINITY
-  const to = question.window?.to ?? Number.POSITIVE_INFINITY
+  const from = request.window?.from ?? Number.NEGATIVE_INFINITY
+  const to = request.window?.to ?? Number.POSITIVE_INFINITY
   const rejects: string[] = []
-  const values = new Map<string, SaidValue>()
+  const values = new Map<string, ReplyValue>()
   for (const row of indicator.values) {
     const at = Date.parse(row.datetime) / 1000
     if (typeof row.value !== 'number' || Number.isNaN(at)) {
-      rejects.push(plainly(row))
+      rejects.push(canonicalText(row))
       continue
     }
     if (at < from || at >= to) continue
     const geo = row.geo_id ?? row.geo_ids?.[0] ?? 0
-    const step = stepOf(question.trunc ?? resolutionAt(script, at, now).every, at)
+    const step = stepOf(request.trunc ?? resolutionAt(script, at, now).every, at)
     values.set(`${geo} ${at}`, { geo, at, value: row.value, step })
   }
   const list = [...values.values()]
@@ -135,8 +136,8 @@ export function answerOf(question: Question, { body, at: now }: RequestLogEntry,
   return {
     values: list,
     rejects,
-    foreign: indicator.id !== question.id,
-    mixed: question.trunc === null && question.window !== null && places.size > 1,
+    foreign: indicator.id !== request.id,
+    mixed: request.trunc === null && request.window !== null && places.size > 1,
     tiempo: indicator.tiempo[0]?.id ?? null,
   }
 }

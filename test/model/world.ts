@@ -200,7 +200,7 @@ const GROUPING: Partial<Record<Entry['mode'], readonly [trunc: string, agg: stri
   month: ['month', 'average'],
 }
 
-export interface MeantEntry extends Entry {
+export interface ResolvedEntry extends Entry {
   readonly id: number
   /** Empty for all geos. */
   readonly geoIds: readonly number[]
@@ -210,7 +210,7 @@ export interface MeantEntry extends Entry {
 }
 
 /** Returns the entries of a job with the facts that the oracle needs. */
-export const entriesOf = (spec: JobSpec): readonly MeantEntry[] =>
+export const entriesOf = (spec: JobSpec): readonly ResolvedEntry[] =>
   spec.entries.map((one) => {
     const geos = geosOf(one.kind)
     const mode = one.kind === 'offer' && one.mode !== 'instant' ? 'raw' : one.mode
