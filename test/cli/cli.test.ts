@@ -122,7 +122,7 @@ describe('the command line', () => {
     [
       'a bad range',
       ['sync', 'job.yaml', '--from', 'yesterday'],
-      serviceAt('http://x'),
+      serviceAt('http://localhost'),
       2,
       /--from "yesterday" is not a valid date/,
     ],

@@ -20,6 +20,9 @@ async function closedPort(): Promise<{ url: string }> {
 
 const always = (answer: Script) => () => serve(answer)
 
+/** Failed requests of one error that a summary lists. */
+const SHOWN = 3
+
 describe('an unavailable service', () => {
   const OUTAGES = [
     ['a closed port', closedPort],
@@ -43,7 +46,9 @@ describe('an unavailable service', () => {
     const text = summaryText(summary)
     expect(text).toContain('The service is unavailable.')
     expect(summary.failures).toHaveLength(summary.counts.failed)
-    for (const { planned } of summary.failures) expect(text).toContain(planned.http.target)
+    for (const { planned } of summary.failures.slice(0, SHOWN)) expect(text).toContain(planned.http.target)
+    const more = summary.failures.length - SHOWN
+    if (more > 0) expect(text).toContain(`… and ${more} more with the same error`)
     expect(text, 'one command repairs it').not.toContain('indicator-sync retry')
     expect(store.all('select outcome, message from _run')).toEqual([
       { outcome: 'failed', message: summary.earlyEnd?.message },

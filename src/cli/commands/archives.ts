@@ -11,7 +11,6 @@ import { FORBIDDEN } from '../../fetch/files/links.ts'
 import { normalizeJob } from '../../job/normalize.ts'
 import { recordFile, replaceArchiveRows } from '../../load/archives.ts'
 import { FileError } from '../../service/archiveLayouts.ts'
-import { refuseExposed } from '../../service/key.ts'
 import { itemKind, routesOf } from '../../service/routes.ts'
 import type { Service } from '../../service/service.ts'
 import { readArchive } from '../../transform/readArchive.ts'
@@ -199,7 +198,6 @@ async function downloadFiles(settings: CommandSettings, args: ArchivesArgs): Pro
   requestedDays(args, service.timeZone)
   const [job] = args.job === undefined ? [] : readJobs([args.job], service)
   const { pace } = job ?? normalizeJob({ name: 'archives', series: [] }, service)
-  refuseExposed(access)
   const emit = createEmitter(eventsTo(logFor(args, [access.key])), { command: 'archives download' })
   const folder = archiveFolder(database, args)
   return withWriter(database, 'archives download', async (store) => {

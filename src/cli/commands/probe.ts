@@ -8,7 +8,6 @@ import { normalizeJob } from '../../job/normalize.ts'
 import { type Assumption, judgeAssumption, type Verdict } from '../../service/assumptions/assumption.ts'
 import { ASSUMPTIONS } from '../../service/assumptions/assumptions.ts'
 import { REQUEST_NAMES, type RequestName } from '../../service/assumptions/probeRequests.ts'
-import { refuseExposed } from '../../service/key.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
@@ -104,7 +103,6 @@ export async function handler(args: ProbeArgs): Promise<number> {
   const settings = readSettings(args)
   const assumptions = selectAssumptions(args.only)
   const access = requireService(settings)
-  refuseExposed(access)
   const { service } = access
   const [job] = args.job === undefined ? [] : readJobs([args.job], service)
   const pace = { ...(job ?? normalizeJob({ name: 'probe', series: [] }, service)).pace, concurrency: 1 }

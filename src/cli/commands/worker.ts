@@ -2,7 +2,6 @@ import { runWorker } from '../../cluster/runWorker.ts'
 import { waitForServer } from '../../cluster/waitForServer.ts'
 import { isAddress } from '../../db/address.ts'
 import { openStore } from '../../db/open.ts'
-import { refuseExposed } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
@@ -30,7 +29,6 @@ const SILENT_MS = 15_000
 export async function handler(args: Args<typeof flags>): Promise<number> {
   const settings = readSettings(args)
   const service = requireService(settings)
-  refuseExposed(service)
   const file = settings.database.value
   if (!isAddress(file))
     throw new InputError(`Workers cannot use ${file}: they need PostgreSQL.`, {

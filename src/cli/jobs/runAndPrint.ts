@@ -1,7 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { isAddress } from '../../db/address.ts'
 import type { Job } from '../../job/job.ts'
-import { refuseExposed } from '../../service/key.ts'
 import { InputError } from '../../util/errors.ts'
 import type { Args } from '../command.ts'
 import type { DISTRIBUTED_FLAG, JSON_FLAG, ON_REJECT_FLAG, RANGE_FLAGS, RUN_FLAGS } from '../flags.ts'
@@ -61,7 +60,6 @@ async function prepare(
     // A mistyped job file is reported before a missing key.
     const selected = jobs ?? (await readSelectedJobs({ jobs: [], ...args }))
     const service = requireService(settings)
-    refuseExposed(service)
     isDistributed(args, settings)
     const log = logFor(args, [service.key])
     // Reports mistakes in the targets.

@@ -6,7 +6,6 @@ import type { Finding } from '../../findings/finding.ts'
 import type { Job } from '../../job/job.ts'
 import type { Notify } from '../../job/notification.ts'
 import type { UserOptions } from '../../plan/planning.ts'
-import { refuseExposed } from '../../service/key.ts'
 import { readIndicatorName } from '../../state/catalogue.ts'
 import type { RunSpec, SharedRun, SyncContext } from '../../sync/context.ts'
 import { runJobs } from '../../sync/runJobs.ts'
@@ -59,7 +58,7 @@ export async function runCommand(
   const { signal } = stopping
   const closers = createClosers()
   try {
-    // Reports bad ranges and an exposed key before a database is created.
+    // Reports bad ranges before a database is created.
     const specs = jobs.map((job): RunSpec => {
       const range = rangeOfJob(job, options)
       return {
@@ -70,7 +69,6 @@ export async function runCommand(
         part: describePart(options),
       }
     })
-    refuseExposed(options)
     const store = await openDatabase(jobs, options, signal)
     closers.add(() => store.close())
     const emitLog = eventsTo(options.log)

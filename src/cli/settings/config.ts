@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util'
 import { isAddress, passwordIn, shownAddress } from '../../db/address.ts'
 import { findProxy, type ProxySettings, proxySecrets, readProxySettings } from '../../fetch/proxies.ts'
 import type { Settings } from '../../fetch/settings.ts'
-import { checkKey, KEY_VARIABLE } from '../../service/key.ts'
+import { checkKey, KEY_VARIABLE, refuseExposed } from '../../service/key.ts'
 import type { Service } from '../../service/service.ts'
 import { LIVE, SERVICE_NAMES, SERVICES, type ServiceName } from '../../service/services.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
@@ -205,7 +205,10 @@ function checkDatabase(database: Setting<string>): Setting<string> {
   })
 }
 
-/** Returns the base URL, the key and the proxies, for a command that calls the service. Throws if one is not set; `reason` begins the message. */
+/**
+ * Returns the base URL, the key and the proxies, for a command that calls the service. Throws if one is
+ * not set, or if the key would be sent in clear text. `reason` begins the message.
+ */
 export function requireService(
   { service: { value: service }, baseUrl, key, allowHttp, proxies }: CommandSettings,
   reason = '',
@@ -222,11 +225,13 @@ export function requireService(
     })
   // Throws if the address of the proxy is not valid.
   findProxy(baseUrl.value, proxies)
-  return {
+  const settings = {
     service,
     baseUrl: baseUrl.value,
     key: checkKey(key.value, key.from, service.apiKey),
     allowHttp: allowHttp.value,
     proxies,
   }
+  refuseExposed(settings)
+  return settings
 }
