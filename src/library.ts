@@ -17,7 +17,7 @@ import { previewDuties } from './sync/storedDuties.ts'
 import type { Summary } from './sync/sync.ts'
 import { InputError } from './util/errors.ts'
 import type { OnEvent } from './util/events.ts'
-import type { Instant } from './util/time/instant.ts'
+import { type Instant, toInstant } from './util/time/instant.ts'
 import type { Interval } from './util/time/interval.ts'
 
 /* The functions of the library, with defaults for what a program need not decide. Times are epoch seconds. */
@@ -73,7 +73,7 @@ export interface SyncOptions extends Part {
 export const openDatabase = (file: string, options: StoreOptions & { readonly name?: string } = {}): Promise<Store> =>
   openWriter(file, options.name ?? 'a program', options)
 
-const systemClock = (): Instant => Math.floor(Date.now() / 1000)
+const systemClock = (): Instant => toInstant(Date.now())
 
 const planOptions = ({ range, restate = false }: Part): UserOptions => ({
   ...(range ? { range: { interval: range, how: 'narrow' } } : {}),

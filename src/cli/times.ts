@@ -1,6 +1,6 @@
 import { parseMoment, resolveMoment } from '../job/moment.ts'
 import { InputError } from '../util/errors.ts'
-import { EARLIEST, formatMillis, LATEST } from '../util/time/instant.ts'
+import { EARLIEST, formatMillis, LATEST, toInstant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import type { Args } from './command.ts'
 import type { RANGE_FLAGS } from './flags.ts'
@@ -23,7 +23,7 @@ export function resolveTimestamp(flag: string, text: string, zone: string, nowMs
   if (text.trim() === 'now') return formatMillis(nowMs)
   const [, second, fraction = '', offset = ''] =
     /^\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d+)(Z|[+-]\d{2}:\d{2})?\s*$/.exec(text) ?? []
-  const whole = resolveTime(flag, second === undefined ? text : second + offset, zone, Math.floor(nowMs / 1000)) * 1000
+  const whole = resolveTime(flag, second === undefined ? text : second + offset, zone, toInstant(nowMs)) * 1000
   // The database does not distinguish smaller differences.
   return formatMillis(whole + Number(fraction.padEnd(3, '0').slice(0, 3)))
 }

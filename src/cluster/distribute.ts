@@ -26,6 +26,7 @@ import {
 } from '../util/errors.ts'
 import { parseNumbers } from '../util/json.ts'
 import { quantity } from '../util/text.ts'
+import { toInstant } from '../util/time/instant.ts'
 import { wait } from '../util/time/wait.ts'
 import type { Queue } from './queue.ts'
 import { type NewJob, toQueuedRequest } from './queuedRequest.ts'
@@ -46,7 +47,7 @@ export const distributeTo =
   (queue: Queue): Distribute =>
   async (context, job, run, requests, failed) => {
     const { store, nowMs, service } = context
-    const sent = await sendAll(queue, job, run.id, requests, Math.floor(nowMs() / 1000))
+    const sent = await sendAll(queue, job, run.id, requests, toInstant(nowMs()))
     const earlyEnd = await waitUntilDone(context, job, run, sent)
     failed.push(...(await readFailures(store, service, run.id, nowMs())))
     return earlyEnd
@@ -192,7 +193,7 @@ async function readFailures(store: Store, service: Service, runId: number, nowMs
         geoIds: parseNumbers(failure.requested) ?? [ALL_GEOS],
         series: failure.id === null ? null : fromIdentityRow(failure as IdentityRow),
       }
-      const planned = planRequest({ service, now: Math.floor(nowMs / 1000) }, failure.entry, route, params, details)
+      const planned = planRequest({ service, now: toInstant(nowMs) }, failure.entry, route, params, details)
       return { planned, error: recordedError(failure) }
     })
 }

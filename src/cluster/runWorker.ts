@@ -194,7 +194,7 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
   while (requests.length > 0)
     try {
       const outcome = await processRequest(run, await openClientFor(worker, data), requests[0]!)
-      if (outcome.kind === 'failed' && outcome.endsRun) throw outcome.endsRun
+      if (outcome.kind === 'stopped') throw outcome.error
       requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
       if (outcome.kind === 'failed') failure ??= outcome.error
     } catch (error) {

@@ -1,5 +1,5 @@
 import { listen } from '../util/listen.ts'
-import type { Instant } from '../util/time/instant.ts'
+import { type Instant, toInstant } from '../util/time/instant.ts'
 import { createFaults, type Fault } from './faults.ts'
 import { buildEmulatorServer, type RequestLogEntry } from './server.ts'
 import type { Script } from './world/script.ts'
@@ -60,7 +60,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const { seed = 1, port = 0, host = '127.0.0.1', key = EMULATOR_KEY, latencyMs = 0, log } = options
   const { historyRewrittenAt = Number.POSITIVE_INFINITY, keepBodies = false } = options
   let { scripts = [], geoDays = Number.POSITIVE_INFINITY } = options
-  let clock = options.now ?? (() => Math.floor(Date.now() / 1000))
+  let clock = options.now ?? (() => toInstant(Date.now()))
   let faults = createFaults(options.faults ?? [], seed)
   const requests: RequestLogEntry[] = []
   const server = buildEmulatorServer({

@@ -56,7 +56,7 @@ interface ThrottleOptions
 
 /** Decides when calls start: concurrency, pace, breakers, and the pauses that hosts request. */
 export function createThrottle(options: ThrottleOptions) {
-  const { baseUrl, pacer, hosts, concurrency, signal, onGivenUp, onPause } = options
+  const { baseUrl, pacer, hosts, concurrency, redactor, signal, onGivenUp, onPause } = options
   const { breaker: breakerOptions = BREAKER } = options
   // Starts at one, so that a wrong key costs one call. A success adds one, a failure halves it.
   const queue = new PQueue({ concurrency: 1 })
@@ -82,7 +82,7 @@ export function createThrottle(options: ThrottleOptions) {
         if (!ended) await pacer.take(host, signal)
         if (ended) throw ended
         onSend?.()
-        const response = await send({ ...options, dispatcher, url, headers, limits }, read).catch((error) =>
+        const response = await send({ dispatcher, url, headers, limits, redactor, signal }, read).catch((error) =>
           handleFailure(summary, toFailure(error, summary)),
         )
         // The dates of a service are compared with the system clock.
@@ -99,7 +99,7 @@ export function createThrottle(options: ThrottleOptions) {
   function toFailure(error: unknown, summary: RequestSummary): AttemptFailure {
     if (error instanceof SyncError) throw error
     if (error instanceof DeadlineError && error.code === 'STOPPED') throw new SignalError(error)
-    return classifyError(error, summary, options.redactor)
+    return classifyError(error, summary, redactor)
   }
 
   /** Pauses calls if the quota is used up, before the next call begins. Throws if the response is a failure. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/store.ts'
-import { formatUtc, type Instant } from '../util/time/instant.ts'
+import { formatUtc, type Instant, toInstant } from '../util/time/instant.ts'
 import { findRoots, type RootTrouble } from './causes.ts'
 import { databaseCommand, readCommands } from './commands.ts'
 import type { Finding } from './finding.ts'
@@ -73,6 +73,6 @@ export async function findWithFacts(
  */
 export const findFindings = async (
   db: Reader,
-  now: Instant = Math.floor(Date.now() / 1000),
+  now: Instant = toInstant(Date.now()),
   { depth = 'values' }: { readonly depth?: Depth } = {},
 ): Promise<Finding[]> => (await findWithFacts(db, now, depth)).map(({ trouble, consequences, ...finding }) => finding)

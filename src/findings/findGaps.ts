@@ -9,7 +9,7 @@ import type { Job, UserRange } from '../job/job.ts'
 import { unknownNext } from '../judge/distances.ts'
 import { isGone, type StoredJob } from '../state/storedJobs.ts'
 import { quantity, shellWord } from '../util/text.ts'
-import { formatUtc, type Instant, parseInstant } from '../util/time/instant.ts'
+import { formatUtc, type Instant, parseInstant, toInstant } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
 import { databaseCommand, readCommands } from './commands.ts'
 import { type NextRuns, readNextRuns, takesTurns, turnsText } from './nextRuns.ts'
@@ -145,7 +145,7 @@ export const gapsAt = (now: Instant, { isAccepted = false } = {}) =>
 export const coverageAt = (now: Instant) =>
   sql<ViewRows['coverage']>`(${sql.raw(coverageSql(String(now)))})`.as('coverage')
 
-const currentTime = (): Instant => Math.floor(Date.now() / 1000)
+const currentTime = (): Instant => toInstant(Date.now())
 
 /** Finds every gap of every series, in order. Values that may still be published are not gaps, and accepted ones only with `isAccepted`. */
 export async function findGaps(

@@ -8,7 +8,7 @@ import { findOpenFailures } from '../state/failedRequests.ts'
 import { findFailedRuns } from '../state/lastRuns.ts'
 import { findRhythms } from '../state/rhythm.ts'
 import { readStoredJobs } from '../state/storedJobs.ts'
-import { CLOCK_ERROR_S, DAY, formatMillis, type Instant } from '../util/time/instant.ts'
+import { CLOCK_ERROR_S, DAY, formatMillis, type Instant, toInstant } from '../util/time/instant.ts'
 import { findFindings } from './findFindings.ts'
 import { countGaps, countLateSeries } from './findGaps.ts'
 import { STATE_KINDS } from './finding.ts'
@@ -248,7 +248,7 @@ const escapeLabel = (text: string): string =>
 export async function prometheusText(
   db: Reader,
   outside: OutsideFigures = { version: 'unknown', callsLeft: [] },
-  now: Instant = Math.floor(Date.now() / 1000),
+  now: Instant = toInstant(Date.now()),
 ): Promise<string> {
   const lines: string[] = []
   for (const [name, { type = 'gauge', help, samples }] of Object.entries(METRICS)) {

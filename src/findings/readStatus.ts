@@ -4,7 +4,7 @@ import type { FailureOutcome, GapReason } from '../db/tables/codes.ts'
 import type { Database, TableName } from '../db/tables/schema.ts'
 import { withDeadRuns } from '../state/lastRuns.ts'
 import { measureReplyStore, type ReplyStoreState } from '../state/replies.ts'
-import { HOUR, type Instant } from '../util/time/instant.ts'
+import { HOUR, type Instant, toInstant } from '../util/time/instant.ts'
 import { findFindings } from './findFindings.ts'
 import { countGaps } from './findGaps.ts'
 import type { Finding } from './finding.ts'
@@ -114,7 +114,7 @@ async function readFreshness({ kysely }: Reader, now: Instant): Promise<StatusSe
 }
 
 /** Reads the state of a database at an instant. Times are UTC, except `last_local`. */
-export async function readStatus(db: Reader, now: Instant = Math.floor(Date.now() / 1000)): Promise<Status> {
+export async function readStatus(db: Reader, now: Instant = toInstant(Date.now())): Promise<Status> {
   const { kysely, engine } = db
   const count = async (table: TableName) =>
     (await kysely.selectFrom(table).select(countAll).executeTakeFirstOrThrow()).count

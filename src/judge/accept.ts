@@ -3,7 +3,7 @@ import type { Instant } from '../util/time/instant.ts'
 import { type Interval, intersect, subtract } from '../util/time/interval.ts'
 import { countPeriods } from './grid.ts'
 import type { JudgeInput, Span } from './judgeTypes.ts'
-import { ALWAYS } from './spans.ts'
+import { FOREVER } from './spans.ts'
 
 /* Data that a user accepted as missing (J8). */
 
@@ -27,7 +27,7 @@ export function accept(
       if (to !== null) return [{ from, to }]
       if (isAbsence(span.reason!)) return [{ from, to: missingTo(from) }]
       const isEnd = span.reason === 'late' || span.reason === 'no values'
-      return isEnd && span.from <= from && span.to > from ? [{ from, to: ALWAYS }] : []
+      return isEnd && span.from <= from && span.to > from ? [{ from, to: FOREVER }] : []
     })
     const inside = intersect([span], ranges)
     if (inside.length === 0) return span

@@ -6,7 +6,7 @@ import { type DayNumber, localDay, toCivil } from '../util/time/localDay.ts'
 import { isCalendarStep, isSameStep } from '../util/time/periods.ts'
 import { indexAt, offsetAt, transitions } from '../util/time/zone.ts'
 import { type Grid, isOnGrid, normalizeGrid, periodEnd } from './grid.ts'
-import { CHANGED_DAYS, CHANGED_PERIODS, DAILY_DAYS, HELD_SHARE, REGULAR_DAYS, REGULAR_PERIODS } from './limits.ts'
+import { CHANGED_DAYS, CHANGED_PERIODS, DAILY_DAYS, REGULAR_DAYS, REGULAR_PERIODS, WHOLE_DAYS_SHARE } from './limits.ts'
 
 /*
  * Which periods a timeline (a series and geo) publishes: a pure function of its stored values, of announced changes and of the
@@ -53,7 +53,7 @@ export interface Stretch {
 }
 
 /** The start of the first stretch. */
-export const ALWAYS: Instant = EARLIEST
+export const SINCE_EVER: Instant = EARLIEST
 
 /** The periods of a day. */
 interface DayGrid {
@@ -63,12 +63,12 @@ interface DayGrid {
 }
 
 /** Days with the same periods that follow each other, from `day` to `last`. */
-interface GridRun extends DayGrid {
+interface GridDays extends DayGrid {
   readonly last: DayNumber
 }
 
 /** Days with the same periods, of which `whole` hold the step, `longest` without a break. */
-interface Block extends GridRun {
+interface Block extends GridDays {
   readonly whole: number
   readonly longest: number
 }
@@ -80,7 +80,7 @@ export function findStretches(
 ): Stretch[] {
   // C9: the expectation of a job overrides the values.
   if (expect === 'irregular') return [irregular('irregular')]
-  if (expect !== null) return [regular(ALWAYS, expectedGrid(days, zone, expect))]
+  if (expect !== null) return [regular(SINCE_EVER, expectedGrid(days, zone, expect))]
   const shapes = grouped === null ? days : days.map((day) => ofStep(day, grouped))
   // C2: seven consecutive days anywhere make the whole timeline regular.
   const week = finest(findRuns(shapes).filter(isWeek))
@@ -91,17 +91,17 @@ export function findStretches(
     stretches.push(...(findRegularStretches(part, zone, week) ?? [sparse]))
   }
   if (stretches.length === 0) return [irregular('irregular')]
-  return joinEqual(stretches, zone).map((stretch, i) => (i === 0 ? { ...stretch, from: ALWAYS } : stretch))
+  return joinEqual(stretches, zone).map((stretch, i) => (i === 0 ? { ...stretch, from: SINCE_EVER } : stretch))
 }
 
 const regular = (from: Instant, grid: Grid): Stretch => ({ from, kind: 'regular', grid })
-const irregular = (kind: 'daily' | 'irregular', from = ALWAYS): Stretch => ({ from, kind, grid: null })
+const irregular = (kind: 'daily' | 'irregular', from = SINCE_EVER): Stretch => ({ from, kind, grid: null })
 
 /** Whether a day holds a step. */
 const hasStep = (day: DayShape): day is DayShape & DayGrid => day.step !== null
 const hasSameGrid = (a: DayGrid, b: DayGrid): boolean => a.step === b.step && a.offset === b.offset
-const lengthOf = ({ day, last }: Pick<GridRun, 'day' | 'last'>): number => last - day + 1
-const isWeek = (run: GridRun): boolean => lengthOf(run) >= REGULAR_DAYS
+const lengthOf = ({ day, last }: Pick<GridDays, 'day' | 'last'>): number => last - day + 1
+const isWeek = (run: GridDays): boolean => lengthOf(run) >= REGULAR_DAYS
 
 /** The day without its step if it is not the one by which the service grouped. */
 const ofStep = (day: DayShape, step: number): DayShape => {
@@ -119,8 +119,8 @@ function splitAt(days: readonly DayShape[], announced: readonly DayNumber[]): Da
 }
 
 /** Groups consecutive days with the same periods. */
-function findRuns(days: readonly DayShape[]): GridRun[] {
-  const runs: GridRun[] = []
+function findRuns(days: readonly DayShape[]): GridDays[] {
+  const runs: GridDays[] = []
   for (const shape of days.filter(hasStep)) {
     const { day, step, offset } = shape
     const run = runs.at(-1)
@@ -131,8 +131,8 @@ function findRuns(days: readonly DayShape[]): GridRun[] {
 }
 
 /** The run of the finest step; the longest of several. */
-function finest(runs: readonly GridRun[]): GridRun | undefined {
-  return runs.reduce<GridRun | undefined>(
+function finest(runs: readonly GridDays[]): GridDays | undefined {
+  return runs.reduce<GridDays | undefined>(
     (best, run) =>
       !best || run.step < best.step || (run.step === best.step && lengthOf(run) > lengthOf(best)) ? run : best,
     undefined,
@@ -140,7 +140,7 @@ function finest(runs: readonly GridRun[]): GridRun | undefined {
 }
 
 /** The stretches of a part of a timeline; null if it is irregular. `week`: whole days elsewhere in the timeline. */
-function findRegularStretches(days: readonly DayShape[], zone: string, week: GridRun | undefined): Stretch[] | null {
+function findRegularStretches(days: readonly DayShape[], zone: string, week: GridDays | undefined): Stretch[] | null {
   const runs = findRuns(days)
   const weeks = runs.filter(isWeek)
   const own = finest(weeks)
@@ -188,7 +188,8 @@ function findBlocks(days: readonly DayShape[], finestStep: number): Block[] {
     if (run.step !== finestStep && length < CHANGED_DAYS) continue
     const block = blocks.at(-1)
     const whole = (block?.whole ?? 0) + length
-    const isNear = block && run.day - block.last <= CHANGED_DAYS && whole / (run.last - block.day + 1) >= HELD_SHARE
+    const isNear =
+      block && run.day - block.last <= CHANGED_DAYS && whole / (run.last - block.day + 1) >= WHOLE_DAYS_SHARE
     if (block && isNear && hasSameGrid(block, run)) {
       const longest = Math.max(block.longest, length)
       blocks[blocks.length - 1] = { ...block, last: run.last, whole, longest }

@@ -8,7 +8,7 @@ import type { Finality } from './finality.ts'
 import { awaitLate, judgeRows, repeatOutside } from './judgeCoverage.ts'
 import { judgeEnd, judgeNoValues } from './judgeEnd.ts'
 import { judgeMissing } from './judgeMissing.ts'
-import type { JudgeInput, Span, Want } from './judgeTypes.ts'
+import type { JudgeInput, Requirement, Span } from './judgeTypes.ts'
 import { judgeSinceReply, judgeUncovered } from './judgeUncovered.ts'
 import { EARLY_S } from './limits.ts'
 import { type JudgeContext, joinAdjacent, type Requests } from './spans.ts'
@@ -24,19 +24,19 @@ import { findValidRows } from './validRows.ts'
  * Judges a series for an instant and all later ones, as long as its stored data and the requirements stay the same. The end of a span that
  * follows the clock is infinite, and a span that becomes missing at `dueAt` is missing.
  */
-export function judge(wants: readonly Want[], stored: JudgeInput, now: Instant): readonly Span[] {
+export function judge(requirements: readonly Requirement[], stored: JudgeInput, now: Instant): readonly Span[] {
   const finality = createFinality(stored)
   const shared = new Map<string, GeoSpans>()
   const known = new Map(stored.timelines.map((timeline) => [timeline.geoId, timeline]))
   const named = new Set([
-    ...wants.flatMap(({ geoIds }) => geoIds ?? []),
+    ...requirements.flatMap(({ geoIds }) => geoIds ?? []),
     ...stored.coverage.map(({ geo }) => geo),
     ...stored.failures.flatMap(({ geoIds, isUserRange }) => (isUserRange ? (geoIds ?? []) : [])),
   ])
   named.delete(ALL_GEOS)
   const geoIds = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b)
   const coverage = [...stored.coverage].sort((a, b) => a.from - b.from)
-  const context: JudgeContext = { wants, stored: { ...stored, coverage }, finality, now }
+  const context: JudgeContext = { requirements, stored: { ...stored, coverage }, finality, now }
   const geos = geoIds.map((geoId) => judgeRequestsOf(context, geoId, shared))
   const spans = geos.flatMap((requests) => judgeGeo(context, known.get(requests.geoId), requests))
   const others = known.has(ALL_GEOS) ? [] : judgeOthers(context, geos)
@@ -65,25 +65,25 @@ function createFinality({ zone, unit, period, lookbackS }: JudgeInput): Finality
 /** A geo, what jobs require of it, what failed, and its spans that depend on requests alone. */
 interface GeoRequests extends GeoSpans {
   readonly geoId: number
-  readonly wants: readonly Want[]
+  readonly requirements: readonly Requirement[]
   readonly failures: JudgeInput['failures']
 }
 
 /** Judges the requests of a geo. Geos that differ only in their values share the spans. */
 function judgeRequestsOf(context: JudgeContext, geoId: number, shared: Map<string, GeoSpans>): GeoRequests {
   const { stored } = context
-  const wants = context.wants.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
+  const requirements = context.requirements.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
   const ofGeo = stored.coverage.filter(({ geo }) => geo === geoId)
   const failures = stored.failures.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
   const isOwn = ofGeo.length > 0 || failures.some(({ geoIds }) => geoIds !== null)
-  const key = isOwn ? null : wants.map((want) => context.wants.indexOf(want)).join()
+  const key = isOwn ? null : requirements.map((requirement) => context.requirements.indexOf(requirement)).join()
   let spans = key === null ? undefined : shared.get(key)
   if (!spans) {
     const rows = findValidRows(stored.coverage, geoId)
-    spans = judgeRequests(context, { wants, rows, failures })
+    spans = judgeRequests(context, { requirements, rows, failures })
     if (key !== null) shared.set(key, spans)
   }
-  return { ...spans, geoId, wants, failures }
+  return { ...spans, geoId, requirements, failures }
 }
 
 const judgeRequests = (context: JudgeContext, requests: Requests): GeoSpans => ({
@@ -93,13 +93,18 @@ const judgeRequests = (context: JudgeContext, requests: Requests): GeoSpans => (
 
 /** Judges a geo by its requests and its values. */
 function judgeGeo(context: JudgeContext, timeline: Timeline | undefined, requests: GeoRequests): readonly Span[] {
-  const { geoId, wants } = requests
-  const covered = repeatOutside(context, timeline, wants, awaitLate(context, timeline, wants, requests.covered))
+  const { geoId, requirements } = requests
+  const covered = repeatOutside(
+    context,
+    timeline,
+    requirements,
+    awaitLate(context, timeline, requirements, requests.covered),
+  )
   const uncovered = joinAdjacent([...judgeSinceReply(timeline, requests, covered), ...requests.uncovered])
   const missing = judgeMissing(context, geoId, covered)
   const end = timeline?.extent
-    ? judgeEnd(context, timeline, wants, covered)
-    : judgeNoValues(timeline, wants, covered, missing)
+    ? judgeEnd(context, timeline, requirements, covered)
+    : judgeNoValues(timeline, requirements, covered, missing)
   const listed = [...covered, ...uncovered, ...missing, ...end].map((span) => ({ ...span, geoId }))
   return accept(listed, context.stored, geoId)
 }
@@ -110,15 +115,15 @@ function judgeGeo(context: JudgeContext, timeline: Timeline | undefined, request
  */
 function judgeOthers(context: JudgeContext, geos: readonly GeoRequests[]): readonly Span[] {
   const { stored } = context
-  const wants = context.wants.filter(({ geoIds }) => geoIds === null)
+  const requirements = context.requirements.filter(({ geoIds }) => geoIds === null)
   const rows = stored.coverage.filter(({ geo }) => geo === ALL_GEOS)
   const failures = stored.failures.filter(({ geoIds }) => geoIds === null)
-  const requests = { wants, rows, failures }
+  const requests = { requirements, rows, failures }
   if (geos.length === 0) {
     const replies = judgeRequests(context, requests)
-    const covered = repeatOutside(context, undefined, wants, replies.covered)
+    const covered = repeatOutside(context, undefined, requirements, replies.covered)
     const uncovered = joinAdjacent([...judgeSinceReply(undefined, requests, covered), ...replies.uncovered])
-    return accept([...covered, ...uncovered, ...judgeNoValues(undefined, wants, covered, [])], stored, ALL_GEOS)
+    return accept([...covered, ...uncovered, ...judgeNoValues(undefined, requirements, covered, [])], stored, ALL_GEOS)
   }
   const listed = geos.flatMap(({ covered, uncovered }) => [
     ...covered.filter(({ reason }) => reason === 'unverified'),

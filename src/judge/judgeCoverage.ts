@@ -4,52 +4,57 @@ import { type Interval, splitAt } from '../util/time/interval.ts'
 import { ceilTo, floorTo } from '../util/time/zone.ts'
 import { unverifiedNext } from './distances.ts'
 import { findSettledPart } from './finality.ts'
-import type { Span, Want } from './judgeTypes.ts'
+import type { Requirement, Span } from './judgeTypes.ts'
 import { AWAITED_S } from './limits.ts'
 import { repeatInRounds } from './repeats.ts'
 import {
-  ALWAYS,
   earliest,
   endAhead,
   firstJob,
   type JudgeContext,
   listEnds,
   type Requests,
-  splitByWants,
-  type WantedPart,
+  type RequiredPart,
+  splitByRequirements,
 } from './spans.ts'
 import type { Coverage, Timeline } from './stored.ts'
 
 /* Ranges with a reply: which are final, and when each is requested again (R1–R3 and R7). */
 
+/** The instant of an event that does not come. */
+const NEVER = Number.POSITIVE_INFINITY
+
 /** Judges the coverage. */
-export function judgeRows(context: JudgeContext, { wants, rows }: Requests): Span[] {
-  const ends = listEnds(wants)
+export function judgeRows(context: JudgeContext, { requirements, rows }: Requests): Span[] {
+  const ends = listEnds(requirements)
   const covered: Span[] = []
   for (const row of rows)
-    for (const part of splitByWants(row, wants, ends)) covered.push(...judgeCovered(context, row, part))
+    for (const part of splitByRequirements(row, requirements, ends)) covered.push(...judgeCovered(context, row, part))
   return covered
 }
 
 /** R1–R3: a part of a row of coverage, split where it is final for one entry and not for another. */
-function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: WantedPart): Span[] {
-  const { wants } = part
-  const settledTo = ({ lookbackS, earlierLookbacks = [] }: Pick<Want, 'lookbackS' | 'earlierLookbacks'>): Instant =>
+function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: RequiredPart): Span[] {
+  const { requirements } = part
+  const settledTo = ({
+    lookbackS,
+    earlierLookbacks = [],
+  }: Pick<Requirement, 'lookbackS' | 'earlierLookbacks'>): Instant =>
     findSettledPart(row, { ...finality, lookbackS, earlierLookbacks }, now).to
-  const borders = wants.length === 0 ? [settledTo(finality)] : wants.map(settledTo)
+  const borders = requirements.length === 0 ? [settledTo(finality)] : requirements.map(settledTo)
   const { fetchedAt, settledFor, state, sinceAt } = row
   const reply = { state, fetchedAt, settledFor }
-  const { job, jobId } = firstJob(wants)
+  const { job, jobId } = firstJob(requirements)
   const isAhead = isFuture(fetchedAt, now)
-  const refreshNext = (refreshing: readonly Want[]): Instant =>
+  const refreshNext = (refreshing: readonly Requirement[]): Instant =>
     isAhead ? now : fetchedAt + Math.min(...refreshing.map(({ refreshS }) => refreshS))
   return splitAt(part, borders).map(({ from, to }): Span => {
     const isFinal = borders.every((border) => border >= to)
-    const revisable = wants.filter((_, i) => borders[i]! < to)
+    const revisable = requirements.filter((_, i) => borders[i]! < to)
     const dates: (Instant | null)[] = []
     if (revisable.length > 0) dates.push(refreshNext(revisable))
-    if (wants.length > 0 && state === 'unverified')
-      dates.push(Math.max(refreshNext(wants), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
+    if (requirements.length > 0 && state === 'unverified')
+      dates.push(Math.max(refreshNext(requirements), isAhead ? now : unverifiedNext(sinceAt ?? fetchedAt, fetchedAt)))
     const isVerified = state !== 'unverified'
     const verifiedState = isFinal ? 'complete' : 'provisional'
     return {
@@ -80,11 +85,11 @@ function judgeCovered({ finality, now }: JudgeContext, row: Coverage, part: Want
 export function awaitLate(
   { finality: { zone, unit }, now }: JudgeContext,
   timeline: Timeline | undefined,
-  wants: readonly Want[],
+  requirements: readonly Requirement[],
   covered: readonly Span[],
 ): readonly Span[] {
   const extent = timeline?.extent
-  if (!extent || extent.step > DAY || wants.length === 0) return covered
+  if (!extent || extent.step > DAY || requirements.length === 0) return covered
   const lastEnd = extent.last + extent.step
   if (!covered.some(({ to, state }) => to > lastEnd && state === 'complete')) return covered
   // Only rows that are not final yet have the time of the last reply: the others may be merged with older ones.
@@ -93,7 +98,9 @@ export function awaitLate(
   const from = floorTo(zone, lastEnd, unit)
   return covered.flatMap((span): Span[] => {
     if (span.to <= from || span.state !== 'complete' || span.job === null) return [span]
-    const refreshes = wants.filter((want) => want.from < span.to && endAhead(want) > from).map((want) => want.refreshS)
+    const refreshes = requirements
+      .filter((requirement) => requirement.from < span.to && endAhead(requirement) > from)
+      .map((requirement) => requirement.refreshS)
     const fetchedAt = Math.max(newestAt, span.reply!.fetchedAt)
     const nextAt = isFuture(fetchedAt, now) ? now : fetchedAt + Math.min(...refreshes)
     return splitAt(span, [from]).map((part) =>
@@ -103,26 +110,26 @@ export function awaitLate(
 }
 
 /**
- * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. So may the rest of the days
+ * R7: final data before the first or after the last value, or of a geo without any, may still be published. So may the rest of the days
  * of the first and of the last value.
  */
 export function repeatOutside(
   { finality, now }: JudgeContext,
   timeline: Timeline | undefined,
-  wants: readonly Want[],
+  requirements: readonly Requirement[],
   covered: readonly Span[],
 ): readonly Span[] {
   // Values of a timeline whose ends are not known yet may be stored.
-  if (timeline?.kind === null || wants.length === 0) return covered
+  if (timeline?.kind === null || requirements.length === 0) return covered
   const extent = timeline?.extent ?? null
-  const lastEnd = extent ? extent.last + extent.step : ALWAYS
-  const from = covered.some(({ to }) => to > lastEnd) ? floorTo(finality.zone, lastEnd, finality.unit) : ALWAYS
-  const begin = extent ? ceilTo(finality.zone, extent.first, finality.unit) : ALWAYS
+  const lastEnd = extent ? extent.last + extent.step : NEVER
+  const from = covered.some(({ to }) => to > lastEnd) ? floorTo(finality.zone, lastEnd, finality.unit) : NEVER
+  const begin = extent ? ceilTo(finality.zone, extent.first, finality.unit) : NEVER
   return covered.flatMap((span): Span[] => {
     if (span.state !== 'complete' || span.job === null) return [span]
     return splitAt(span, [begin, from]).flatMap((part) => {
       const whole = { ...span, ...part }
-      if (part.to <= begin) return repeatInRounds(whole, earlierExpectedAt(wants, part, extent), finality, now)
+      if (part.to <= begin) return repeatInRounds(whole, earlierExpectedAt(requirements, part, extent), finality, now)
       // Values are expected once the period after the last one has ended.
       return part.from < from ? [whole] : repeatInRounds(whole, [lastEnd + extent!.step], finality, now)
     })
@@ -133,9 +140,13 @@ export function repeatOutside(
  * When values before the first one are expected: since they are required; and since the first value, because a geo that appears later may
  * bring its history.
  */
-const earlierExpectedAt = (wants: readonly Want[], part: Interval, extent: Timeline['extent']): Instant[] =>
-  wants
-    .filter((want) => want.from < part.to && endAhead(want) > part.from)
+const earlierExpectedAt = (
+  requirements: readonly Requirement[],
+  part: Interval,
+  extent: Timeline['extent'],
+): Instant[] =>
+  requirements
+    .filter((requirement) => requirement.from < part.to && endAhead(requirement) > part.from)
     .map(({ sinceAt }) => Math.max(sinceAt, extent ? extent.first + extent.step : sinceAt))
 
 /** The last instant that a stored range says anything about: windows reach into the future, replies mostly do not. */

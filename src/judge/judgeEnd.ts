@@ -1,6 +1,6 @@
 import { hull } from '../util/time/interval.ts'
 import { repliedTo } from './judgeCoverage.ts'
-import type { Span, Want } from './judgeTypes.ts'
+import type { Requirement, Span } from './judgeTypes.ts'
 import { UNKNOWN_LAG_S } from './limits.ts'
 import { EMPTY_SPAN, earliest, endAhead, firstJob, type JudgeContext } from './spans.ts'
 import type { Timeline } from './stored.ts'
@@ -11,18 +11,18 @@ import type { Timeline } from './stored.ts'
 export function judgeEnd(
   { stored }: JudgeContext,
   { extent, kind }: Timeline,
-  wants: readonly Want[],
+  requirements: readonly Requirement[],
   covered: readonly Span[],
 ): Span[] {
   if (extent === null || kind === null || kind === 'irregular') return []
   const { last, step } = extent
   const from = last + step
-  const wanting = wants.filter((want) => endAhead(want) > from)
+  const requiring = requirements.filter((requirement) => endAhead(requirement) > from)
   const after = covered.filter(({ to, reply }) => to > from && reply!.state !== 'unverified')
   // Up to the first range that was not requested.
   const end = after.findIndex((span, i) => i > 0 && span.from !== after[i - 1]!.to)
   const asked = end === -1 ? after : after.slice(0, end)
-  if (wanting.length === 0 || asked.length === 0) return []
+  if (requiring.length === 0 || asked.length === 0) return []
   const start = Math.max(from, asked[0]!.from)
   const to = Math.max(...asked.map(repliedTo))
   if (start >= to) return []
@@ -32,7 +32,7 @@ export function judgeEnd(
       ...EMPTY_SPAN,
       from: start,
       to,
-      ...firstJob(wanting),
+      ...firstJob(requiring),
       state: 'missing',
       reason: 'late',
       stepS: kind === 'regular' ? step : null,
@@ -47,20 +47,20 @@ export function judgeEnd(
 /** C8: a series or geo that is required, was requested in any range, is final there, and never had a value. */
 export function judgeNoValues(
   timeline: Timeline | undefined,
-  wants: readonly Want[],
+  requirements: readonly Requirement[],
   covered: readonly Span[],
   missing: readonly Span[],
 ): Span[] {
   // Values of a timeline whose ends are not known yet may be stored.
   if (timeline && (timeline.extent !== null || timeline.kind === null)) return []
-  if (missing.length > 0 || wants.length === 0) return []
+  if (missing.length > 0 || requirements.length === 0) return []
   const final = covered.filter(({ state }) => state === 'complete')
   if (final.length === 0) return []
   return [
     {
       ...EMPTY_SPAN,
       ...hull(final),
-      ...firstJob(wants),
+      ...firstJob(requirements),
       state: 'missing',
       reason: 'no values',
       sinceAt: earliest(final.map(({ reply }) => reply!.fetchedAt)),

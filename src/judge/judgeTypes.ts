@@ -9,7 +9,7 @@ import type { Absence, Coverage, RefusalTimes, Timeline } from './stored.ts'
 /* Input and output of the judgement (docs/decisions/001-coverage.md). */
 
 /** A requirement of a job's entry for a series. Its end is the current one. */
-export interface Want extends Interval {
+export interface Requirement extends Interval {
   /** The name and the id of the job. */
   readonly job: string
   /** Its stored id; null before it is stored. */

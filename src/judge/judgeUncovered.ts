@@ -9,36 +9,36 @@ import {
   joinAdjacent,
   listEnds,
   type Requests,
-  splitByWants,
+  splitByRequirements,
 } from './spans.ts'
 import type { Timeline } from './stored.ts'
 
 /* Ranges without a reply: never requested, or failed (J3). */
 
 /** Judges ranges without a reply that are required, or whose request failed. */
-export function judgeUncovered({ wants, rows, failures }: Requests): Span[] {
-  const wanted = wants.map((want) => ({ from: want.from, to: endAhead(want) }))
+export function judgeUncovered({ requirements, rows, failures }: Requests): Span[] {
+  const required = requirements.map((requirement) => ({ from: requirement.from, to: endAhead(requirement) }))
   const userRanges = failures.filter(({ isUserRange }) => isUserRange)
-  const borders = [...listEnds(wants), ...failures.flatMap(({ from, to }) => [from, to])]
-  const spans = subtract([...wanted, ...userRanges], rows).flatMap((interval) =>
-    splitByWants(interval, wants, borders).map((part): Span => {
+  const borders = [...listEnds(requirements), ...failures.flatMap(({ from, to }) => [from, to])]
+  const spans = subtract([...required, ...userRanges], rows).flatMap((interval) =>
+    splitByRequirements(interval, requirements, borders).map((part): Span => {
       const failed = failures.filter((failure) => overlaps(failure, part))
-      const isGrowing = part.wants.length > 0 && part.wants.every(({ lagS }) => lagS !== null)
-      const wantedAt = part.wants.map(({ sinceAt, lagS }) =>
+      const isGrowing = part.requirements.length > 0 && part.requirements.every(({ lagS }) => lagS !== null)
+      const requiredAt = part.requirements.map(({ sinceAt, lagS }) =>
         Math.max(sinceAt, lagS === null ? sinceAt : part.from + lagS),
       )
       // The newest time is requested by the next run: until then it is expected.
-      const dueAt = part.wants.map(({ lagS, graceS }) => part.from + (lagS ?? 0) + graceS)
+      const dueAt = part.requirements.map(({ lagS, graceS }) => part.from + (lagS ?? 0) + graceS)
       return {
         ...EMPTY_SPAN,
         from: part.from,
         to: part.to,
-        ...firstJob(part.wants),
-        lagS: isGrowing && failed.length === 0 ? Math.min(...part.wants.map(({ lagS }) => lagS!)) : null,
+        ...firstJob(part.requirements),
+        lagS: isGrowing && failed.length === 0 ? Math.min(...part.requirements.map(({ lagS }) => lagS!)) : null,
         state: 'missing',
         reason: failed.length > 0 ? 'failed' : 'never requested',
-        sinceAt: earliest(failed.length > 0 ? failed.map(({ failedAt }) => failedAt) : wantedAt),
-        nextAt: earliest(wantedAt),
+        sinceAt: earliest(failed.length > 0 ? failed.map(({ failedAt }) => failedAt) : requiredAt),
+        nextAt: earliest(requiredAt),
         dueAt: failed.length > 0 ? null : earliest(dueAt),
       }
     }),
@@ -52,7 +52,7 @@ export function judgeUncovered({ wants, rows, failures }: Requests): Span[] {
  */
 export function judgeSinceReply(
   timeline: Timeline | undefined,
-  { wants, failures }: Pick<Requests, 'wants' | 'failures'>,
+  { requirements, failures }: Pick<Requests, 'requirements' | 'failures'>,
   covered: readonly Span[],
 ): Span[] {
   const extent = timeline?.extent
@@ -62,15 +62,15 @@ export function judgeSinceReply(
     if (span.state !== 'provisional' || from >= span.to) return []
     const { fetchedAt } = span.reply!
     const later = failures.filter(({ failedAt }) => failedAt > fetchedAt)
-    const borders = [...listEnds(wants), ...later.flatMap((failure) => [failure.from, failure.to])]
-    return splitByWants({ from, to: span.to }, wants, borders).flatMap((part): Span[] => {
-      if (part.wants.length === 0) return []
+    const borders = [...listEnds(requirements), ...later.flatMap((failure) => [failure.from, failure.to])]
+    return splitByRequirements({ from, to: span.to }, requirements, borders).flatMap((part): Span[] => {
+      if (part.requirements.length === 0) return []
       const failed = later.filter((failure) => overlaps(failure, part))
-      const grace = Math.min(...part.wants.map(({ graceS }) => graceS))
+      const grace = Math.min(...part.requirements.map(({ graceS }) => graceS))
       return [
         {
           ...EMPTY_SPAN,
-          ...firstJob(part.wants),
+          ...firstJob(part.requirements),
           from: part.from,
           to: part.to,
           lagS: 0,

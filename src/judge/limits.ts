@@ -14,7 +14,7 @@ export const DAILY_DAYS = 28
 /** Consecutive days of a coarser step that show a change of resolution. An outage that thins values is repaired sooner. */
 export const CHANGED_DAYS = 14
 /** The share of whole days that makes a stretch of the finest step, although some days between them lost values. */
-export const HELD_SHARE = 3 / 4
+export const WHOLE_DAYS_SHARE = 3 / 4
 /** Successive coarse periods inside a day that show a change of resolution within the day; fewer are lost values. */
 export const CHANGED_PERIODS = 3
 /** A reply may lack this share of the stored final values of a day before the day is unverified. */

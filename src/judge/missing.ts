@@ -8,7 +8,7 @@ import { type Grid, periodEnd, periodStarts } from './grid.ts'
 /* Which periods of a timeline are missing: a pure function of its values, its cadence and what is covered. */
 
 /** Periods without a value that follow each other. */
-export interface MissingRun extends Interval {
+export interface MissingPeriods extends Interval {
   readonly reason: MissingReason
   /** Seconds of a period, and the number of periods; null if some value a day is expected (C3). */
   readonly step: number | null
@@ -41,7 +41,7 @@ export function findMissing(
   covered: readonly Interval[],
   values: TimelineValues,
   { first, last }: Extent,
-): MissingRun[] {
+): MissingPeriods[] {
   return stretches.flatMap((stretch, i) => {
     const part = { from: Math.max(stretch.from, first), to: Math.min(stretches[i + 1]?.from ?? last, last) }
     const intervals = intersect(covered, [part])
@@ -76,7 +76,7 @@ function findMissingPeriods(
   zone: string,
   interval: Interval,
   { present, nulls, isWithdrawn = () => false }: TimelineValues,
-): MissingRun[] {
+): MissingPeriods[] {
   const starts = periodStarts(grid, zone, interval)
   const { value: first } = starts.next()
   if (first === undefined) return []
@@ -103,7 +103,7 @@ function findMissingPeriods(
 }
 
 /** C3: the whole local days without any value. */
-function findMissingDays(zone: string, interval: Interval, { present }: TimelineValues): MissingRun[] {
+function findMissingDays(zone: string, interval: Interval, { present }: TimelineValues): MissingPeriods[] {
   const runs: { from: Instant; to: Instant }[] = []
   let from = ceilTo(zone, interval.from, 'day')
   for (let to = addUnits(zone, from, 'day', 1); to <= interval.to; from = to, to = addUnits(zone, from, 'day', 1)) {

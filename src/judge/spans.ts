@@ -2,22 +2,23 @@ import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Instant } from '../util/time/instant.ts'
 import { type Interval, splitAt } from '../util/time/interval.ts'
 import type { Finality } from './finality.ts'
-import type { JudgeInput, Span, Want } from './judgeTypes.ts'
+import type { JudgeInput, Requirement, Span } from './judgeTypes.ts'
 import type { Coverage } from './stored.ts'
 
 /* Types and functions that the parts of the judgement share. */
 
-export const ALWAYS = Number.POSITIVE_INFINITY
+/** The end of an interval without one. */
+export const FOREVER = Number.POSITIVE_INFINITY
 
 export interface JudgeContext {
-  readonly wants: readonly Want[]
+  readonly requirements: readonly Requirement[]
   readonly stored: JudgeInput
   readonly finality: Finality
   readonly now: Instant
 }
 
 export interface Requests {
-  readonly wants: readonly Want[]
+  readonly requirements: readonly Requirement[]
   /** The coverage, in order and without overlaps. */
   readonly rows: readonly Coverage[]
   readonly failures: JudgeInput['failures']
@@ -38,29 +39,38 @@ export const EMPTY_SPAN = {
 } as const
 
 /** The end of a required range in all the time to come. */
-export const endAhead = ({ to, lagS }: Want): Instant => (lagS === null ? to : ALWAYS)
+export const endAhead = ({ to, lagS }: Requirement): Instant => (lagS === null ? to : FOREVER)
 
 /** The instants at which required ranges begin or end. */
-export const listEnds = (wants: readonly Want[]): Instant[] => wants.flatMap((want) => [want.from, endAhead(want)])
+export const listEnds = (requirements: readonly Requirement[]): Instant[] =>
+  requirements.flatMap((requirement) => [requirement.from, endAhead(requirement)])
 
 /** A part of an interval with the entries that require it. */
-export interface WantedPart extends Interval {
-  readonly wants: readonly Want[]
+export interface RequiredPart extends Interval {
+  readonly requirements: readonly Requirement[]
 }
 
 /** Splits an interval at borders, among them the ends of required ranges, and lists the entries that require each part. */
-export const splitByWants = (interval: Interval, wants: readonly Want[], borders: readonly Instant[]): WantedPart[] =>
+export const splitByRequirements = (
+  interval: Interval,
+  requirements: readonly Requirement[],
+  borders: readonly Instant[],
+): RequiredPart[] =>
   splitAt(interval, borders).map(({ from, to }) => ({
     from,
     to,
-    wants: wants.filter((want) => want.from < to && endAhead(want) > from),
+    requirements: requirements.filter((requirement) => requirement.from < to && endAhead(requirement) > from),
   }))
 
 /** The first job, by name. */
-export function firstJob([first, ...others]: readonly Want[]): Pick<Span, 'job' | 'jobId'> {
+export function firstJob([first, ...others]: readonly Requirement[]): Pick<Span, 'job' | 'jobId'> {
   if (!first) return { job: null, jobId: null }
-  const isBefore = (a: Want, b: Want): boolean => a.job < b.job || (a.job === b.job && (a.jobId ?? 0) < (b.jobId ?? 0))
-  const { job, jobId } = others.reduce((least, want) => (isBefore(want, least) ? want : least), first)
+  const isBefore = (a: Requirement, b: Requirement): boolean =>
+    a.job < b.job || (a.job === b.job && (a.jobId ?? 0) < (b.jobId ?? 0))
+  const { job, jobId } = others.reduce(
+    (least, requirement) => (isBefore(requirement, least) ? requirement : least),
+    first,
+  )
   return { job, jobId }
 }
 

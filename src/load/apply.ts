@@ -1,4 +1,4 @@
-import type { Transaction, Updateable } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { prepareQuery } from '../db/prepared.ts'
 import type { FetchOutcome } from '../db/tables/codes.ts'
@@ -9,7 +9,7 @@ import type { Interval } from '../util/time/interval.ts'
 import { applyValues, type FetchedValues } from './applyValues.ts'
 import type { Counts } from './counts.ts'
 import { markListing, replaceOwned } from './listing.ts'
-import { readOpenRejects } from './quarantine/dismissed.ts'
+import { withoutDismissed } from './quarantine/dismissed.ts'
 import type { FetchRecord } from './recordFetch.ts'
 import { recordUnits } from './recordUnits.ts'
 import { addWritten, dropDescribed, NOTHING_WRITTEN, upsertRows } from './upsertItems.ts'
@@ -42,7 +42,7 @@ export async function applyRows(
   reply: RecordedReply,
 ): Promise<ReplyChanges> {
   const { fetchId, seriesId, planned, rows, outcome } = reply
-  const open = await readOpenRejects(tx, { seriesId, target: planned.http.target, fetchId }, rows)
+  const open = await withoutDismissed(tx, { seriesId, target: planned.http.target, fetchId }, rows)
   // Compares the stored quantity, which the items replace, for days without stored values.
   await recordUnits(tx, planned, fetchId, rows)
   const items = await applyItems(tx, engine, reply)
@@ -57,15 +57,7 @@ export async function applyRows(
   }
   const parsedOutcome = replyOutcome(rows)
   if (parsedOutcome !== outcome) await updateOutcome.run(tx, { fetchId, outcome: parsedOutcome })
-  await closeFetch.run(tx, {
-    fetchId,
-    ...counts,
-    rows_outside: rows.outside,
-    last_at: rows.observations && latestInstant(rows.observations),
-    step_s: rows.stepS,
-    resolution_id: rows.resolutionId,
-    source_updated_at: rows.sourceUpdatedAt,
-  })
+  await closeFetch.run(tx, { fetchId, ...loadedColumns(rows, counts) })
   return { counts, rejects: open.rejects, reach: values?.reach ?? NO_TIME }
 }
 
@@ -126,13 +118,16 @@ const updateOutcome = prepareQuery((db, { fetchId, outcome }: { fetchId: number;
 )
 
 /** The columns of `_fetch` that are known when the reply is loaded. */
-type LoadedColumns = Required<
-  Pick<
-    Updateable<Database['_fetch']>,
-    | ('last_at' | 'step_s' | 'resolution_id' | 'source_updated_at')
-    | `rows_${'new' | 'unchanged' | 'revised' | 'withdrawn' | 'rejected' | 'outside'}`
-  >
->
+const loadedColumns = (rows: Rows, counts: ReplyChanges['counts']) => ({
+  ...counts,
+  rows_outside: rows.outside,
+  last_at: rows.observations && latestInstant(rows.observations),
+  step_s: rows.stepS,
+  resolution_id: rows.resolutionId,
+  source_updated_at: rows.sourceUpdatedAt,
+})
+
+type LoadedColumns = ReturnType<typeof loadedColumns>
 
 /** Completes the record. In a replay it usually is complete, and nothing is written. */
 const closeFetch = prepareQuery((db, { fetchId, ...loaded }: LoadedColumns & { fetchId: number }) => {

@@ -3,7 +3,7 @@ import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { geoRanges, isAboutValues, type Observations, type Reject, type Rows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Extent } from '../judge/missing.ts'
-import type { Instant } from '../util/time/instant.ts'
+import { type Instant, toInstant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { isCalendarStep, LONGEST_FIXED_S } from '../util/time/periods.ts'
 import { listDecidedGeos, provesMissing } from './coverage/decideCoverage.ts'
@@ -50,7 +50,7 @@ interface StoredValues {
   /** The withdrawn instants by geo. */
   readonly withdrawn: Awaited<ReturnType<typeof withdraw>>['withdrawn']
   /** The days of which it lacks too many stored values to be believed, by geo. */
-  readonly doubted: Awaited<ReturnType<typeof withdraw>>['doubted']
+  readonly unbelievedDays: Awaited<ReturnType<typeof withdraw>>['unbelievedDays']
   readonly withdrawnCount: number
 }
 
@@ -90,13 +90,13 @@ async function storeValues(
   const written = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
   // Dismissed rejects count, too: each may stand for a stored value, so nothing is withdrawn.
   const window = rows.rejects.some(isAboutValues) ? null : planned.window
-  const { withdrawn, doubted } = window
+  const { withdrawn, unbelievedDays } = window
     ? await withdraw(tx, {
         seriesId,
         fetchId,
         zone,
         observations,
-        fetchedAt: Math.floor(recordedMs / 1000),
+        fetchedAt: toInstant(recordedMs),
         settledBefore: planned.settledBefore,
         window,
         surplus: written.surplus,
@@ -104,7 +104,7 @@ async function storeValues(
       })
     : NOTHING_WITHDRAWN
   const withdrawnCount = [...withdrawn.values()].reduce((sum, { length }) => sum + length, 0)
-  return { observations, written, window, withdrawn, doubted, withdrawnCount }
+  return { observations, written, window, withdrawn, unbelievedDays, withdrawnCount }
 }
 
 /** Writes the totals of changed days and the cadences that follow from them. Returns the changed cadences. */
@@ -113,14 +113,14 @@ async function updateDays(
   engine: Engine,
   { series, cadences }: Before,
   { fetchId, planned }: FetchedValues,
-  { observations, written, window, withdrawn, doubted, withdrawnCount }: StoredValues,
+  { observations, written, window, withdrawn, unbelievedDays, withdrawnCount }: StoredValues,
 ): ReturnType<typeof updateCadences> {
   const { id: seriesId, timeZone: zone } = series
   const isChanged = written.inserted + written.revised + withdrawnCount > 0
   const isRestepped =
     written.unchanged + written.revised > 0 && (await alignSteps(tx, seriesId, observations, cadences))
   if (!isChanged && !isRestepped) return []
-  const isComplete = doubted.size === 0
+  const isComplete = unbelievedDays.size === 0
   const hasWithdrawn = withdrawnCount > 0
   const days = await writeDays(tx, engine, { seriesId, zone, observations, window, isComplete, hasWithdrawn })
   if (!isChanged) return []
@@ -141,10 +141,10 @@ async function updateCoverage(
   tx: Transaction<Database>,
   { series }: Before,
   { planned, rows, recordedMs }: FetchedValues,
-  { observations, window, withdrawn, doubted }: StoredValues,
+  { observations, window, withdrawn, unbelievedDays }: StoredValues,
   { cadences, cadenceChanges, extents, openRejects }: Derived,
 ): Promise<Interval | null> {
-  const fetchedAt = Math.floor(recordedMs / 1000)
+  const fetchedAt = toInstant(recordedMs)
   const newGeos = geoRanges(observations)
     .map(({ geoId }) => geoId)
     .filter((geoId) => !series.geoIds.includes(geoId))
@@ -153,7 +153,7 @@ async function updateCoverage(
   const dismissed = (hasUnreadValues ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
     observation ? { geo: observation.geoId, at: observation.at } : null,
   )
-  const state = { hasUnreadValues, dismissed, newGeos, doubted }
+  const state = { hasUnreadValues, dismissed, newGeos, unbelievedDays }
   const seriesReply = toSeriesReply(planned, observations, fetchedAt, state)
   const { unverified } = await recordCoverage(tx, withExtents(series, geoIds, extents), planned, seriesReply)
   const decided = listDecidedGeos({ knownGeos: geoIds }, seriesReply)
@@ -171,7 +171,7 @@ async function updateCoverage(
     extentsBefore: new Map(series.timelines.map(({ geoId, extent }) => [geoId, extent])),
     decidedGeos: new Set(decided.filter((geo) => provesMissing(geo, seriesReply, unverified))),
     window: planned.window,
-    isComplete: window !== null && doubted.size === 0,
+    isComplete: window !== null && unbelievedDays.size === 0,
   })
 }
 

@@ -6,11 +6,12 @@ import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Reply } from '../service/request.ts'
 import { SchemaError, type SyncError } from '../util/errors.ts'
 import { compressBody, type StoredBody } from '../util/storedBody.ts'
+import { toInstant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { applyRows, NO_TIME, replyOutcome } from './apply.ts'
 import { addToRun, type Counts, NO_COUNTS } from './counts.ts'
 import { recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
-import { readOpenRejects } from './quarantine/dismissed.ts'
+import { withoutDismissed } from './quarantine/dismissed.ts'
 import { quarantine } from './quarantine/quarantine.ts'
 import { type EndedRequest, type FetchRecord, failureOutcome, recordFetch } from './recordFetch.ts'
 import { recordChanges } from './recordResolutionChanges.ts'
@@ -86,7 +87,7 @@ function recordRequest(
     const hash = storedBody?.hash ?? null
     const record: FetchRecord = { runId, planned, seriesId, hash, recordedMs, ...ended }
     const written = await write(tx, record, await recordFetch(tx, record))
-    if (seriesId !== null) await recordSpans(tx, seriesId, Math.floor(recordedMs / 1000), written.reach)
+    if (seriesId !== null) await recordSpans(tx, seriesId, toInstant(recordedMs), written.reach)
     const counts: Counts = { ...NO_COUNTS, requests: 1, bytes: reply.bytes, ...written.counts }
     await addToRun.run(tx, { runId, ...counts })
     onRecord?.(planned, outcome)
@@ -119,8 +120,8 @@ export async function leaveUnverified(
 ): Promise<void> {
   const series = await readStoredSeries(tx, seriesId)
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
-  const state = { hasUnreadValues: true, dismissed: [], newGeos: [], doubted: new Map() }
-  await recordCoverage(tx, series, planned, toSeriesReply(planned, nothing, Math.floor(recordedMs / 1000), state))
+  const state = { hasUnreadValues: true, dismissed: [], newGeos: [], unbelievedDays: new Map() }
+  await recordCoverage(tx, series, planned, toSeriesReply(planned, nothing, toInstant(recordedMs), state))
 }
 
 /**
@@ -162,7 +163,7 @@ export async function recordFailure(
   return recordRequest(run, planned, ended, async (tx, { seriesId, recordedMs }, fetchId) => {
     const whole = isUnparsable ? [{ path: error.path, reason: error.message, fragment: evidence }] : []
     const rejectedRows = rejects.length > 0 ? { rejects, rejected } : { rejects: whole, rejected: whole.length }
-    const open = await readOpenRejects(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)
+    const open = await withoutDismissed(tx, { seriesId, target: planned.http.target, fetchId }, rejectedRows)
     await quarantine(tx, { fetchId, runId, recordedMs }, open.rejects)
     const rows_rejected = open.rejected
     await tx.updateTable('_fetch').set({ rows_rejected }).where('id', '=', fetchId).execute()

@@ -15,9 +15,9 @@ import type { PlanContext } from './planning.ts'
 /** Finds the due spans of what an entry requires of a series. */
 export function findDueSpans(
   { service, now }: PlanContext,
-  { entry, state, want, longestLookbackS }: SelectedSeries,
+  { entry, state, requirement, longestLookbackS }: SelectedSeries,
 ): Span[] {
-  if (want.from >= want.to) return []
+  if (requirement.from >= requirement.to) return []
   const { timelines, coverage, absences, period = null } = state
   const stored = {
     timelines,
@@ -33,13 +33,13 @@ export function findDueSpans(
     allowedLagS: null,
   }
   const judgeDue = (rows: SeriesState['coverage']): Span[] =>
-    judge([want], { ...stored, coverage: rows }, now).filter(
-      ({ from, to, nextAt }) => nextAt !== null && nextAt <= now && from < want.to && to > want.from,
+    judge([requirement], { ...stored, coverage: rows }, now).filter(
+      ({ from, to, nextAt }) => nextAt !== null && nextAt <= now && from < requirement.to && to > requirement.from,
     )
   const due = judgeDue(coverage)
   // A reply for all geos need not renew verified replies for single geos, so these do not make it due.
   const ofAll = coverage.filter(({ geo, state }) => geo === ALL_GEOS || state === 'unverified')
-  if (want.geoIds !== null || ofAll.length === coverage.length) return due
+  if (requirement.geoIds !== null || ofAll.length === coverage.length) return due
   return [...judgeDue(ofAll).filter(isOrdinary), ...due.filter(isRepeated)]
 }
 

@@ -6,7 +6,7 @@ import { durationSeconds, resolveMoment, windowText } from '../job/moment.ts'
 import { type SeriesIdentity, seriesKey } from '../job/plannedRequest.ts'
 import type { Recall } from '../job/select.ts'
 import { borderUnit, type Finality } from '../judge/finality.ts'
-import type { Want } from '../judge/judgeTypes.ts'
+import type { Requirement } from '../judge/judgeTypes.ts'
 import type { AnyParams } from '../service/routes.ts'
 import { memoize } from '../util/memoize.ts'
 import type { Instant } from '../util/time/instant.ts'
@@ -121,7 +121,7 @@ export interface SelectedSeries {
   /** The geos under which its coverage is recorded. */
   readonly geoIds: readonly number[]
   /** What the entry requires of it now, for the judgement. */
-  readonly want: Want
+  readonly requirement: Requirement
   /** The borders at which its data becomes final. */
   readonly finality: Finality
   /** The longest lookback of its requests so far and of the job, in seconds. */
@@ -150,7 +150,7 @@ export function* listSelectedSeries(planning: PlanContext, entry: SeriesEntry): 
         key,
         geoIds,
         state,
-        want: {
+        requirement: {
           ...rangeFrom(from),
           job: job.name,
           jobId: null,

@@ -38,27 +38,31 @@ interface Candidate {
 
 /**
  * Plans requests for absences that are due: those with the fewest checks first, then those due longest. `share`: the number of periods
- * that they may have by now. The first request of a day may have more, but then it is small.
+ * that they may have. The first request of a day may have more, but then it is small; with `isFirstSmall` it always is.
  */
-export function* planAbsences(
+export function planAbsences(
   planning: PlanContext,
   repeats: readonly DueAbsences[],
-  share: () => number,
-): Generator<PlannedRequest> {
+  share: number,
+  isFirstSmall: boolean,
+): PlannedRequest[] {
   const zone = planning.service.timeZone
   // Other jobs may request the candidates beyond the share, so all are noted in a copy.
   const tentative = { ...planning, requested: planning.requested.copy() }
   const candidates = repeats.flatMap((series) => [...listCandidates(tentative, series)])
   candidates.sort((a, b) => a.checks - b.checks || a.dueAt - b.dueAt)
-  let used = 0
+  const requests: PlannedRequest[] = []
+  let left = share
   for (const candidate of candidates) {
-    const mayExceed = used === 0 && isAbsenceDue(planning)
-    const planned = fitShare(zone, candidate, share() - used) ?? (mayExceed ? planSmall(zone, candidate) : null)
-    if (!planned) return
-    used += planned.periods!
+    const isFirst = requests.length === 0
+    const fitting = isFirst && isFirstSmall ? null : fitShare(zone, candidate, left)
+    const planned = fitting ?? (isFirst && isAbsenceDue(planning) ? planSmall(zone, candidate) : null)
+    if (!planned) break
+    left -= planned.periods!
     planning.requested.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])
-    yield planned
+    requests.push(planned)
   }
+  return requests
 }
 
 /** R5: a tenth of the other periods. */

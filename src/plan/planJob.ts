@@ -54,13 +54,11 @@ export function planJob(input: Omit<JobContext, 'requested'> & Partial<Pick<JobC
   const seriesPeriods = series.reduce((sum, { periods }) => sum + periods, 0)
   const listPeriods = [...first, ...listings].reduce((sum, { periods = 0 }) => sum + periods, 0)
   const isInTurns = hasBudget(planning.job.pace)
-  // The small request of a day takes its turn before anything else is sent.
-  let share = isInTurns ? 0 : calculateAbsentShare(seriesPeriods + listPeriods)
-  const absences = planAbsences(planning, repeats, () => share)
-  const small = isInTurns && isAbsenceDue(planning) ? absences.next() : undefined
-  const inTurn = small && !small.done ? [small.value] : []
-  share = calculateAbsentShare(seriesPeriods + listPeriods)
-  const last = [...absences]
+  // With turns, the small request of a day takes its own; the other absences come last.
+  const takesTurn = isInTurns && isAbsenceDue(planning)
+  const absences = planAbsences(planning, repeats, calculateAbsentShare(seriesPeriods + listPeriods), takesTurn)
+  const inTurn = takesTurn ? absences.slice(0, 1) : []
+  const last = takesTurn ? absences.slice(1) : absences
   const windows = series.reduce((sum, { windows }) => sum + windows.length, 0)
   return {
     total: first.length + windows + listings.length + inTurn.length + last.length,

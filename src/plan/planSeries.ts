@@ -67,12 +67,12 @@ export function planSeries(planning: PlanContext, selected: SelectedSeries, due:
 /** The intervals that an entry has to request of a series, each once, for the geos for which they are due. */
 const groupDue = (
   { options, requested }: PlanContext,
-  { key, geoIds, want }: SelectedSeries,
+  { key, geoIds, requirement }: SelectedSeries,
   due: readonly Span[],
 ): GeoGroup[] =>
   groupHoles(
     geoIds.map((geoId) => {
-      const intervals = options.restate ? merge([want]) : dueIntervals(due, geoId)
+      const intervals = options.restate ? merge([requirement]) : dueIntervals(due, geoId)
       return { geoId, holes: requested.findRemaining(key, geoId, intervals) }
     }),
   )

@@ -10,7 +10,7 @@ import type { EarlierLookback } from '../job/duty.ts'
 import { DEFAULT_LOOKBACK_S } from '../job/normalize.ts'
 import { borderUnit } from '../judge/finality.ts'
 import { findLag, graceSeconds } from '../judge/growth.ts'
-import type { JudgeInput, Want } from '../judge/judgeTypes.ts'
+import type { JudgeInput, Requirement } from '../judge/judgeTypes.ts'
 import type { RefusalTimes, Timeline } from '../judge/stored.ts'
 import { findAllowedLag } from '../judge/usualLag.ts'
 import { parseNumbers } from '../util/json.ts'
@@ -154,7 +154,7 @@ export const toTimeline = ({ geo_id, first_at, last_at, step_s, kind }: Timeline
 })
 
 /** Reads what jobs require of a series. */
-const readWants = async (db: Db, seriesId: number): Promise<Want[]> =>
+const readRequirements = async (db: Db, seriesId: number): Promise<Requirement[]> =>
   (await selectDuties.all(db, { seriesId })).map((duty) => ({
     job: duty.name,
     jobId: duty.id,
@@ -206,7 +206,7 @@ const toFailedRange = (row: {
 
 /** The input of the judgement of a series, without missing periods. */
 interface Judged {
-  readonly wants: readonly Want[]
+  readonly requirements: readonly Requirement[]
   readonly stored: Omit<JudgeInput, 'absences'>
   /** Whether the service ever refused the id: that postpones the next request of every missing period. */
   readonly wasRefused: boolean
@@ -240,5 +240,5 @@ export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Pr
     unknown: await readRefusals(db, seriesId, refusals),
     allowedLagS: ends ? findAllowedLag(await selectLastFetches.all(db, { seriesId, until })) : null,
   }
-  return { wants: await readWants(db, seriesId), stored, wasRefused: refusals.length > 0 }
+  return { requirements: await readRequirements(db, seriesId), stored, wasRefused: refusals.length > 0 }
 }

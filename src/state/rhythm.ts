@@ -3,7 +3,16 @@ import type { Reader } from '../db/store.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import type { Job } from '../job/job.ts'
 import { quantile } from '../judge/usualLag.ts'
-import { CLOCK_ERROR_S, DAY, floorToSecond, formatMillis, formatUtc, HOUR, type Instant } from '../util/time/instant.ts'
+import {
+  CLOCK_ERROR_S,
+  DAY,
+  floorToSecond,
+  formatMillis,
+  formatUtc,
+  HOUR,
+  type Instant,
+  toInstant,
+} from '../util/time/instant.ts'
 import { readStoredJobs, type StoredJob } from './storedJobs.ts'
 
 /** The rhythm of a job is that of its last runs. */
@@ -64,7 +73,7 @@ function nextBySchedule(
   at: Instant,
 ): { next: Instant; usualS: number } | null {
   const cron = new Cron(schedule, { paused: true, ...(timeZone ? { timezone: timeZone } : {}) })
-  const [next, afterNext] = cron.nextRuns(2, formatUtc(at)).map((date) => Math.floor(date.getTime() / 1000))
+  const [next, afterNext] = cron.nextRuns(2, formatUtc(at)).map((date) => toInstant(date.getTime()))
   if (next === undefined) return null
   return { next, usualS: afterNext === undefined ? next - at : afterNext - next }
 }
@@ -106,7 +115,7 @@ const NEXT_RUNS = 8
 /** Returns the longest seconds without a run by a schedule from an instant on; null if there is none. */
 function longestBySchedule(schedule: string, timeZone: string, at: Instant): number | null {
   const cron = new Cron(schedule, { paused: true, timezone: timeZone })
-  const starts = cron.nextRuns(NEXT_RUNS, formatUtc(at)).map((date) => Math.floor(date.getTime() / 1000))
+  const starts = cron.nextRuns(NEXT_RUNS, formatUtc(at)).map((date) => toInstant(date.getTime()))
   return starts.length === 0 ? null : Math.max(...starts.map((start, i) => start - (starts[i - 1] ?? at)))
 }
 

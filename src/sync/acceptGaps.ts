@@ -4,7 +4,7 @@ import { gapsAt } from '../findings/findGaps.ts'
 import { recordSpans } from '../load/spans/recordSpans.ts'
 import { InputError } from '../util/errors.ts'
 import { quantity } from '../util/text.ts'
-import { formatMillis, type Instant } from '../util/time/instant.ts'
+import { formatMillis, type Instant, toInstant } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
 
 /** The gaps to accept. */
@@ -67,7 +67,7 @@ const geoText = (geoId: number): string => (geoId === ALL_GEOS ? 'all geos' : `g
  */
 export async function acceptGaps(store: Store, request: AcceptRequest, nowMs: number): Promise<AcceptedGap[]> {
   const { indicatorId, seriesId, geoId, note } = request
-  const now = Math.floor(nowMs / 1000)
+  const now = toInstant(nowMs)
   const gaps = await store.kysely
     .selectFrom(gapsAt(now))
     .innerJoin('series as s', 's.id', 'gaps.series_id')
@@ -147,7 +147,7 @@ export async function reopenGaps(store: Store, ids: readonly number[], nowMs: nu
   await store.write(async (tx) => {
     await tx.deleteFrom('_accept').where('id', 'in', ids).execute()
     for (const seriesId of new Set(reopened.map(({ series_id }) => series_id)))
-      await recordSpans(tx, seriesId, Math.floor(nowMs / 1000))
+      await recordSpans(tx, seriesId, toInstant(nowMs))
   })
   return reopened
 }

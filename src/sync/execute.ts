@@ -31,7 +31,7 @@ export async function* execute(run: Run, client: Client, source: RequestSource):
   const isEnding = (): boolean => firstError !== null || client.signal.aborted
   const start = (task: Task): void => {
     const result = processRequest(run, client, task.pending.shift()!).then(
-      (outcome) => ({ task, outcome, error: outcome.kind === 'failed' ? outcome.endsRun : undefined }),
+      (outcome) => ({ task, outcome, error: outcome.kind === 'stopped' ? outcome.error : undefined }),
       (error: unknown) => ({ task, error }),
     )
     inProgress.set(task, result)

@@ -6,7 +6,7 @@ import { readStoredJobs, type StoredJob, sourceName } from '../state/storedJobs.
 import { InputError } from '../util/errors.ts'
 import { version } from '../util/package.ts'
 import { shellWord } from '../util/text.ts'
-import { formatMillis } from '../util/time/instant.ts'
+import { formatMillis, toInstant } from '../util/time/instant.ts'
 
 /** A job to forget; without an id, the runs of a command that records them under a name of its own. */
 type ForgettableJob = Pick<StoredJob, 'name'> & { readonly id: number | null }
@@ -60,8 +60,7 @@ export function forgetJob(
     const at = formatMillis(nowMs)
     if (job.id !== null) {
       const duties = await tx.deleteFrom('_duty').where('job_id', '=', job.id).returning('series_id').execute()
-      for (const id of new Set(duties.map(({ series_id }) => series_id)))
-        await recordSpans(tx, id, Math.floor(nowMs / 1000))
+      for (const id of new Set(duties.map(({ series_id }) => series_id))) await recordSpans(tx, id, toInstant(nowMs))
       await tx.updateTable('_job').set({ forgotten_at: at }).where('id', '=', job.id).execute()
     }
     const run = { command: FORGET, job: job.name, job_id: job.id, version: version(), started_at: at, finished_at: at }

@@ -8,7 +8,7 @@ import { recordSpans } from '../load/spans/recordSpans.ts'
 import { findUsualInterval } from '../state/rhythm.ts'
 import { fileExists, readStoredJobs, type StoredJob } from '../state/storedJobs.ts'
 import { canonical } from '../util/json.ts'
-import { formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
+import { formatMillis, HOUR, type Instant, toInstant } from '../util/time/instant.ts'
 
 /** Where a job comes from: the host and the real path of its file. Jobs of programs that use the library have none. */
 export interface JobSource {
@@ -68,7 +68,7 @@ export async function registerJob(
   const stored = await findStoredJob(store, name, source)
   const at = formatMillis(nowMs)
   const { host = null, file = null } = source ?? {}
-  const usual_s = await findUsualInterval(store, stored?.id, job, Math.floor(nowMs / 1000))
+  const usual_s = await findUsualInterval(store, stored?.id, job, toInstant(nowMs))
   if (!stored) {
     const { id } = await store.write((tx) =>
       tx
@@ -92,7 +92,7 @@ export async function registerJob(
   if (Object.keys(changes).length > 0)
     await store.write(async (tx) => {
       await tx.updateTable('_job').set(changes).where('id', '=', stored.id).execute()
-      if (graceShift >= HOUR || stored.name !== name) await judgeJob(tx, stored.id, Math.floor(nowMs / 1000))
+      if (graceShift >= HOUR || stored.name !== name) await judgeJob(tx, stored.id, toInstant(nowMs))
     })
   return {
     id: stored.id,

@@ -10,6 +10,7 @@ import type { SkippedItem } from '../plan/plannerState.ts'
 import type { PlanContext, UserOptions } from '../plan/planning.ts'
 import { createRegister, type RequestRegister } from '../plan/requestRegister.ts'
 import { readCatalogue } from '../state/catalogue.ts'
+import { toInstant } from '../util/time/instant.ts'
 import type { SyncContext } from './context.ts'
 import { readPlannerState } from './readPlannerState.ts'
 import { readDuties, storeDuties } from './storedDuties.ts'
@@ -77,7 +78,7 @@ async function* planBatches(context: SyncContext, request: PlanRequest, notes: P
   /** Reads the current state of the database. */
   const read = async () => {
     const catalogue = needsCatalogue(job) ? await readCatalogue(store) : []
-    const now = Math.floor(nowMs() / 1000)
+    const now = toInstant(nowMs())
     const plannerState = await readPlannerState(store, [job])
     return { catalogue, planning: { ...request, service, now, plannerState, onSkipped } }
   }

@@ -5,7 +5,7 @@ import { type PlannedRequest, seriesKey, toIdentityRow } from '../job/plannedReq
 import { load, type ParsedReply, recordAbandoned, recordCoarse, recordFailure } from '../load/load.ts'
 import { findSplit, hasSumId, needsDayIds } from '../load/nativeValues.ts'
 import { readAbsences, readDayIds, readNeighbours } from '../load/neighbours.ts'
-import { readOpenRejects } from '../load/quarantine/dismissed.ts'
+import { withoutDismissed } from '../load/quarantine/dismissed.ts'
 import type { Run } from '../load/run.ts'
 import { findAbsentPart, halveWindow, splitWindow, withWindow } from '../plan/windows.ts'
 import type { Reply } from '../service/request.ts'
@@ -21,18 +21,20 @@ export type RequestOutcome =
   | { readonly kind: 'loaded'; readonly planned: PlannedRequest }
   /** A later run requests it, or there is nothing to request. */
   | { readonly kind: 'postponed'; readonly planned: PlannedRequest }
-  | {
-      readonly kind: 'failed'
-      readonly planned: PlannedRequest
-      readonly error: SyncError
-      /** The error that ends the run, if this failure came with one. */
-      readonly endsRun?: SyncError
-    }
+  | { readonly kind: 'failed'; readonly planned: PlannedRequest; readonly error: SyncError }
   | { readonly kind: 'split'; readonly planned: PlannedRequest; readonly parts: readonly PlannedRequest[] }
+  | {
+      readonly kind: 'stopped'
+      readonly planned: PlannedRequest
+      /** The error that ends the run. */
+      readonly error: SyncError
+      /** The failure with which the request was recorded; null if a later run requests it. */
+      readonly failure: SyncError | null
+    }
 
 /**
  * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
- * may be sums over several resolutions. Throws errors that end the run, unless a recorded failure comes with them.
+ * may be sums over several resolutions. Throws only errors of the database and of the program.
  */
 export async function processRequest(run: Run, client: Client, planned: PlannedRequest): Promise<RequestOutcome> {
   const size = await run.sizes.get(planned)
@@ -130,7 +132,7 @@ async function fail(
   return { kind: 'failed', planned, error }
 }
 
-/** Records a request that was in progress when the run ended. Throws the error that ends the run, unless the request failed. */
+/** Records a request that was in progress when the run ended. */
 async function recordLast(
   run: Run,
   planned: PlannedRequest,
@@ -138,12 +140,16 @@ async function recordLast(
 ): Promise<RequestOutcome> {
   const lastError = error instanceof KeyError ? error : attempted
   const failure = error instanceof UnavailableError ? error.cause : lastError
+  const stopped = { kind: 'stopped', planned, error, failure: null } as const
+  if (last.attempts === 0) return stopped
   // If recording fails too, the first error is the one to report.
-  if (last.attempts > 0 && failure) {
-    const failed = await fail(run, planned, failure, last).catch(() => null)
-    if (failed?.kind === 'failed') return { ...failed, endsRun: error }
-  } else if (last.attempts > 0) await recordAbandoned(run, planned, 'stopped', error, last).catch(() => undefined)
-  throw error
+  try {
+    if (!failure) await recordAbandoned(run, planned, 'stopped', error, last)
+    else await fail(run, planned, failure, last)
+    return { ...stopped, failure: failure ?? null }
+  } catch {
+    return stopped
+  }
 }
 
 /** The first invalid row that was not dismissed, if such a row ends the run; otherwise null. */
@@ -154,7 +160,7 @@ async function findRefusal(
 ): Promise<SchemaError | null> {
   if (onReject !== 'fail') return null
   const seriesId = (series && (await findSeries(kysely, toIdentityRow(series)))?.id) ?? null
-  const { rejects } = await readOpenRejects(kysely, { seriesId, target: http.target }, rows)
+  const { rejects } = await withoutDismissed(kysely, { seriesId, target: http.target }, rows)
   const [reject] = rejects
   return reject ? new SchemaError(reject.reason, { path: reject.path }) : null
 }

@@ -8,6 +8,7 @@ import { closeQuarantine } from '../load/quarantine/closeQuarantine.ts'
 import { KeyError, RejectLimitError, SignalError, StoppedError, type SyncError } from '../util/errors.ts'
 import type { RunOutcome } from '../util/eventFields.ts'
 import { quantity } from '../util/text.ts'
+import { toInstant } from '../util/time/instant.ts'
 import type { RequestFailure, RunSpec, SyncContext } from './context.ts'
 import type { Batch, RunPlan } from './planRun.ts'
 import type { RequestOutcome } from './processRequest.ts'
@@ -65,13 +66,7 @@ export async function executeRun(context: SyncContext, spec: RunSpec, plan: RunP
       earlyEnd = publishError
       outcome = 'failed'
     }
-    const gaps = await countJobGaps(
-      store,
-      plan.jobId,
-      plan.notes.resolvedJob ?? job,
-      Math.floor(nowMs() / 1000),
-      plan.range,
-    )
+    const gaps = await countJobGaps(store, plan.jobId, plan.notes.resolvedJob ?? job, toInstant(nowMs()), plan.range)
     await endRun(run, outcome, earlyEnd)
     const seconds = (nowMs() - beganMs) / 1000
     const isPart = part !== undefined
@@ -139,6 +134,12 @@ async function executeBatches(
 const isOrderlyStop = (error: unknown): error is SyncError =>
   error instanceof KeyError || error instanceof StoppedError || error instanceof RejectLimitError
 
+/** The failure with which a request was recorded; null if it did not fail. */
+function failureOf(outcome: RequestOutcome): SyncError | null {
+  if (outcome.kind === 'failed') return outcome.error
+  return outcome.kind === 'stopped' ? outcome.failure : null
+}
+
 /** Counts the completed requests of a run, and lists the failed ones. */
 function trackProgress({ baseUrl, onProgress }: SyncContext, pace: Pace, run: OpenRun) {
   const { id, store, nowMs } = run
@@ -154,13 +155,16 @@ function trackProgress({ baseUrl, onProgress }: SyncContext, pace: Pace, run: Op
     /** Notes the outcome of a request, and returns the counters of the run. */
     async note(outcome: RequestOutcome): Promise<Counts> {
       const { kind, planned } = outcome
+      const failure = failureOf(outcome)
+      // A later run requests it.
+      if (kind === 'stopped' && !failure) return readCounts(store, id)
       const partCount = kind === 'split' ? outcome.parts.length : 0
       if (partCount === 0) done++
       else if (total !== null) {
         total += partCount - 1
         await recordPlanned(run, total)
       }
-      if (kind === 'failed') failures.push({ planned, error: outcome.error })
+      if (failure) failures.push({ planned, error: failure })
       const counts = await readCounts(store, id)
       if (onProgress) {
         const left = await callsLeft(store, parseHost(baseUrl), pace, nowMs())

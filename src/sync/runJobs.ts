@@ -4,6 +4,7 @@ import { NO_COUNTS } from '../load/counts.ts'
 import { createRegister } from '../plan/requestRegister.ts'
 import { NOT_REACHED, unreachedText } from '../state/lastRuns.ts'
 import { NoReplyError, StoppedError, type SyncError } from '../util/errors.ts'
+import { toInstant } from '../util/time/instant.ts'
 import type { RunSpec, SyncContext } from './context.ts'
 import { endRun, openRun } from './record.ts'
 import { sortJobs } from './sortJobs.ts'
@@ -67,7 +68,7 @@ async function recordUnreached(context: SyncContext, spec: RunSpec, stoppedBy: J
     isPart: spec.part !== undefined,
     outcome: 'stopped',
     counts: NO_COUNTS,
-    gaps: await countJobGaps(context.store, jobId, job, Math.floor(context.nowMs() / 1000)),
+    gaps: await countJobGaps(context.store, jobId, job, toInstant(context.nowMs())),
     failures: [],
     seconds: 0,
     earlyEnd,

@@ -1,6 +1,7 @@
 import { hasBudget } from '../job/pace.ts'
 import { findOldestAttempt } from '../plan/planJob.ts'
 import { createRegister } from '../plan/requestRegister.ts'
+import { toInstant } from '../util/time/instant.ts'
 import type { RunSpec, SyncContext } from './context.ts'
 import { findStoredJob } from './jobIdentity.ts'
 import { readStateAndCatalogue } from './readPlannerState.ts'
@@ -28,7 +29,7 @@ export async function sortJobs(
 ): Promise<readonly RunSpec[]> {
   const jobs = specs.map(({ job }) => job)
   if (jobs.length < 2 || !jobs.some(({ pace }) => hasBudget(pace))) return specs
-  const now = Math.floor(nowMs() / 1000)
+  const now = toInstant(nowMs())
   const { plannerState, catalogue } = await readStateAndCatalogue(store, jobs)
   const lastRuns = await readLastRuns(store)
   const common = { service, now, plannerState, requested: createRegister() }

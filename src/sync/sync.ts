@@ -11,7 +11,7 @@ import type { UserOptions } from '../plan/planning.ts'
 import { createRegister } from '../plan/requestRegister.ts'
 import { refuseExposed } from '../service/key.ts'
 import { readCatalogue } from '../state/catalogue.ts'
-import { formatUtc, type Instant } from '../util/time/instant.ts'
+import { formatUtc, type Instant, toInstant } from '../util/time/instant.ts'
 import type { RunSpec, SyncContext } from './context.ts'
 import { registerJob } from './jobIdentity.ts'
 import { planRun } from './planRun.ts'
@@ -64,7 +64,7 @@ export async function sync(context: SyncContext, spec: RunSpec): Promise<Summary
   const plan = planRun(context, { job, jobId: registered?.id ?? null, options, requested })
   const executed = await executeRun(context, { ...spec, part }, plan)
   const { skipped, resolvedJob, unselected } = plan.notes
-  const now = Math.floor(context.nowMs() / 1000)
+  const now = toInstant(context.nowMs())
   return {
     ...executed,
     skipped: [...skipped.values()],
@@ -88,7 +88,7 @@ export async function storeDefinition(
   await ensureZone(store, service.timeZone)
   const registered = await registerJob(store, job, source, nowMs())
   if (!registered) return null
-  const planning = { job, service, options: {}, now: Math.floor(nowMs() / 1000) }
+  const planning = { job, service, options: {}, now: toInstant(nowMs()) }
   await storeDuties(store, registered.id, planning, await readCatalogue(store), nowMs())
   return registered.id
 }

@@ -1,5 +1,5 @@
 import { judge } from '../../src/judge/judge.ts'
-import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
+import type { JudgeInput, Requirement, Span } from '../../src/judge/judgeTypes.ts'
 import type { Absence, Coverage, Timeline } from '../../src/judge/stored.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 
@@ -11,7 +11,7 @@ export const at = (day: number): number => FIRST + day * DAY
 export const toDay = (instant: number): number => Math.round(((instant - FIRST) / DAY) * 1000) / 1000
 
 /** A job that runs daily and requires the days 0 to 30, with a lookback of two days. */
-export const want = (over: Partial<Want> = {}): Want => ({
+export const requirement = (over: Partial<Requirement> = {}): Requirement => ({
   job: 'nightly',
   jobId: 1,
   geoIds: null,
@@ -26,7 +26,7 @@ export const want = (over: Partial<Want> = {}): Want => ({
 })
 
 /** The same for a window that ends with the current day. */
-export const growing = (over: Partial<Want> = {}): Want => want({ lagS: 0, ...over })
+export const growing = (over: Partial<Requirement> = {}): Requirement => requirement({ lagS: 0, ...over })
 
 /** A reply for all geos, fetched half a day after its end. */
 export const covered = (from: number, to: number, over: Partial<Coverage> = {}): Coverage => ({
@@ -95,8 +95,8 @@ export function describeSpan({ geoId, from, to, state, reason, isAccepted, isTol
 }
 
 /** Judges the requirements for a series and its stored data, as readers see them at the same instant. */
-export const judgeAt = (wants: readonly Want[], stored: JudgeInput, now: number): readonly Span[] =>
-  showAt(judge(wants, stored, now), now)
+export const judgeAt = (requirements: readonly Requirement[], stored: JudgeInput, now: number): readonly Span[] =>
+  showAt(judge(requirements, stored, now), now)
 
 /** Spans at an instant: open ends are cut, and spans that are not due yet are expected. The view `gaps` does the same. */
 export const showAt = (spans: readonly Span[], now: number): readonly Span[] =>

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { judge } from '../../src/judge/judge.ts'
-import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
+import type { JudgeInput, Requirement, Span } from '../../src/judge/judgeTypes.ts'
 import type { Absence, Coverage } from '../../src/judge/stored.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 import { type Interval, intersect, merge, overlaps, subtract } from '../../src/util/time/interval.ts'
-import { absence, at, covered, judgeAt, showAt, store, timeline, want } from './cases.ts'
+import { absence, at, covered, judgeAt, requirement, showAt, store, timeline } from './cases.ts'
 
 /* Random stored states of up to three geos in the days 0 to 30, judged at any day until 120. */
 
@@ -15,7 +15,7 @@ const interval = (shortest: number): fc.Arbitrary<readonly [number, number]> =>
     .tuple(fc.integer({ min: 0, max: LAST - shortest }), fc.integer({ min: shortest, max: 12 }))
     .map(([from, length]) => [from, Math.min(LAST, from + length)])
 
-const wants = fc.array(
+const requirements = fc.array(
   fc
     .record({
       days: interval(1),
@@ -26,7 +26,7 @@ const wants = fc.array(
       lookbackS: fc.constantFrom(0, 2 * DAY, 20 * DAY),
       refreshS: fc.constantFrom(HOUR, 3 * DAY),
     })
-    .map(({ days: [from, to], ...rest }): Want => want({ ...rest, from: at(from), to: at(to) })),
+    .map(({ days: [from, to], ...rest }): Requirement => requirement({ ...rest, from: at(from), to: at(to) })),
   { maxLength: 3 },
 )
 
@@ -102,15 +102,15 @@ const total = (intervals: readonly Interval[]): number => intervals.reduce((sum,
 
 test('spans of requests are disjoint, and cover what is wanted and what is stored', () => {
   fc.assert(
-    fc.property(wants, stored, days, (wants, stored, day) => {
+    fc.property(requirements, stored, days, (requirements, stored, day) => {
       const now = at(day)
-      for (const [geoId, spans] of byGeo(judgeAt(wants, stored, now))) {
+      for (const [geoId, spans] of byGeo(judgeAt(requirements, stored, now))) {
         if (geoId === 0) continue
         const ofRequests = spans.filter(
           ({ reply, reason }) => reply || reason === 'failed' || reason === 'never requested',
         )
         expect(total(ofRequests)).toBe(total(merge(ofRequests)))
-        const wanted = wants.flatMap(({ geoIds, from, to, lagS }) =>
+        const wanted = requirements.flatMap(({ geoIds, from, to, lagS }) =>
           geoIds && !geoIds.includes(geoId) ? [] : { from, to: lagS === null ? to : now - lagS },
         )
         const rows = stored.coverage.filter(({ geo }) => geo === 0 || geo === geoId)
@@ -122,8 +122,8 @@ test('spans of requests are disjoint, and cover what is wanted and what is store
 
 test('missing periods lie in verified spans, and never overlap each other', () => {
   fc.assert(
-    fc.property(wants, stored, days, (wants, stored, day) => {
-      for (const [, spans] of byGeo(judgeAt(wants, stored, at(day)))) {
+    fc.property(requirements, stored, days, (requirements, stored, day) => {
+      for (const [, spans] of byGeo(judgeAt(requirements, stored, at(day)))) {
         const holes = spans.filter(({ reason }) => reason === 'absent')
         expect(total(holes)).toBe(total(merge(holes)))
         const verified = spans.filter(({ reply }) => reply && reply.state !== 'unverified')
@@ -135,11 +135,11 @@ test('missing periods lie in verified spans, and never overlap each other', () =
 
 test('time alone never makes anything more complete', () => {
   fc.assert(
-    fc.property(wants, stored, days, days, (wants, stored, day, later) => {
+    fc.property(requirements, stored, days, days, (requirements, stored, day, later) => {
       const first = Math.min(day, later)
       const second = Math.max(day, later)
-      const before = byGeo(judgeAt(wants, stored, at(first)).filter(isMissing))
-      const after = new Map(byGeo(judgeAt(wants, stored, at(second)).filter(isMissing)))
+      const before = byGeo(judgeAt(requirements, stored, at(first)).filter(isMissing))
+      const after = new Map(byGeo(judgeAt(requirements, stored, at(second)).filter(isMissing)))
       for (const [geoId, spans] of before) expect(subtract(spans, after.get(geoId) ?? [])).toEqual([])
     }),
   )
@@ -150,18 +150,20 @@ test('spans that were judged once show the same at any later time', () => {
     stored.coverage.every(({ fetchedAt }) => fetchedAt <= at(day)) &&
     stored.absences.every(({ checkedAt }) => checkedAt <= at(day))
   fc.assert(
-    fc.property(wants, stored, days, days, (wants, stored, day, later) => {
+    fc.property(requirements, stored, days, days, (requirements, stored, day, later) => {
       const first = Math.min(day, later)
       const second = Math.max(day, later)
       fc.pre(isPast(stored, first))
-      expect(showAt(judge(wants, stored, at(first)), at(second))).toEqual(judgeAt(wants, stored, at(second)))
+      expect(showAt(judge(requirements, stored, at(first)), at(second))).toEqual(
+        judgeAt(requirements, stored, at(second)),
+      )
     }),
   )
 })
 
 test('the order of stored rows does not matter', () => {
   fc.assert(
-    fc.property(wants, stored, days, (wants, stored, day) => {
+    fc.property(requirements, stored, days, (requirements, stored, day) => {
       const reversed = {
         ...stored,
         coverage: stored.coverage.toReversed(),
@@ -169,16 +171,16 @@ test('the order of stored rows does not matter', () => {
         failures: stored.failures.toReversed(),
         timelines: stored.timelines.toReversed(),
       }
-      expect(judgeAt(wants.toReversed(), reversed, at(day))).toEqual(judgeAt(wants, stored, at(day)))
+      expect(judgeAt(requirements.toReversed(), reversed, at(day))).toEqual(judgeAt(requirements, stored, at(day)))
     }),
   )
 })
 
 test('accepting changes no state, and nothing that is not accepted', () => {
   fc.assert(
-    fc.property(wants, stored, days, (wants, stored, day) => {
-      const without = judgeAt(wants, { ...stored, accepted: [] }, at(day))
-      const spans = judgeAt(wants, stored, at(day))
+    fc.property(requirements, stored, days, (requirements, stored, day) => {
+      const without = judgeAt(requirements, { ...stored, accepted: [] }, at(day))
+      const spans = judgeAt(requirements, stored, at(day))
       for (const [geoId, found] of byGeo(spans)) {
         const before = without.filter((span) => span.geoId === geoId)
         for (const reason of ['absent', 'late', 'failed', 'never requested', 'unverified', 'no values'] as const) {
@@ -200,10 +202,10 @@ test('accepting changes no state, and nothing that is not accepted', () => {
   )
 })
 
-test('what no job wants is never requested by itself', () => {
+test('what no job requirements is never requested by itself', () => {
   fc.assert(
-    fc.property(wants, stored, days, (wants, stored, day) => {
-      for (const { nextAt, job } of judgeAt(wants, stored, at(day))) if (job === null) expect(nextAt).toBeNull()
+    fc.property(requirements, stored, days, (requirements, stored, day) => {
+      for (const { nextAt, job } of judgeAt(requirements, stored, at(day))) if (job === null) expect(nextAt).toBeNull()
     }),
   )
 })

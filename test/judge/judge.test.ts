@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { judge } from '../../src/judge/judge.ts'
-import type { JudgeInput, Span, Want } from '../../src/judge/judgeTypes.ts'
+import type { JudgeInput, Requirement, Span } from '../../src/judge/judgeTypes.ts'
 import type { Coverage, Timeline } from '../../src/judge/stored.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 import {
@@ -11,23 +11,23 @@ import {
   growing,
   joinComplete,
   judgeAt,
+  requirement,
   store,
   timeline,
   toDay,
-  want,
 } from './cases.ts'
 
 interface Case {
   readonly title: string
-  readonly wants?: readonly Want[]
+  readonly requirements?: readonly Requirement[]
   readonly stored?: Partial<JudgeInput>
   /** Day 40 by default, when all of the window is final. */
   readonly now?: number
   readonly spans: readonly string[]
 }
 
-const check = ({ wants = [want()], stored = {}, now = 40, spans }: Omit<Case, 'title'>): void =>
-  expect(joinComplete(judgeAt(wants, store(stored), at(now))).map(describeSpan)).toEqual(spans)
+const check = ({ requirements = [requirement()], stored = {}, now = 40, spans }: Omit<Case, 'title'>): void =>
+  expect(joinComplete(judgeAt(requirements, store(stored), at(now))).map(describeSpan)).toEqual(spans)
 
 const WHOLE = { coverage: [covered(0, 30, { fetchedAt: at(39) })] }
 
@@ -52,19 +52,19 @@ describe('requested ranges', () => {
     },
     {
       title: 'a geo that a job names is judged before it has values',
-      wants: [want({ geoIds: [3] })],
+      requirements: [requirement({ geoIds: [3] })],
       stored: { timelines: [] },
       spans: ['geo 3, 0–30: missing (never requested)'],
     },
     {
       title: 'a job that names a geo does not require the others',
-      wants: [want({ geoIds: [3] })],
+      requirements: [requirement({ geoIds: [3] })],
       stored: { timelines: [timeline(1, 0, 20), timeline(3, 0, 20)] },
       spans: ['geo 3, 0–30: missing (never requested)'],
     },
     {
       title: 'a failed request is missing at once, however new its range is',
-      wants: [growing()],
+      requirements: [growing()],
       stored: {
         coverage: [covered(0, 30, { fetchedAt: at(30) })],
         failures: [{ from: at(30), to: at(31), geoIds: null, failedAt: at(30.1), isUserRange: false }],
@@ -83,19 +83,19 @@ describe('requested ranges', () => {
     },
     {
       title: 'a backfill that failed outside of all jobs is still missing',
-      wants: [],
+      requirements: [],
       stored: { failures: [{ from: at(5), to: at(10), geoIds: [1], failedAt: at(31), isUserRange: true }] },
       spans: ['geo 1, 5–10: missing (failed)'],
     },
     {
       title: 'a failed request of a job is missing only as far as a job requires its range',
-      wants: [want({ from: at(8), to: at(10) })],
+      requirements: [requirement({ from: at(8), to: at(10) })],
       stored: { failures: [{ from: at(5), to: at(12), geoIds: null, failedAt: at(31), isUserRange: false }] },
       spans: ['geo 1, 8–10: missing (failed)'],
     },
     {
-      title: 'what no job wants stays judged if it was stored',
-      wants: [],
+      title: 'what no job requirements stays judged if it was stored',
+      requirements: [],
       stored: WHOLE,
       spans: ['geo 1, 0–30: complete'],
     },
@@ -121,19 +121,19 @@ describe('requested ranges', () => {
     },
     {
       title: 'a longer lookback does not apply to data that was older than it when the job changed',
-      wants: [want({ lookbackS: 20 * DAY, earlierLookbacks: [{ before: at(15), lookbackS: 2 * DAY }] })],
+      requirements: [requirement({ lookbackS: 20 * DAY, earlierLookbacks: [{ before: at(15), lookbackS: 2 * DAY }] })],
       stored: { coverage: [covered(0, 30)] },
       spans: ['geo 1, 0–15: complete', 'geo 1, 15–30: provisional'],
     },
     {
       title: 'a recent range is final for the shorter of two lookbacks, and provisional as a whole',
-      wants: [want(), want({ job: 'monthly', lookbackS: 20 * DAY })],
+      requirements: [requirement(), requirement({ job: 'monthly', lookbackS: 20 * DAY })],
       stored: { coverage: [covered(0, 30)] },
       spans: ['geo 1, 0–10: complete', 'geo 1, 10–28: provisional', 'geo 1, 28–30: provisional'],
     },
     {
-      title: 'the longest lookback of a job does not concern ranges that it does not want',
-      wants: [want({ to: at(15) }), want({ job: 'monthly', from: at(15), lookbackS: 20 * DAY })],
+      title: 'the longest lookback of a job does not concern ranges that it does not requirement',
+      requirements: [requirement({ to: at(15) }), requirement({ job: 'monthly', from: at(15), lookbackS: 20 * DAY })],
       stored: { coverage: [covered(0, 30)] },
       spans: ['geo 1, 0–15: complete', 'geo 1, 15–30: provisional'],
     },
@@ -154,11 +154,11 @@ describe('a window that grows with time', () => {
       now: 60,
       spans: ['geo 1, 0–28: complete', 'geo 1, 28–30: provisional', 'geo 1, 30–60: missing (never requested)'],
     },
-  ])('$title', ({ now, spans }) => check({ wants: [growing()], stored, now: now!, spans }))
+  ])('$title', ({ now, spans }) => check({ requirements: [growing()], stored, now: now!, spans }))
 
   test('a window that ends two days ahead is missing two days earlier', () => {
-    const wants = [growing({ lagS: -2 * DAY })]
-    const tail = (now: number) => judgeAt(wants, store(stored), at(now)).at(-1)!
+    const requirements = [growing({ lagS: -2 * DAY })]
+    const tail = (now: number) => judgeAt(requirements, store(stored), at(now)).at(-1)!
     expect(describeSpan(tail(29))).toBe('geo 1, 30–31: expected (never requested)')
     expect(describeSpan(tail(29.3))).toBe('geo 1, 30–31.3: missing (never requested)')
   })
@@ -166,7 +166,7 @@ describe('a window that grows with time', () => {
   test('a failed request is missing at once', () => {
     const failures = [{ from: at(30), to: at(32), geoIds: null, failedAt: at(31), isUserRange: false }]
     check({
-      wants: [growing()],
+      requirements: [growing()],
       stored: { ...stored, failures },
       now: 32.5,
       spans: [
@@ -214,7 +214,11 @@ describe('a window that grows with time', () => {
 
   test('the next request of the end is that of its first day', () => {
     const coverage = [covered(0, 25, { fetchedAt: at(27) }), covered(25, 30, { fetchedAt: at(30.5) })]
-    const spans = judgeAt([want()], store({ coverage, timelines: [timeline(1, 0, 15)], allowedLagS: DAY }), at(30.6))
+    const spans = judgeAt(
+      [requirement()],
+      store({ coverage, timelines: [timeline(1, 0, 15)], allowedLagS: DAY }),
+      at(30.6),
+    )
     const nextOf = (day: number) =>
       spans.find(({ from, to, reason }) => from <= at(day) && to > at(day) && !reason)!.nextAt!
     expect(spans.find(({ reason }) => reason === 'late')!.nextAt).toBe(nextOf(15))
@@ -284,10 +288,14 @@ describe('missing periods', () => {
 
   test('the periods of a part are counted by their step', () => {
     const days = { ...WHOLE, absences: [absence(3, 4), absence(9, 12, { step: DAY, periods: 3 })] }
-    const periods = judgeAt([want()], store(days), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
+    const periods = judgeAt([requirement()], store(days), at(40)).flatMap(({ reason, periods }) =>
+      reason ? periods : [],
+    )
     expect(periods).toEqual([24, 3])
     const halves = { coverage: [covered(0, 30)], absences: [absence(27, 29)] }
-    const split = judgeAt([want()], store(halves), at(40)).flatMap(({ reason, periods }) => (reason ? periods : []))
+    const split = judgeAt([requirement()], store(halves), at(40)).flatMap(({ reason, periods }) =>
+      reason ? periods : [],
+    )
     expect(split).toEqual([24, 24])
   })
 })
@@ -304,14 +312,14 @@ describe('the end of a timeline', () => {
     {
       title: 'they are expected before',
       stored: { ...ended, coverage: [covered(0, 22, { fetchedAt: at(21.5) })] },
-      wants: [want({ to: at(22) })],
+      requirements: [requirement({ to: at(22) })],
       now: 21.5,
       spans: ['geo 1, 0–19: complete', 'geo 1, 19–22: provisional', 'geo 1, 20–22: expected (late)'],
     },
     {
       title: 'without a usual lag they are late after a week',
       stored: { ...ended, allowedLagS: null, coverage: [covered(0, 26, { fetchedAt: at(26) })] },
-      wants: [want({ to: at(26) })],
+      requirements: [requirement({ to: at(26) })],
       now: 26.9,
       spans: [
         'geo 1, 0–20: complete',
@@ -331,9 +339,9 @@ describe('the end of a timeline', () => {
       spans: ['geo 1, 0–30: complete'],
     },
     {
-      title: 'the end of a stored range that no job wants is no finding',
+      title: 'the end of a stored range that no job requirements is no finding',
       stored: ended,
-      wants: [],
+      requirements: [],
       spans: ['geo 1, 0–30: complete'],
     },
     {
@@ -363,13 +371,13 @@ describe('the end of a timeline', () => {
     },
     {
       title: 'a series without any value that no job requires is none',
-      wants: [],
+      requirements: [],
       stored: { timelines: [], coverage: [covered(0, 30, { state: 'empty', fetchedAt: at(39) })] },
       spans: ['geo 0, 0–30: complete'],
     },
     {
       title: 'a geo that a job names and that never had a value is one finding',
-      wants: [want({ geoIds: [1, 8] })],
+      requirements: [requirement({ geoIds: [1, 8] })],
       stored: WHOLE,
       spans: ['geo 1, 0–30: complete', 'geo 8, 0–30: complete', 'geo 8, 0–30: missing (no values)'],
     },
@@ -380,7 +388,7 @@ describe('the end of a timeline', () => {
     },
     {
       title: 'a range that was requested before the window of the job had no values either',
-      wants: [want({ from: at(28) })],
+      requirements: [requirement({ from: at(28) })],
       stored: { timelines: [], coverage: [covered(0, 30, { state: 'empty', fetchedAt: at(30) })] },
       now: 30,
       spans: ['geo 0, 0–28: complete', 'geo 0, 28–30: provisional', 'geo 0, 0–28: missing (no values)'],
@@ -388,7 +396,7 @@ describe('the end of a timeline', () => {
     {
       title: 'a range that may still be published does not show that there are no values',
       stored: { timelines: [], coverage: [covered(28, 30, { state: 'empty' })] },
-      wants: [want({ from: at(28) })],
+      requirements: [requirement({ from: at(28) })],
       spans: ['geo 0, 28–30: provisional'],
     },
     {
@@ -450,17 +458,20 @@ describe('the next request', () => {
   const nextOf = (
     reason: Span['reason'],
     stored: Partial<JudgeInput>,
-    { wants = [want()], now = 40 }: { readonly wants?: readonly Want[]; readonly now?: number } = {},
+    {
+      requirements = [requirement()],
+      now = 40,
+    }: { readonly requirements?: readonly Requirement[]; readonly now?: number } = {},
   ) => {
-    const span = judgeAt(wants, store(stored), at(now)).find((span) => span.reason === reason)!
+    const span = judgeAt(requirements, store(stored), at(now)).find((span) => span.reason === reason)!
     return span.nextAt === null
       ? null
       : toDay(span.nextAt + (reason === 'absent' || reason === 'unverified' ? HOUR : 0))
   }
 
   test('what was never requested is due since it was wanted', () => {
-    expect(nextOf('never requested', {}, { wants: [want({ sinceAt: at(31) })] })).toBe(31)
-    const grown = { wants: [growing({ sinceAt: at(3) })] }
+    expect(nextOf('never requested', {}, { requirements: [requirement({ sinceAt: at(31) })] })).toBe(31)
+    const grown = { requirements: [growing({ sinceAt: at(3) })] }
     expect(nextOf('never requested', { coverage: [covered(0, 30)] }, grown)).toBe(30)
   })
 
@@ -470,12 +481,15 @@ describe('the next request', () => {
   })
 
   test('provisional data is requested after the shortest refresh of the entries for which it is not final', () => {
-    const wants = [want({ refreshS: 6 * HOUR }), want({ lookbackS: 20 * DAY, refreshS: 3 * HOUR, job: 'other' })]
-    const spans = judgeAt(wants, store({ coverage: [covered(0, 30)] }), at(40))
+    const requirements = [
+      requirement({ refreshS: 6 * HOUR }),
+      requirement({ lookbackS: 20 * DAY, refreshS: 3 * HOUR, job: 'other' }),
+    ]
+    const spans = judgeAt(requirements, store({ coverage: [covered(0, 30)] }), at(40))
     expect(spans.map(({ nextAt }) => nextAt && (nextAt - at(30.5)) / HOUR)).toEqual([null, 3, 3])
-    const [longer] = wants.toReversed()
+    const [longer] = requirements.toReversed()
     const [, , recent] = judgeAt(
-      [wants[0]!, { ...longer!, refreshS: 9 * HOUR }],
+      [requirements[0]!, { ...longer!, refreshS: 9 * HOUR }],
       store({ coverage: [covered(0, 30)] }),
       at(40),
     )
@@ -485,13 +499,15 @@ describe('the next request', () => {
   test('an unverified range is requested at doubling distances, and not within the refresh', () => {
     const coverage = [covered(0, 30, { state: 'unverified', sinceAt: at(33), fetchedAt: at(36) })]
     expect(nextOf('unverified', { coverage })).toBe(40)
-    expect(nextOf('unverified', { coverage }, { wants: [want({ refreshS: 9 * DAY })] })).toBe(toDay(at(45) + HOUR))
-    expect(nextOf('unverified', { coverage }, { wants: [] })).toBe(null)
+    expect(nextOf('unverified', { coverage }, { requirements: [requirement({ refreshS: 9 * DAY })] })).toBe(
+      toDay(at(45) + HOUR),
+    )
+    expect(nextOf('unverified', { coverage }, { requirements: [] })).toBe(null)
   })
 
   /** The complete spans with their next requests, in days; whole days are an hour early. */
-  const repeats = (stored: Partial<JudgeInput>, now = 40, wants = [want()]): (number | null)[][] =>
-    judgeAt(wants, store(stored), at(now))
+  const repeats = (stored: Partial<JudgeInput>, now = 40, requirements = [requirement()]): (number | null)[][] =>
+    judgeAt(requirements, store(stored), at(now))
       .filter(({ state }) => state === 'complete')
       .map(({ from, to, nextAt }) => [toDay(from), toDay(to), nextAt === null ? null : toDay(nextAt + HOUR)])
 
@@ -525,7 +541,7 @@ describe('the next request', () => {
     const nulls = timeline(1, 0, 0, { extent: null, kind: 'irregular' })
     const coverage = [covered(0, 30, { fetchedAt: at(36) })]
     expect(repeats({ timelines: [nulls], coverage })).toEqual([[0, 30, 64]])
-    expect(repeats({ timelines: [nulls], coverage }, 40, [want({ sinceAt: at(34) })])).toEqual([[0, 30, 38]])
+    expect(repeats({ timelines: [nulls], coverage }, 40, [requirement({ sinceAt: at(34) })])).toEqual([[0, 30, 38]])
     const empty = [covered(0, 30, { state: 'empty', fetchedAt: at(36) })]
     expect(repeats({ timelines: [], coverage: empty })).toEqual([[0, 30, 64]])
   })
@@ -535,7 +551,7 @@ describe('the next request', () => {
     const behind = (fetched: number, last: number, over: Partial<Timeline> = {}, tail = 2) =>
       joinComplete(
         judgeAt(
-          [want({ to: at(fetched + tail), refreshS: 6 * HOUR })],
+          [requirement({ to: at(fetched + tail), refreshS: 6 * HOUR })],
           store({
             coverage: [
               covered(0, fetched - 3, { fetchedAt: at(3), settledFor: 2 * DAY }),
@@ -568,7 +584,9 @@ describe('the next request', () => {
       covered(30, 34, { fetchedAt: at(33), settledFor: -DAY }),
     ]
     const stored = store({ coverage, timelines: [timeline(1, 0, 29.3)] })
-    const [awaited] = judgeAt([want({ refreshS: 6 * HOUR })], stored, at(36)).filter(({ from }) => from === at(29))
+    const [awaited] = judgeAt([requirement({ refreshS: 6 * HOUR })], stored, at(36)).filter(
+      ({ from }) => from === at(29),
+    )
     expect([awaited!.state, toDay(awaited!.nextAt!)]).toEqual(['provisional', 36.25])
   })
 
@@ -577,7 +595,7 @@ describe('the next request', () => {
     const merged = covered(0, 40, { fetchedAt: at(3), settledFor: 2 * DAY })
     const stored = { timelines: [timeline(1, 0, 20)], coverage: [merged] }
     // Rounds are 1, 2, 4, 8, 16 and 32 days after day 20. Day 25 was last requested on day 27, so the round of day 28 is its next one.
-    expect(repeats(stored, 60, [want({ to: at(40) })])).toEqual([
+    expect(repeats(stored, 60, [requirement({ to: at(40) })])).toEqual([
       [0, 20, null],
       [20, 22, toDay(at(24) + HOUR)],
       [22, 26, toDay(at(28) + HOUR)],
@@ -588,21 +606,25 @@ describe('the next request', () => {
 
   test('each job has rounds of its own, and the next of any counts', () => {
     const coverage = [covered(0, 30, { state: 'empty', fetchedAt: at(100) })]
-    const wants = [want(), want({ job: 'other', sinceAt: at(99) }), want({ to: at(0), sinceAt: at(100) })]
-    expect(repeats({ timelines: [], coverage }, 100, wants)).toEqual([[0, 30, 101]])
+    const requirements = [
+      requirement(),
+      requirement({ job: 'other', sinceAt: at(99) }),
+      requirement({ to: at(0), sinceAt: at(100) }),
+    ]
+    expect(repeats({ timelines: [], coverage }, 100, requirements)).toEqual([[0, 30, 101]])
     expect(repeats({ timelines: [], coverage }, 100)).toEqual([[0, 30, 128]])
   })
 
   test('a geo that a job names is requested again although other geos have values', () => {
-    const wants = [want(), want({ geoIds: [7], job: 'other' })]
+    const requirements = [requirement(), requirement({ geoIds: [7], job: 'other' })]
     const stored = store({ coverage: [covered(0, 30, { fetchedAt: at(40) })] })
-    const spans = judgeAt(wants, stored, at(40)).filter(({ geoId, reason }) => geoId === 7 && reason === null)
+    const spans = judgeAt(requirements, stored, at(40)).filter(({ geoId, reason }) => geoId === 7 && reason === null)
     expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([64])
   })
 
   test('a missing period that only partly lies in a job is requested only there', () => {
     const stored = store({ coverage: WHOLE.coverage, absences: [absence(5, 9)] })
-    const spans = judgeAt([want({ from: at(7) })], stored, at(40)).filter(({ reason }) => reason === 'absent')
+    const spans = judgeAt([requirement({ from: at(7) })], stored, at(40)).filter(({ reason }) => reason === 'absent')
     expect(spans.map(({ from, to, job, nextAt }) => [toDay(from), toDay(to), job, nextAt !== null])).toEqual([
       [5, 7, null, false],
       [7, 9, 'nightly', true],
@@ -615,7 +637,7 @@ describe('the next request', () => {
       ...WHOLE,
       absences: [absence(3.9, 4.5, short), absence(4.75, 4.75 + 300 / 86_400, short), absence(6, 6 + 1 / 288, short)],
     }
-    const marked = judgeAt([want()], store(stored), at(40)).filter(({ reason }) => reason === 'absent')
+    const marked = judgeAt([requirement()], store(stored), at(40)).filter(({ reason }) => reason === 'absent')
     expect(marked.map(({ isTolerated }) => isTolerated)).toEqual([false, false, true])
   })
 
@@ -627,7 +649,12 @@ describe('the next request', () => {
       covered(25, 30, { fetchedAt: at(36) }),
     ]
     const stored = { timelines: [timeline(1, 10, 30)], coverage }
-    expect(repeats(stored, 40, [want({ sinceAt: at(32) })]).map(([, , next]) => next)).toEqual([40, null, null, null])
+    expect(repeats(stored, 40, [requirement({ sinceAt: at(32) })]).map(([, , next]) => next)).toEqual([
+      40,
+      null,
+      null,
+      null,
+    ])
   })
 
   test('days before the first value of a geo are requested again, in rounds since that value', () => {
@@ -657,7 +684,7 @@ describe('the next request', () => {
     expect(nextOf('absent', missing(13), { now })).toBe(17)
     expect(nextOf('absent', missing(190), { now })).toBe(371)
     expect(nextOf('absent', missing(200), { now })).toBe(null)
-    expect(nextOf('absent', missing(13), { now, wants: [] })).toBe(null)
+    expect(nextOf('absent', missing(13), { now, requirements: [] })).toBe(null)
   })
 
   test('a missing period waits for the next request of a later unverified reply for all geos', () => {
@@ -665,7 +692,8 @@ describe('the next request', () => {
     const ofAll = covered(3, 4, { state: 'unverified', fetchedAt: at(40), sinceAt: at(38), settledFor: 36 * DAY })
     const absences = [absence(3, 3.5, { sinceAt: at(34), checkedAt: at(34) })]
     const nextOf = (coverage: Coverage[]) =>
-      judgeAt([want()], store({ coverage, absences }), at(40.1)).find(({ reason }) => reason === 'absent')!.nextAt!
+      judgeAt([requirement()], store({ coverage, absences }), at(40.1)).find(({ reason }) => reason === 'absent')!
+        .nextAt!
     expect(toDay(nextOf([own]) + HOUR)).toBe(35)
     expect(toDay(nextOf([own, ofAll]) + HOUR)).toBe(43)
   })
@@ -686,7 +714,11 @@ describe('the next request', () => {
 
   test('an empty range before the first value is requested in rounds since it was first wanted', () => {
     const coverage = [covered(0, 12, { state: 'empty', fetchedAt: at(34) }), covered(12, 30, { fetchedAt: at(34) })]
-    const spans = judgeAt([want({ sinceAt: at(30) })], store({ coverage, timelines: [timeline(1, 12, 30)] }), at(40))
+    const spans = judgeAt(
+      [requirement({ sinceAt: at(30) })],
+      store({ coverage, timelines: [timeline(1, 12, 30)] }),
+      at(40),
+    )
     expect(spans.map(describeSpan)).toEqual(['geo 1, 0–12: complete', 'geo 1, 12–30: complete'])
     expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([38, null])
   })
@@ -694,6 +726,6 @@ describe('the next request', () => {
   test('an empty range between values is not', () => {
     const coverage = [covered(0, 12), covered(12, 15, { state: 'empty' }), covered(15, 30, { fetchedAt: at(34) })]
     const stored = store({ coverage: coverage.map((row) => ({ ...row, fetchedAt: at(34) })) })
-    expect(judgeAt([want()], stored, at(40)).map(({ nextAt }) => nextAt)).toEqual([null, null, null])
+    expect(judgeAt([requirement()], stored, at(40)).map(({ nextAt }) => nextAt)).toEqual([null, null, null])
   })
 })

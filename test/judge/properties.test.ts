@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findMissing, type MissingRun } from '../../src/judge/missing.ts'
+import { findMissing, type MissingPeriods } from '../../src/judge/missing.ts'
 import { evenStep, findDayStep } from '../../src/util/time/dayStep.ts'
 import { DAY, HOUR, type Instant } from '../../src/util/time/instant.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
@@ -145,7 +145,7 @@ function looksCoarser({ zone, step, days }: Whole): boolean {
 }
 
 /** The missing periods that are no lost ones, and the lost ones that are not missing. */
-function compare(gaps: readonly MissingRun[], lost: readonly Instant[]) {
+function compare(gaps: readonly MissingPeriods[], lost: readonly Instant[]) {
   return { more: countMissing(gaps) - lost.length, unnoticed: lost.length - within(lost, gaps).length }
 }
 

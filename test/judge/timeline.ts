@@ -1,5 +1,5 @@
 import { type CadenceInput, findStretches, refineBorders, type Stretch, toShape } from '../../src/judge/cadence.ts'
-import { findMissing, type MissingRun } from '../../src/judge/missing.ts'
+import { findMissing, type MissingPeriods } from '../../src/judge/missing.ts'
 import { findDayStep } from '../../src/util/time/dayStep.ts'
 import { DAY, HOUR, type Instant, parseInstant } from '../../src/util/time/instant.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
@@ -46,7 +46,7 @@ export function findCadence({
 }
 
 /** Finds the missing periods of a timeline. */
-export function findGaps(timeline: Timeline): MissingRun[] {
+export function findGaps(timeline: Timeline): MissingPeriods[] {
   const values = inOrder(timeline.values)
   if (values.length === 0) return []
   const { zone = MADRID, covered = [ALL_TIME], dismissed = [], nulls = [] } = timeline
@@ -56,7 +56,7 @@ export function findGaps(timeline: Timeline): MissingRun[] {
 }
 
 /** The number of missing periods; days without any value count as one period. */
-export const countMissing = (runs: readonly MissingRun[]): number =>
+export const countMissing = (runs: readonly MissingPeriods[]): number =>
   runs.reduce((sum, { from, to, periods }) => sum + (periods ?? Math.round((to - from) / DAY)), 0)
 
 /** The kinds and steps of the stretches, without their instants. */

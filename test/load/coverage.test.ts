@@ -182,8 +182,8 @@ describe('replaced and merged coverage rows', () => {
 })
 
 describe('days of which a reply lacks too many values (S10)', () => {
-  const doubted = new Map([[3, [2]]])
-  const thin: Said = { ...full, at: n1, ...hole(noon, 12), doubted }
+  const unbelievedDays = new Map([[3, [2]]])
+  const thin: Said = { ...full, at: n1, ...hole(noon, 12), unbelievedDays }
   test.each<[string, Said[], string[]]>([
     [
       'such a day is unverified for its geo, and the rest of the window is not',
@@ -194,13 +194,13 @@ describe('days of which a reply lacks too many values (S10)', () => {
       ['0 values 10-01..10-04 n1', '3 unverified 10-02..10-03 n1 since n1'],
     ],
     [
-      'a second reply that is doubted keeps the start time',
+      'a second reply that is unbelievedDays keeps the start time',
       [full, thin, { ...thin, at: n2 }],
       ['0 values 10-01..10-03 n2', '3 unverified 10-02..10-03 n2 since n1'],
     ],
     [
       'a reply that is believed ends it',
-      [full, thin, { ...thin, at: n2, doubted: new Map() }],
+      [full, thin, { ...thin, at: n2, unbelievedDays: new Map() }],
       ['0 values 10-01..10-03 n2'],
     ],
     [
@@ -210,7 +210,7 @@ describe('days of which a reply lacks too many values (S10)', () => {
     ],
     [
       'the window of the reply limits it',
-      [full, { ...thin, days: [1, 2], doubted: new Map([[3, [1, 2]]]) }],
+      [full, { ...thin, days: [1, 2], unbelievedDays: new Map([[3, [1, 2]]]) }],
       ['0 values 10-01..10-02 n1', '0 values 10-02..10-03 n0', '3 unverified 10-01..10-02 n1 since n1'],
     ],
     [

@@ -44,7 +44,7 @@ export interface Said {
   readonly rejects?: number
   readonly dismissed?: SeriesReply['dismissed']
   /** The days of which it lacks too many values, by geo. */
-  readonly doubted?: ReadonlyMap<number, readonly number[]>
+  readonly unbelievedDays?: ReadonlyMap<number, readonly number[]>
   readonly lookback?: number
 }
 
@@ -69,11 +69,11 @@ export function prepare(
   const rows = said.values ?? hourly(said)
   const values = new Map([...before.values].map(([geo, some]) => [geo, new Map(some)]))
   const isDoubted = (geo: number, at: number): boolean =>
-    said.doubted?.get(geo)?.some((one) => at >= day(one) && at < day(one + 1)) ?? false
+    said.unbelievedDays?.get(geo)?.some((one) => at >= day(one) && at < day(one + 1)) ?? false
   for (const [geo, { at, steps }] of rows) {
     const own = values.get(geo) ?? new Map<number, number>()
     values.set(geo, own)
-    // A complete reply withdraws what it does not contain, except values of doubted days.
+    // A complete reply withdraws what it does not contain, except values of unbelievedDays days.
     if (window && rejects + dismissed.length === 0)
       for (const one of own.keys()) if (one >= window.from && one < window.to && !isDoubted(geo, one)) own.delete(one)
     for (const [i, one] of at.entries()) own.set(one, typeof steps === 'number' ? steps : steps[i]!)
@@ -95,11 +95,14 @@ export function prepare(
       some.size > 0 ? [Math.min(...some.keys()), Math.max(...some.keys())].map((at) => ({ geo, at })) : [],
     ),
   }
-  const doubted = new Map(
-    [...(said.doubted ?? [])].map(([geo, all]) => [geo, all.map((one) => ({ from: day(one), to: day(one + 1) }))]),
+  const unbelievedDays = new Map(
+    [...(said.unbelievedDays ?? [])].map(([geo, all]) => [
+      geo,
+      all.map((one) => ({ from: day(one), to: day(one + 1) })),
+    ]),
   )
   const reply: SeriesReply = {
-    ...{ window, period, newGeos, dismissed, doubted, fetchedAt },
+    ...{ window, period, newGeos, dismissed, unbelievedDays, fetchedAt },
     present: new Set(rows.keys()),
     hasUnreadValues: rejects > 0,
     geos: window ? (geos ?? [0]) : [],

@@ -4,7 +4,7 @@ import type { Coverage } from '../../src/judge/stored.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
 import { cases } from '../cases.ts'
-import { judgeAt, store, want } from '../judge/cases.ts'
+import { judgeAt, requirement, store } from '../judge/cases.ts'
 import {
   apply,
   currentCoverage,
@@ -35,7 +35,15 @@ const replies = fc
     has: fc.subarray(GEOS),
     every: fc.constantFrom(1, 1, 1, 2, 7),
     lacks: fc.integer({ min: 0, max: 30 }),
-    outcome: fc.constantFrom('sound', 'sound', 'sound', 'doubted', 'rejects', 'dismissed', 'dismissed somewhere'),
+    outcome: fc.constantFrom(
+      'sound',
+      'sound',
+      'sound',
+      'unbelievedDays',
+      'rejects',
+      'dismissed',
+      'dismissed somewhere',
+    ),
     wait: fc.constantFrom(0, 900, 7 * HOUR, DAY, 3 * DAY),
   })
   .map(({ first, length, geos, has, every, lacks, outcome, wait }) => ({
@@ -49,8 +57,8 @@ const replies = fc
       dismissed:
         outcome === 'dismissed' ? [{ geo: 3, at: day(first) + HOUR }] : outcome === 'dismissed somewhere' ? [null] : [],
       // Only geos with values can lack some.
-      doubted: new Map(
-        outcome === 'doubted'
+      unbelievedDays: new Map(
+        outcome === 'unbelievedDays'
           ? has.filter((geo) => geo !== 5 && (geos ?? GEOS).includes(geo)).map((geo) => [geo, [first]])
           : [],
       ),
@@ -130,10 +138,10 @@ describe('coverage after any history of replies', () => {
       }
     }))
 
-  test('a doubted day is unverified for its geo alone, unless the whole reply is', () =>
+  test('a unbelievedDays day is unverified for its geo alone, unless the whole reply is', () =>
     check((all, after) => {
-      const { doubted = new Map<number, readonly number[]>(), rejects = 0 } = all.at(-1)!
-      for (const [geo, days] of doubted)
+      const { unbelievedDays = new Map<number, readonly number[]>(), rejects = 0 } = all.at(-1)!
+      for (const [geo, days] of unbelievedDays)
         for (const one of days) {
           const dates = { from: day(one), to: day(one + 1) }
           expect(rowOn(after, geo, dates)).toMatchObject({
@@ -147,8 +155,8 @@ describe('coverage after any history of replies', () => {
     check((all, before) => {
       const { at } = all.at(-1)!
       const { coverage } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
-      const wants = [want({ from: day(FIRST), to: day(LAST), lookbackS: 2 * DAY, refreshS: HOUR })]
-      const spans = judgeAt(wants, store({ zone: ZONE, timelines: [], coverage }), at + 60)
+      const requirements = [requirement({ from: day(FIRST), to: day(LAST), lookbackS: 2 * DAY, refreshS: HOUR })]
+      const spans = judgeAt(requirements, store({ zone: ZONE, timelines: [], coverage }), at + 60)
       expect(spans.filter(({ nextAt }) => nextAt !== null && nextAt <= at + 60)).toEqual([])
       expect(coverage.every(({ geo, state }) => geo === 0 && state === 'values')).toBe(true)
     }))

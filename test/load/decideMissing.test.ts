@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { MissingRun } from '../../src/judge/missing.ts'
+import type { MissingPeriods } from '../../src/judge/missing.ts'
 import { type Check, decideMissing, type MissingRow } from '../../src/load/timelines/decideMissing.ts'
 import { startOfDate } from '../../src/util/time/zone.ts'
 
@@ -9,7 +9,7 @@ const DAY = 86_400
 const day = (n: number): number => startOfDate(ZONE, `2025-06-${String(n).padStart(2, '0')}`)!
 /** Nothing can be published any more two days after its day. */
 const settledBorder = (at: number): number => at - 2 * DAY
-const run = (from: number, periods: number, more: Partial<MissingRun> = {}): MissingRun => {
+const run = (from: number, periods: number, more: Partial<MissingPeriods> = {}): MissingPeriods => {
   const step = more.step === undefined ? HOUR : (more.step ?? DAY)
   return { from, to: from + periods * step, step: HOUR, periods, reason: 'absent', ...more }
 }
@@ -18,14 +18,14 @@ const row = (
   periods: number,
   sinceAt: number,
   checkedAt: number,
-  more: Partial<MissingRun> = {},
+  more: Partial<MissingPeriods> = {},
 ): MissingRow => ({
   ...run(from, periods, more),
   sinceAt,
   checkedAt,
 })
 const check = (first: number, end: number, checkedAt: number): Check => ({ from: day(first), to: day(end), checkedAt })
-const decide = (before: MissingRow[], runs: MissingRun[], ...checks: Check[]): MissingRow[] =>
+const decide = (before: MissingRow[], runs: MissingPeriods[], ...checks: Check[]): MissingRow[] =>
   decideMissing(ZONE, before, checks, runs, checks, settledBorder)
 
 const n20 = day(20)

@@ -41,7 +41,7 @@ const REPAIRS: readonly Mutant[] = [
     'cutCached(planning.job.timeZone,',
   ),
   mutant(
-    'what is wanted ends on days of the job',
+    'what is required ends on days of the job',
     'plan/planning.ts',
     'widen(service.timeZone, selected, unit)',
     'widen(job.timeZone, selected, unit)',
@@ -138,7 +138,7 @@ const REPAIRS: readonly Mutant[] = [
     'return lackingPeriods >= 0 &&',
   ),
   mutant(
-    'a day that is doubted is summed without the values that stay',
+    'a day that is unbelievedDays is summed without the values that stay',
     'load/writeDays.ts',
     'observations.isStepGuessed || !isComplete ? null : window',
     'observations.isStepGuessed ? null : window',
@@ -194,8 +194,8 @@ const REPAIRS: readonly Mutant[] = [
   mutant(
     'what is unverified is left alone',
     'judge/judgeCoverage.ts',
-    "if (wants.length > 0 && state === 'unverified')",
-    "if (wants.length > 0 && state === 'unverified' && row.to < 0)",
+    "if (requirements.length > 0 && state === 'unverified')",
+    "if (requirements.length > 0 && state === 'unverified' && row.to < 0)",
   ),
   mutant(
     'what is absent is never asked again',
@@ -229,8 +229,8 @@ const REPAIRS: readonly Mutant[] = [
   ),
   mutant(
     'rows of a reply with rejects are withdrawn',
-    'load/apply.ts',
-    'const window = hasRejects ? null : planned.window',
+    'load/applyValues.ts',
+    'const window = rows.rejects.some(isAboutValues) ? null : planned.window',
     'const window = planned.window',
   ),
   mutant(

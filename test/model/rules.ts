@@ -16,6 +16,7 @@ const accepted = ofJudge('accept.ts')
 const coverage = rule('load/coverage/decideCoverage.ts', 'test/load/coverage.test.ts')
 const cadence = rule('judge/cadence.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
 const grid = rule('judge/grid.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
+const calendar = rule('util/time/periods.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
 const missing = rule('judge/missing.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
 const limits = rule('judge/limits.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
 const duties = rule('plan/duties.ts', 'test/plan/duties.test.ts')
@@ -39,13 +40,13 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J1: a geo that a job names is judged only with values',
-    '...wants.flatMap(({ geoIds }) => geoIds ?? []),',
-    '...wants.flatMap(() => []),',
+    '...requirements.flatMap(({ geoIds }) => geoIds ?? []),',
+    '...requirements.flatMap(() => []),',
   ),
   judge(
     'J1: an entry for some geos requires all of them',
-    'const wants = context.wants.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)',
-    'const wants = context.wants.filter(({ geoIds }) => geoIds !== undefined)',
+    'const requirements = context.requirements.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)',
+    'const requirements = context.requirements.filter(({ geoIds }) => geoIds !== undefined)',
   ),
   covered(
     'J2: the shortest lookback decides',
@@ -86,8 +87,8 @@ const JUDGE: readonly Mutant[] = [
   ended('J5: a timeline is late at once', 'dueAt: from + allowedS,', 'dueAt: from,'),
   ended(
     'J5: a timeline is never late',
-    'wanting.length === 0 || asked.length === 0',
-    'wanting.length >= 0 || asked.length === 0',
+    'requiring.length === 0 || asked.length === 0',
+    'requiring.length >= 0 || asked.length === 0',
   ),
   ended(
     'J5: an irregular timeline is late',
@@ -101,7 +102,7 @@ const JUDGE: readonly Mutant[] = [
   ),
   ended(
     'J6: a series that nobody requires lacks values',
-    'if (missing.length > 0 || wants.length === 0) return []',
+    'if (missing.length > 0 || requirements.length === 0) return []',
     'if (missing.length > 0) return []',
   ),
   ended(
@@ -116,7 +117,7 @@ const JUDGE: readonly Mutant[] = [
   ),
   covered(
     'J5: what follows the last value is requested every night',
-    'repeatInRounds(whole, [lastEnd + extent!.stepS], finality, now)',
+    'repeatInRounds(whole, [lastEnd + extent!.step], finality, now)',
     'repeatInRounds(whole, [now], finality, now)',
   ),
   coverage(
@@ -149,7 +150,7 @@ const JUDGE: readonly Mutant[] = [
   accepted(
     'J8: an acceptance without an end hides holes',
     'if (isAbsence(span.reason!)) return [{ from, to: missingTo(from) }]',
-    'if (isAbsence(span.reason!)) return [{ from, to: ALWAYS }]',
+    'if (isAbsence(span.reason!)) return [{ from, to: FOREVER }]',
   ),
   accepted(
     'J8: an acceptance without an end hides a later end',
@@ -231,7 +232,7 @@ const CADENCE: readonly Mutant[] = [
     'const borders = [Number.NEGATIVE_INFINITY, ...announced, Number.POSITIVE_INFINITY]',
     'const borders = [Number.NEGATIVE_INFINITY, ...announced.slice(0, 0), Number.POSITIVE_INFINITY]',
   ),
-  limits('C5: a stretch of the finest step may lack no day', 'HELD_SHARE = 3 / 4', 'HELD_SHARE = 1'),
+  limits('C5: a stretch of the finest step may lack no day', 'WHOLE_DAYS_SHARE = 3 / 4', 'WHOLE_DAYS_SHARE = 1'),
   limits('a coarse period at midnight moves a change of step', 'CHANGED_PERIODS = 3', 'CHANGED_PERIODS = 0'),
   cadence(
     'a step changes only with the day',
@@ -256,7 +257,7 @@ const CADENCE: readonly Mutant[] = [
 ]
 
 const PERIODS: readonly Mutant[] = [
-  grid(
+  calendar(
     'months have thirty days',
     "{ unit: 'month', count: 1, days: [28, 31] }",
     "{ unit: 'day', count: 30, days: [28, 31] }",

@@ -5,7 +5,7 @@ import { isOrdinary } from '../../src/plan/due.ts'
 import { type Freshness, isDue } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
-import { judgeAt, store, want } from '../judge/cases.ts'
+import { judgeAt, requirement, store } from '../judge/cases.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400
@@ -50,8 +50,8 @@ describe('the end of settled data', () => {
 /** The end of the part of a stored response that is not due. */
 function freshEnd(row: Coverage): number {
   const { lookbackS, refreshS } = freshness
-  const wants = [want({ from: row.from, to: row.to, lookbackS, refreshS, sinceAt: row.from })]
-  const spans = judgeAt(wants, store({ zone: ZONE, timelines: [], coverage: [row] }), NOW)
+  const requirements = [requirement({ from: row.from, to: row.to, lookbackS, refreshS, sinceAt: row.from })]
+  const spans = judgeAt(requirements, store({ zone: ZONE, timelines: [], coverage: [row] }), NOW)
   const due = spans.filter((span) => isOrdinary(span) && span.nextAt !== null && span.nextAt <= NOW)
   return Math.min(row.to, ...due.map(({ from }) => from))
 }

@@ -19,6 +19,7 @@ import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { createEmitter, type EmitEvent } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
 import { grouped, oneLine, quantity } from '../../util/text.ts'
+import { toInstant } from '../../util/time/instant.ts'
 import { localDate } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { requireGoodKey } from '../diagnosis.ts'
@@ -68,7 +69,7 @@ const MAX_BYTES = 100_000_000
 
 /** Resolves `--from` and `--to` to days in a time zone. */
 function requestedDays(args: ArchivesArgs, zone: string): { from: string | null; to: string | null } {
-  const range = resolveRange(args, zone, Math.floor(Date.now() / 1000))
+  const range = resolveRange(args, zone, toInstant(Date.now()))
   const day = (flag: 'from' | 'to') => (range && args[flag] !== undefined ? localDate(zone, range[flag]) : null)
   return { from: day('from'), to: day('to') }
 }

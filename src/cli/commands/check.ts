@@ -4,6 +4,7 @@ import { countProvisional, provisionalText } from '../../findings/findGaps.ts'
 import { groupFindings } from '../../findings/groupFindings.ts'
 import { countTolerated, toleratedText } from '../../findings/readers/missing.ts'
 import { findRunningRun } from '../../state/lastRuns.ts'
+import { toInstant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -24,7 +25,7 @@ export const examples = ['check --database data/demo.db', 'check --deep --json -
 export const handler = (args: Args<typeof flags>): Promise<number> =>
   withReader(readSettings(args).database.value, async (reader) => {
     const zone = readSettings(args).service.value.timeZone
-    const now = Math.floor(Date.now() / 1000)
+    const now = toInstant(Date.now())
     const findings = await findFindings(reader, now, { depth: args.deep ? 'totals' : 'values' })
     const listCommand = databaseCommand(reader, `check --all${args.deep ? ' --deep' : ''}`)
     const isClean = findings.length === 0

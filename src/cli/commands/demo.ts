@@ -6,7 +6,7 @@ import { SERVICES } from '../../service/services.ts'
 import { InputError } from '../../util/errors.ts'
 import { packageFile } from '../../util/package.ts'
 import { grouped } from '../../util/text.ts'
-import { DAY } from '../../util/time/instant.ts'
+import { DAY, toInstant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { readJobs } from '../jobs/readJobs.ts'
 import { runCommand } from '../jobs/runCommand.ts'
@@ -79,7 +79,7 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
   const runs = (await databaseExists(file)) ? [{ name: 'demo', age: 0 }] : FIRST_RUNS
   let age = 0
   const nowMs = (): number => Date.now() - age
-  const emulator = await startEmulator({ now: () => Math.floor(nowMs() / 1000) })
+  const emulator = await startEmulator({ now: () => toInstant(nowMs()) })
   try {
     const log = logFor(args, [emulator.key])
     log.info(`The emulated service listens on ${emulator.url}.`)

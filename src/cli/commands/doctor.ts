@@ -12,7 +12,7 @@ import { LIVE } from '../../service/services.ts'
 import { BusyError, InputError, StoreError } from '../../util/errors.ts'
 import { isLoopback } from '../../util/host.ts'
 import { grouped, quantity } from '../../util/text.ts'
-import { formatUtc } from '../../util/time/instant.ts'
+import { formatUtc, toInstant } from '../../util/time/instant.ts'
 import { formatLocal, transitions } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { bad, type Diagnosis, diagnoseService, good, warn } from '../diagnosis.ts'
@@ -110,7 +110,7 @@ const diagnoseSettings = (settings: CommandSettings): Diagnosis[] => {
 function diagnoseMachine(file: string, { timeZone }: Service): Diagnosis[] {
   const year = String(new Date().getUTCFullYear())
   const changes = transitions(timeZone).filter(({ at }) => formatUtc(at).startsWith(year)).length
-  const now = Math.floor(Date.now() / 1000)
+  const now = toInstant(Date.now())
   const local = `${formatLocal(timeZone, now)} in ${timeZone.split('/').at(-1)!.replaceAll('_', ' ')}`
   const folder = [resolve(databaseFolder(file) ?? '.'), process.cwd()].find(existsSync) ?? '.'
   const { bavail, bsize } = statfsSync(folder)
@@ -147,7 +147,7 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
     const dangling = (await reader.engine.dangling()).length
     const logBytes = await reader.engine.logBytes()
     const log = quantity(logBytes, 'byte')
-    const findings = await findFindings(reader, Math.floor(Date.now() / 1000), { depth: 'state' })
+    const findings = await findFindings(reader, toInstant(Date.now()), { depth: 'state' })
     const missed = findings.filter(({ kind }) => kind === 'no run' || kind === 'never run')
     return [
       good('schema', `version ${version} (current)`),

@@ -7,7 +7,7 @@ import { runStatement, startStatement } from '../../reports/statements/runner.ts
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
-import { EARLIEST, LATEST } from '../../util/time/instant.ts'
+import { EARLIEST, LATEST, toInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import type { Args } from '../command.ts'
 import { exportTo } from '../exports/exportFile.ts'
@@ -94,7 +94,7 @@ function checkFlags(args: ExportArgs, output: string | undefined, form: ExportFo
 /** Reads the values to export; days are those of each series. */
 async function readQuestion(db: Reader, args: ExportArgs): Promise<ExportQuestion> {
   const nowMs = Date.now()
-  const range = (zone: string): Interval => resolveRange(args, zone, Math.floor(nowMs / 1000)) ?? ALL_TIME
+  const range = (zone: string): Interval => resolveRange(args, zone, toInstant(nowMs)) ?? ALL_TIME
   const question = {
     indicators: args.indicator ?? [],
     kind: args.kind,
@@ -117,7 +117,7 @@ export async function handler(args: ExportArgs): Promise<number> {
   const form = chooseForm(output, args.format)
   checkFlags(args, output, form, service.value)
   // Reports illegal dates before it opens the database.
-  resolveRange(args, 'UTC', Math.floor(Date.now() / 1000))
+  resolveRange(args, 'UTC', toInstant(Date.now()))
   if (args.asOf !== undefined) resolveTimestamp('as-of', args.asOf, 'UTC', Date.now())
   return withReader(database.value, async (reader) => {
     const question = sql === undefined ? await readQuestion(reader, args) : null

@@ -12,7 +12,7 @@ import { findFailedRuns, findUnfinishedRuns } from '../../state/lastRuns.ts'
 import { type AcceptedGap, acceptGaps, listAccepted, reopenGaps } from '../../sync/acceptGaps.ts'
 import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
-import type { Instant } from '../../util/time/instant.ts'
+import { type Instant, toInstant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, LIMIT_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -82,7 +82,7 @@ const refuse = (message: string, hint: string): never => {
 function parseFlag(flag: string, text: string): (zone: string) => Instant {
   const moment = parseMoment(text)
   if (!moment) refuse(`${flag} is ${JSON.stringify(text)}, which is not a time.`, `Write ${MOMENT_FORM}.`)
-  return (zone) => resolveMoment(moment!, zone, Math.floor(Date.now() / 1000))
+  return (zone) => resolveMoment(moment!, zone, toInstant(Date.now()))
 }
 
 function printAccepted(args: GapsArgs, accepted: readonly AcceptedGap[], text: string): void {
@@ -157,7 +157,7 @@ export function handler(args: GapsArgs): Promise<number> {
       return EXIT.done
     }
     const incomplete = [...(await findFailedRuns(reader)), ...(await findUnfinishedRuns(reader))]
-    const now = Math.floor(Date.now() / 1000)
+    const now = toInstant(Date.now())
     const gaps = [...(await findGaps(reader, now)), ...(args.provisional ? await findProvisional(reader, now) : [])]
     const lacking = await findLackingGeos(reader, now)
     const allRows = gapRows(gaps)

@@ -16,7 +16,7 @@ import { findStoredJob } from '../../sync/jobIdentity.ts'
 import { readStateAndCatalogue } from '../../sync/readPlannerState.ts'
 import { previewDuties } from '../../sync/storedDuties.ts'
 import { grouped, quantity } from '../../util/text.ts'
-import type { Instant } from '../../util/time/instant.ts'
+import { type Instant, toInstant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JOBS, JSON_FLAG, ONLY_FLAG, RANGE_FLAGS, SERVICE_FLAG } from '../flags.ts'
 import { findJobSource } from '../jobs/jobSource.ts'
@@ -97,7 +97,7 @@ export async function handler(args: PlanArgs): Promise<number> {
   const service = settings.service.value
   const reader = (await databaseExists(database.value)) ? openReader(database.value) : null
   try {
-    const now = Math.floor(Date.now() / 1000)
+    const now = toInstant(Date.now())
     const requested = createRegister()
     const stored = reader ? await readStateAndCatalogue(reader, jobs) : { plannerState: EMPTY_STATE, catalogue: [] }
     const isPart = [args.from, args.to, args.only].some((flag) => flag !== undefined)

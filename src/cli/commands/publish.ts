@@ -11,6 +11,7 @@ import { asWriteError, prepareTarget, writeInPlace } from '../../util/files/targ
 import { makeFolder } from '../../util/files/targetFolder.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
+import { toInstant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, OVERWRITE_FLAG } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
@@ -61,7 +62,7 @@ async function publishCopy(source: Reader, path: string, { overwrite, bookkeepin
 async function publishPage(source: Reader, folder: string, args: PublishArgs, service: Service): Promise<Report> {
   const { overwrite, language: locale } = args
   const { writePage } = await import('../../page/pageFolder.ts')
-  const now = Math.floor(Date.now() / 1000)
+  const now = toInstant(Date.now())
   const page = await writePage(source, folder, { locale, service, now, overwrite, sources: [source.file] })
   const text = `${folder}: ${quantity(page.files, 'file')}, ${grouped(page.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`
   return { fields: { page: { folder, ...page } }, text }

@@ -12,6 +12,7 @@ import { createFixedPlan } from '../../sync/planRun.ts'
 import { executeRun } from '../../sync/run.ts'
 import { NO_JOB_NOTES, type Summary } from '../../sync/sync.ts'
 import { InputError } from '../../util/errors.ts'
+import { toInstant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { JSON_FLAG, RUN_FLAGS } from '../flags.ts'
 import { readJobs } from '../jobs/readJobs.ts'
@@ -45,7 +46,7 @@ async function retryJob(args: RetryArgs, reader: Reader): Promise<Job> {
 
 /** Reads the paces of the jobs that sent the requests of a retry. */
 async function readPaces(reader: Reader, service: Service): Promise<Pace[]> {
-  const now = Math.floor(Date.now() / 1000)
+  const now = toInstant(Date.now())
   const requesting = await readRequestingJobs(reader, planRetry({ service, now }, await readRetryRequests(reader)))
   const jobs = await readStoredJobs(reader, { includesForgotten: true })
   return jobs.filter(({ id }) => requesting.has(id)).flatMap((job) => readPace(job, service) ?? [])
@@ -72,7 +73,7 @@ function readPace({ name, file, path, definition }: StoredJob, service: Service)
  */
 async function retryFailed(context: SyncContext, spec: RunSpec): Promise<Summary> {
   const { store, service, nowMs } = context
-  const planned = planRetry({ service, now: Math.floor(nowMs() / 1000) }, await readRetryRequests(store))
+  const planned = planRetry({ service, now: toInstant(nowMs()) }, await readRetryRequests(store))
   const requests = await sortByLastAttempt(store, planned)
   const run = await executeRun(context, { ...spec, part: 'retry' }, createFixedPlan(requests))
   return { ...run, ...NO_JOB_NOTES }

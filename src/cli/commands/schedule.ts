@@ -6,7 +6,7 @@ import { InputError, StoppedError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
 import { eventsTo } from '../../util/log.ts'
 import { asSyncError } from '../../util/systemErrors.ts'
-import { formatMillis } from '../../util/time/instant.ts'
+import { formatMillis, toInstant } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { COMMON_FLAGS, DISTRIBUTED_FLAG, JOBS, RUN_FLAGS } from '../flags.ts'
@@ -74,7 +74,7 @@ export async function handler(args: ScheduleArgs): Promise<number> {
   const due = createDueTimes(jobs, Date.now())
   const logNext = (job: Job): void => {
     const at = due.at(job)
-    const reason = `next at ${formatLocal(job.timeZone, Math.floor(at / 1000))}`
+    const reason = `next at ${formatLocal(job.timeZone, toInstant(at))}`
     emit('schedule.next', { job: job.name, at: formatMillis(at), reason })
   }
   jobs.forEach(logNext)

@@ -10,6 +10,7 @@ import { startServer } from '../../page/pageServer.ts'
 import { InputError } from '../../util/errors.ts'
 import { isLoopback } from '../../util/host.ts'
 import { version } from '../../util/package.ts'
+import { toInstant } from '../../util/time/instant.ts'
 import { type Args, withProgramName } from '../command.ts'
 import { DATABASE_FLAG } from '../flags.ts'
 import { checkPort, createListenError } from '../listening.ts'
@@ -101,7 +102,7 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
       names: [host.toLowerCase()],
       token: access?.token ?? null,
     },
-    now: () => Math.floor(Date.now() / 1000),
+    now: () => toInstant(Date.now()),
     command: (words: string) => withProgramName(databaseCommand({ file }, words)),
     failed: (error: unknown) => void process.stderr.write(`${describeError(error)}\n`),
   }

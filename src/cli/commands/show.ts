@@ -5,7 +5,7 @@ import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
-import { parseInstant } from '../../util/time/instant.ts'
+import { parseInstant, toInstant } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { DATABASE_FLAG, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
@@ -85,7 +85,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   const series = await chooseSeries(reader, kind, indicator, geo, service)
   const { zone, firstAt, lastAt } = series
   const asOf = args.asOf === undefined ? null : resolveTimestamp('as-of', args.asOf, zone, now)
-  const range = resolveRange(args, zone, Math.floor(now / 1000))
+  const range = resolveRange(args, zone, toInstant(now))
   const lastVersion =
     asOf === null ? null : await readEndOfValues(reader, series, 'last', { table: 'observation_revision' })
   const last = Math.max(lastAt, lastVersion ?? 0)

@@ -1,5 +1,6 @@
 import { findMistakes, findSameNames, type JobText, mistakeText, readJob } from '../../job/read.ts'
 import { emptyWindowHints, publishedAheadHints } from '../../job/windowHints.ts'
+import { toInstant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
 import { JOBS, JSON_FLAG } from '../flags.ts'
 import { findRealPath } from '../jobs/jobSource.ts'
@@ -15,7 +16,7 @@ export const examples = ['validate jobs/nightly.yaml']
 /** Exits 2 on a mistake, not on a warning. */
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
   const service = readSettings({}).service.value
-  const now = Math.floor(Date.now() / 1000)
+  const now = toInstant(Date.now())
   const texts = args.jobs.map((file): JobText => ({ file, text: readJobText(file), realPath: findRealPath(file) }))
   const sameNames = findSameNames(texts)
   const results = texts.map(({ file, text }) => {

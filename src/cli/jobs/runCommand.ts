@@ -13,6 +13,7 @@ import { type Summary, sync } from '../../sync/sync.ts'
 import { createEmitter } from '../../util/events.ts'
 import { createClosers } from '../../util/lifetime.ts'
 import { eventsTo, type Logger } from '../../util/log.ts'
+import { toInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { EXIT, exitCodeFor } from '../terminal/fail.ts'
 import { createProgress } from '../terminal/progress.ts'
@@ -111,7 +112,7 @@ export async function runCommand(
 /** Reads what is wrong with the database. Loaded only if somebody is notified of it. */
 async function readFindings(store: Store, nowMs: number): Promise<readonly Finding[]> {
   const { findFindings } = await import('../../findings/findFindings.ts')
-  return findFindings(store, Math.floor(nowMs / 1000), { depth: 'state' })
+  return findFindings(store, toInstant(nowMs), { depth: 'state' })
 }
 
 /**
@@ -175,7 +176,7 @@ export function describePart({
 
 /** The range of `--from` and `--to` in the zone of a job. */
 const rangeOfJob = (job: Job, { nowMs = Date.now, ...options }: RunOptions): Interval | undefined =>
-  resolveRange(options, job.timeZone, Math.floor(nowMs() / 1000))
+  resolveRange(options, job.timeZone, toInstant(nowMs()))
 
 /** A command is as good as its worst job: an outage is worse than a planned stop, and any other error is worse than an outage. */
 function worstCode(summaries: readonly Summary[]): number {

@@ -4,6 +4,7 @@ import { recipesFor } from '../../reports/recipes/recipes.ts'
 import { parseParameter } from '../../reports/statements/runner.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
+import { toInstant } from '../../util/time/instant.ts'
 import type { CommandSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { findZone, type Parameters, prepareRecipe, refuseRecipe, resolveTimes } from './prepareRecipe.ts'
@@ -72,7 +73,7 @@ export function readQuestion(
       hint: 'indicator-sync query "select at_local, indicator_name, value from latest", or query daily-average; query --recipes lists them.',
       code: 'no-question',
     })
-  const now = Math.floor(Date.now() / 1000)
+  const now = toInstant(Date.now())
   if (RECIPE_NAME.test(sql)) {
     const recipe = findRecipe(recipesFor(service), sql)
     return () =>

@@ -37,7 +37,7 @@ export interface SeriesReply {
   /** Geo and instant of each dismissed reject about values; null if unknown. */
   readonly dismissed: readonly ({ readonly geo: Geo; readonly at: Instant } | null)[]
   /** The days of which it lacks too many stored values to be believed, by geo. */
-  readonly doubted: ReadonlyMap<Geo, readonly Interval[]>
+  readonly unbelievedDays: ReadonlyMap<Geo, readonly Interval[]>
   readonly fetchedAt: Instant
 }
 

@@ -29,7 +29,7 @@ export interface ReplySubject {
  * The rejects of a reply that were not dismissed before for the same series or listing. Only the first rejects of a reply are stored
  * with their content. If there are more, their number must not exceed that of a dismissed reply.
  */
-export async function readOpenRejects(
+export async function withoutDismissed(
   db: Kysely<Database>,
   { seriesId, target, fetchId = Number.MAX_SAFE_INTEGER }: ReplySubject,
   { rejects, rejected }: OpenRejects,

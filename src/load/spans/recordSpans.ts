@@ -5,7 +5,7 @@ import type { Database } from '../../db/tables/schema.ts'
 import { judge } from '../../judge/judge.ts'
 import { JUDGEMENT } from '../../judge/version.ts'
 import { readJudgeInput, selectAbsences } from '../../state/judgeInput.ts'
-import { DAY, formatMillis, type Instant } from '../../util/time/instant.ts'
+import { DAY, formatMillis, type Instant, toInstant } from '../../util/time/instant.ts'
 import { hull, type Interval } from '../../util/time/interval.ts'
 import { compareRows, PERIOD_REASONS, RANGE_REASONS, type SpanRow, toSpanRows } from './spanRows.ts'
 
@@ -24,9 +24,9 @@ export async function recordSpans(
   now: Instant,
   reach: Interval = ALL_TIME,
 ): Promise<void> {
-  const { wants, stored, wasRefused } = await readJudgeInput(tx, seriesId, now)
+  const { requirements, stored, wasRefused } = await readJudgeInput(tx, seriesId, now)
   const { absences, before } = await readPeriods(tx, seriesId, wasRefused ? ALL_TIME : reach)
-  const after = toSpanRows(seriesId, judge(wants, { ...stored, absences }, now))
+  const after = toSpanRows(seriesId, judge(requirements, { ...stored, absences }, now))
   const { removed, changed } = compareRows([...(await selectRanges.all(tx, { seriesId })), ...before], after)
   for (const row of removed) await deleteSpan.run(tx, row)
   for (const row of changed) await upsertSpan.run(tx, row)
@@ -47,7 +47,7 @@ async function readPeriods(tx: Transaction<Database>, seriesId: number, reach: I
 /** Judges all series, each in a transaction of its own. */
 export async function judgeAll(store: Store, nowMs: number): Promise<void> {
   const series = await store.kysely.selectFrom('series').select('id').orderBy('id').execute()
-  for (const { id } of series) await store.write((tx) => recordSpans(tx, id, Math.floor(nowMs / 1000)))
+  for (const { id } of series) await store.write((tx) => recordSpans(tx, id, toInstant(nowMs)))
 }
 
 /** Judges all series again, if the rules are newer than those by which the stored spans were judged. */

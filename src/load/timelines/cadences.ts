@@ -3,7 +3,7 @@ import { prepareQuery } from '../../db/prepared.ts'
 import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { expectedStep } from '../../job/expectation.ts'
-import { ALWAYS, type CadenceInput, type Stretch } from '../../judge/cadence.ts'
+import { type CadenceInput, SINCE_EVER, type Stretch } from '../../judge/cadence.ts'
 import { periodEnd } from '../../judge/grid.ts'
 import { announcedChanges } from '../../service/resolutions.ts'
 import type { Service } from '../../service/service.ts'
@@ -106,7 +106,7 @@ export function stretchAt(stretches: readonly Stretch[], at: Instant): number {
 }
 
 /** The stretch of a timeline; `irregular` before any is known. */
-export const IRREGULAR: Stretch = { from: ALWAYS, kind: 'irregular', grid: null }
+export const IRREGULAR: Stretch = { from: SINCE_EVER, kind: 'irregular', grid: null }
 
 /**
  * The values of a reply with the steps of their cadence, so that a day with lost values has 48 of 96 quarter-hours and not 48 longer

@@ -1,5 +1,5 @@
 import { countPeriods, type Grid, periodStarts } from '../../judge/grid.ts'
-import type { MissingRun } from '../../judge/missing.ts'
+import type { MissingPeriods } from '../../judge/missing.ts'
 import { DAY, HOUR, type Instant } from '../../util/time/instant.ts'
 import { type Interval, subtract } from '../../util/time/interval.ts'
 import { isCalendarStep } from '../../util/time/periods.ts'
@@ -7,7 +7,7 @@ import { isCalendarStep } from '../../util/time/periods.ts'
 /* What a reply changes in the missing periods of a timeline. Pure. */
 
 /** A row of `_absent` without its series and geo. */
-export interface MissingRow extends MissingRun {
+export interface MissingRow extends MissingPeriods {
   /** First found missing while it could no longer be published. */
   readonly sinceAt: Instant
   /** Last found missing. */
@@ -27,7 +27,7 @@ export function decideMissing(
   zone: string,
   before: readonly MissingRow[],
   scope: readonly Interval[],
-  runs: readonly MissingRun[],
+  runs: readonly MissingPeriods[],
   checks: readonly Check[],
   settledBorder: (at: Instant) => Instant,
 ): MissingRow[] {
@@ -56,7 +56,7 @@ export function decideMissing(
 }
 
 /** The periods of a run that begin in some parts of it. A window may end inside a period, which belongs to the window of its start. */
-function cutRun<T extends MissingRun>(zone: string, run: T, parts: readonly Interval[]): T[] {
+function cutRun<T extends MissingPeriods>(zone: string, run: T, parts: readonly Interval[]): T[] {
   return parts.flatMap((part) => {
     if (part.from <= run.from && part.to >= run.to) return run
     const from = part.from <= run.from ? run.from : Math.min(run.to, nextStart(zone, run, part.from))
@@ -66,10 +66,10 @@ function cutRun<T extends MissingRun>(zone: string, run: T, parts: readonly Inte
 }
 
 /** The periods of a run. If only some value a day is expected, they are days. */
-const gridOf = ({ from, step }: MissingRun): Grid => ({ step: step ?? DAY, anchor: from })
+const gridOf = ({ from, step }: MissingPeriods): Grid => ({ step: step ?? DAY, anchor: from })
 
 /** The start of the first period at or after an instant inside a run. Steps over an hour follow the local clock. */
-function nextStart(zone: string, run: MissingRun, at: Instant): Instant {
+function nextStart(zone: string, run: MissingPeriods, at: Instant): Instant {
   const grid = gridOf(run)
   if (grid.step <= HOUR) return run.from + Math.ceil((at - run.from) / grid.step) * grid.step
   const [start] = periodStarts(grid, zone, { from: at, to: Number.POSITIVE_INFINITY })

@@ -6,7 +6,7 @@ import type { Database } from '../../db/tables/schema.ts'
 import { DEFAULT_LOOKBACK_S } from '../../job/normalize.ts'
 import type { Extent } from '../../judge/missing.ts'
 import type { Service } from '../../service/service.ts'
-import type { Instant } from '../../util/time/instant.ts'
+import { type Instant, toInstant } from '../../util/time/instant.ts'
 import { dayNumber } from '../../util/time/localDay.ts'
 import { recordSpans } from '../spans/recordSpans.ts'
 import { readStoredSeries } from '../storedSeries.ts'
@@ -35,7 +35,7 @@ export async function deriveStoredTimelines(
   } = {},
 ): Promise<number> {
   const unjudged = await readUnjudged(store)
-  const now = (): Instant => Math.floor(nowMs() / 1000)
+  const now = (): Instant => toInstant(nowMs())
   for (const [i, seriesId] of unjudged.entries()) {
     if (signal?.aborted) return i
     await store.write((tx) => deriveTimelines(tx, store.engine, seriesId, service, now()))

@@ -3,7 +3,14 @@ import type { Engine } from '../../db/engine.ts'
 import { prepareQuery } from '../../db/prepared.ts'
 import type { GeoDay } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
-import { ALWAYS, type CadenceInput, findStretches, refineBorders, type Stretch, toShape } from '../../judge/cadence.ts'
+import {
+  type CadenceInput,
+  findStretches,
+  refineBorders,
+  SINCE_EVER,
+  type Stretch,
+  toShape,
+} from '../../judge/cadence.ts'
 import { periodEnd } from '../../judge/grid.ts'
 import { phaseAt } from '../../util/time/dayStep.ts'
 import { DAY, type Instant, LATEST } from '../../util/time/instant.ts'
@@ -128,7 +135,7 @@ const selectInstants = prepareQuery((db, { seriesId, geoId, from, to }: Range) =
 
 /** The parts of a timeline in which two cadences differ. */
 function findChanges(before: readonly Stretch[], after: readonly Stretch[]): Interval[] {
-  const borders = [...new Set([ALWAYS, ...before.map(({ from }) => from), ...after.map(({ from }) => from)])].sort(
+  const borders = [...new Set([SINCE_EVER, ...before.map(({ from }) => from), ...after.map(({ from }) => from)])].sort(
     (a, b) => a - b,
   )
   return borders.flatMap((from, i): Interval[] => {

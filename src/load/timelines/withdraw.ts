@@ -32,10 +32,10 @@ export interface LackingReply {
 /** The result: withdrawn instants, and the days of which too much is missing, by geo. */
 export interface Withdrawal {
   readonly withdrawn: ReadonlyMap<number, readonly Instant[]>
-  readonly doubted: ReadonlyMap<number, readonly Interval[]>
+  readonly unbelievedDays: ReadonlyMap<number, readonly Interval[]>
 }
 
-export const NOTHING_WITHDRAWN: Withdrawal = { withdrawn: new Map(), doubted: new Map() }
+export const NOTHING_WITHDRAWN: Withdrawal = { withdrawn: new Map(), unbelievedDays: new Map() }
 
 interface StoredValue {
   readonly at: Instant
@@ -46,7 +46,7 @@ interface StoredValue {
 export async function withdraw(tx: Transaction<Database>, reply: LackingReply): Promise<Withdrawal> {
   const { seriesId, fetchId, zone, window, observations, surplus } = reply
   const withdrawn = new Map<number, readonly Instant[]>()
-  const doubted = new Map<number, readonly Interval[]>()
+  const unbelievedDays = new Map<number, readonly Interval[]>()
   const calendar = createCalendar(zone)
   const pending = await selectPending.all(tx, { seriesId, ...window })
   for (const { geoId, first, end } of geoRanges(observations)) {
@@ -76,9 +76,9 @@ export async function withdraw(tx: Transaction<Database>, reply: LackingReply): 
       await moveToHistory(tx, seriesId, geoId, gone, fetchId)
       withdrawn.set(geoId, gone)
     }
-    if (kept.length > 0) doubted.set(geoId, kept)
+    if (kept.length > 0) unbelievedDays.set(geoId, kept)
   }
-  return { withdrawn, doubted }
+  return { withdrawn, unbelievedDays }
 }
 
 /** Whether a stored value can no longer be revised. */

@@ -70,6 +70,9 @@ export function parseInstant(text: string): Instant {
   return sign === '+' ? local - offset : local + offset
 }
 
+/** The instant of epoch milliseconds, such as those of a clock, down to whole seconds. */
+export const toInstant = (ms: number): Instant => Math.floor(ms / 1000)
+
 /** Formats an instant as `2025-10-01T00:00:00Z`, the form of the database and of indicator routes. */
 export const formatUtc = (at: Instant): string => `${new Date(at * 1000).toISOString().slice(0, 19)}Z`
 
@@ -77,4 +80,4 @@ export const formatUtc = (at: Instant): string => `${new Date(at * 1000).toISOSt
 export const formatMillis = (ms: number): string => new Date(ms).toISOString()
 
 /** Parses the time of a local event, down to whole seconds. */
-export const floorToSecond = (moment: string): Instant => Math.floor(Date.parse(moment) / 1000)
+export const floorToSecond = (moment: string): Instant => toInstant(Date.parse(moment))
