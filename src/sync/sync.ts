@@ -53,13 +53,9 @@ export const NO_JOB_NOTES: Omit<Summary, keyof RunResult> = {
  */
 export async function sync(context: SyncContext, spec: RunSpec): Promise<Summary> {
   refuseExposed(context)
-  const { store, service } = context
+  const { store } = context
   const { job, options = {}, requested = createRegister(), part = describeSelection(spec) } = spec
-  await ensureZone(store, service.timeZone)
-  await ensureMagnitudes(store, service.magnitudes)
-  // Those that an earlier version loaded.
-  await deriveStoredTimelines(store, service, { signal: context.signal, nowMs: context.nowMs })
-  await ensureJudged(store, context.nowMs())
+  await prepareStore(context)
   const registered = await registerJob(store, job, spec.source, context.nowMs())
   const plan = planRun(context, { job, jobId: registered?.id ?? null, options, requested })
   const executed = await executeRun(context, { ...spec, part }, plan)
@@ -75,6 +71,14 @@ export async function sync(context: SyncContext, spec: RunSpec): Promise<Summary
     formerName: registered?.formerName ?? null,
     unselected,
   }
+}
+
+/** Brings the database up to date: the zone and the magnitudes of the service, and what follows from series of earlier versions. */
+async function prepareStore({ store, service, signal, nowMs }: SyncContext): Promise<void> {
+  await ensureZone(store, service.timeZone)
+  await ensureMagnitudes(store, service.magnitudes)
+  await deriveStoredTimelines(store, service, { signal, nowMs })
+  await ensureJudged(store, nowMs())
 }
 
 /**

@@ -22,6 +22,7 @@ import { type RangeArgs, resolveRange } from '../times.ts'
 import { findJobSource } from './jobSource.ts'
 import { syncJobLake } from './lakes.ts'
 import { createNotifier } from './notify.ts'
+import { trackJobs } from './trackJobs.ts'
 
 /** How jobs are run. */
 export interface RunOptions extends RangeArgs, Settings {
@@ -51,10 +52,7 @@ export async function runCommand(
   options: RunOptions,
 ): Promise<{ code: number; summaries: Summary[] }> {
   const notifier = createNotifier(jobs, options.notify ?? [], options)
-  const unfinished = new Set(jobs)
-  /** Jobs whose runs are not recorded yet, and the one that is being planned. */
-  const unrecorded = new Set(jobs)
-  let planned: Job | null = null
+  const tracker = trackJobs(jobs, notifier)
   const stopping = new AbortController()
   const { signal } = stopping
   const closers = createClosers()
@@ -84,25 +82,18 @@ export async function runCommand(
     const context: SyncContext = { ...options, store, nowMs, signal, sharedRun, onEvent: emitLog }
     const summaries = await runJobs(context, specs, {
       runOne(jobContext, spec) {
-        planned = spec.job
-        return runJob(jobContext, spec, options, () => {
-          unrecorded.delete(spec.job)
-          notifier.started(spec.job)
-        })
+        tracker.planning(spec.job)
+        return runJob(jobContext, spec, options, () => tracker.started(spec.job))
       },
       publish: (job) => syncJobLake(job, options),
-      async onEnded(job, summary) {
-        unfinished.delete(job)
-        unrecorded.delete(job)
-        await notifier.ended(job, summary, () => readFindings(store, nowMs()))
-      },
+      onEnded: (job, summary) => tracker.ended(job, summary, () => readFindings(store, nowMs())),
     })
     return { code: signals.code() ?? worstCode(summaries), summaries }
   } catch (error) {
-    for (const job of unfinished) notifier.broke(job, error)
+    const { unrecorded, endedBy } = tracker.broke(error)
     await closers.close()
     const { recordUnrecorded } = await import('./unstarted.ts')
-    await recordUnrecorded([...unrecorded], error, { ...options, part: describePart(options), endedBy: planned })
+    await recordUnrecorded(unrecorded, error, { ...options, part: describePart(options), endedBy })
     throw error
   } finally {
     await closers.close().finally(notifier.finish)

@@ -1,0 +1,32 @@
+import type { Finding } from '../../findings/finding.ts'
+import type { Job } from '../../job/job.ts'
+import type { Summary } from '../../sync/sync.ts'
+import type { Notifier } from './notify.ts'
+
+/** Follows the jobs of a command, so that each is notified and recorded however the command ends. */
+export function trackJobs(jobs: readonly Job[], notifier: Notifier) {
+  const unfinished = new Set(jobs)
+  const unrecorded = new Set(jobs)
+  let planned: Job | null = null
+  return {
+    /** A job is being planned: its mistakes end the command. */
+    planning(job: Job): void {
+      planned = job
+    },
+    /** The run of a job is recorded. */
+    started(job: Job): void {
+      unrecorded.delete(job)
+      notifier.started(job)
+    },
+    async ended(job: Job, summary: Summary, readFindings: () => Promise<readonly Finding[]>): Promise<void> {
+      unfinished.delete(job)
+      unrecorded.delete(job)
+      await notifier.ended(job, summary, readFindings)
+    },
+    /** An error ended the command. Returns the jobs whose runs are not recorded, and the one whose planning failed. */
+    broke(error: unknown): { readonly unrecorded: readonly Job[]; readonly endedBy: Job | null } {
+      for (const job of unfinished) notifier.broke(job, error)
+      return { unrecorded: [...unrecorded], endedBy: planned }
+    },
+  }
+}
