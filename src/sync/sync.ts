@@ -57,7 +57,7 @@ export async function sync(context: SyncContext, spec: RunSpec): Promise<Summary
   const { job, options = {}, requested = createRegister(), part = describeSelection(spec) } = spec
   await ensureZone(store, service.timeZone)
   await ensureMagnitudes(store, service.magnitudes)
-  // Those that an earlier version loaded.
+  // An earlier version may have loaded series without deriving their missing periods, or judged them by older rules.
   await deriveStoredTimelines(store, service, { signal: context.signal, nowMs: context.nowMs })
   await ensureJudged(store, context.nowMs())
   const registered = await registerJob(store, job, spec.source, context.nowMs())
