@@ -103,8 +103,8 @@ export function awaitLate(
 }
 
 /**
- * R7: final data before the first or after the last value, or of a geo without any, may still be published. So may the rest of the days of
- * the first and of the last value.
+ * C6–C8: final data before the first or after the last value, or of a geo without any, may still be published. So may the rest of the days
+ * of the first and of the last value.
  */
 export function repeatOutside(
   { finality, now }: JudgeContext,

@@ -32,7 +32,7 @@ export type RequestOutcome =
 
 /**
  * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
- * may be sums over several resolutions. An error that ends the run is thrown, or is `endsRun` of a failed request.
+ * may be sums over several resolutions. Throws errors that end the run, unless a recorded failure comes with them.
  */
 export async function processRequest(run: Run, client: Client, planned: PlannedRequest): Promise<RequestOutcome> {
   const size = await run.sizes.get(planned)
@@ -130,10 +130,7 @@ async function fail(
   return { kind: 'failed', planned, error }
 }
 
-/**
- * Records a request that was in progress when the run ended. If its last attempt failed, returns that failure with the error that ends the
- * run; otherwise throws this error.
- */
+/** Records a request that was in progress when the run ended. Throws the error that ends the run, unless the request failed. */
 async function recordLast(
   run: Run,
   planned: PlannedRequest,
