@@ -32,24 +32,37 @@ const INSIDE = [
 ]
 
 /**
- * The files of the bundle: modules that are loaded together share a file. Each file has the matching modules and everything that they
- * import, except modules of an earlier file. So a file imports only earlier ones.
+ * The files of the bundle: modules that are loaded together share a file. Each file has the modules with these parts in their paths and
+ * everything that they import, except modules of an earlier file. So a file imports only earlier ones.
  */
-const FILES: readonly (readonly [name: string, modules: RegExp])[] = [
-  ['help', /cli.(main|commandLine.help)\.ts$/],
-  ['terminal', /commandLine.runCommandLine\.ts$/],
-  ['database', /db.(sqlite.)?(open|lock)\.ts$/],
-  ['findings', /\/(findings.(readStatus|metrics|findFindings|findGaps)|reports.lastRuns)\.ts$/],
+const FILES: readonly (readonly [name: string, parts: readonly string[]])[] = [
+  ['help', ['/cli/main.ts', '/cli/commandLine/help.ts']],
+  ['terminal', ['/cli/commandLine/runCommandLine.ts']],
+  ['database', ['/db/open.ts', '/db/lock.ts', '/db/sqlite/open.ts', '/db/sqlite/lock.ts']],
+  [
+    'findings',
+    ['/findings/readStatus.ts', '/findings/metrics.ts', '/findings/findFindings.ts', '/findings/findGaps.ts'],
+  ],
   [
     'command',
-    /(cli.(settings.(config|databases)|terminal.output|jobs.lakes|listening)|util.(host|text|log|events|time.localDay)|queries.catalogueNames|job.entryRoutes)\.ts$/,
+    [
+      '/cli/settings/config.ts',
+      '/cli/settings/databases.ts',
+      '/cli/terminal/output.ts',
+      '/cli/jobs/lakes.ts',
+      '/cli/listening.ts',
+      '/util/log.ts',
+      '/util/events.ts',
+    ],
   ],
-  ['http', /node_modules.(@hono|hono).|util.listen\.ts$/],
-  ['page', /(commands.serve|views.home)\.ts$/],
-  ['job', /job.(file|read)\.ts$/],
-  ['sync', /jobs.runAndPrint\.ts$/],
-  ['status', /commands.(status|query|show)\.ts$/],
+  ['http', ['/node_modules/@hono/', '/node_modules/hono/', '/util/listen.ts']],
+  ['page', ['/commands/serve.ts']],
+  ['sync', ['/jobs/runAndPrint.ts']],
+  ['status', ['/commands/status.ts', '/commands/query.ts', '/commands/show.ts']],
 ]
+
+/** Whether the path of a module has a part. */
+const hasPart = (id: string, part: string): boolean => id.replaceAll('\\', '/').includes(part)
 
 // `stripTypeScriptTypes` is experimental.
 process.removeAllListeners('warning')
@@ -68,11 +81,11 @@ const isOutside = (id: string, importer = ''): boolean =>
   id.startsWith('node:') ||
   (!importer.includes('node_modules') && outside.some((name) => id === name || id.startsWith(`${name}/`)))
 
-/** Bundles some entry points, and returns the ids of the bundled modules. */
+/** Bundles some entry points, and returns the ids of the modules of each written file. */
 async function write(
   entries: readonly string[],
   codeSplitting: NonNullable<OutputOptions['codeSplitting']>,
-): Promise<string[]> {
+): Promise<Map<string, readonly string[]>> {
   const bundle = await rolldown({
     cwd: root,
     input: Object.fromEntries(entries.map((file) => [basename(file, '.ts'), file])),
@@ -91,7 +104,16 @@ async function write(
   // Comments are read at every start; those of packages are as long as their code.
   const { output } = await bundle.write({ dir: part, format: 'esm', comments: false, ...names, codeSplitting })
   await bundle.close()
-  return output.flatMap((one) => (one.type === 'chunk' ? one.moduleIds : []))
+  return new Map(output.flatMap((one) => (one.type === 'chunk' ? [[one.fileName, one.moduleIds]] : [])))
+}
+
+/** Throws an error if a part of `FILES` matches no module of its file: the module is gone, or an earlier file has it. */
+function requireAllParts(written: ReadonlyMap<string, readonly string[]>): void {
+  for (const [name, parts] of FILES) {
+    const ids = [...written].flatMap(([file, modules]) => (file.startsWith(`${name}-`) ? modules : []))
+    for (const part of parts)
+      if (!ids.some((id) => hasPart(id, part))) throw new Error(`The file ${name} of FILES has no module ${part}.`)
+  }
 }
 
 /** The licences of the bundled packages, which must accompany their code. */
@@ -107,10 +129,16 @@ function licencesOf(modules: readonly string[]): string {
     .join('\n---\n\n')
 }
 
-const groups = FILES.map(([name, test], i) => ({ name, test, priority: FILES.length - i }))
+const groups = FILES.map(([name, parts], i) => ({
+  name,
+  test: (id: string) => parts.some((part) => hasPart(id, part)),
+  priority: FILES.length - i,
+}))
 rmSync(part, { recursive: true, force: true })
-const modules = [await write(ENTRIES, { groups })]
-for (const entry of ALONE) modules.push(await write([entry], false))
+const program = await write(ENTRIES, { groups })
+requireAllParts(program)
+const modules = [...program.values()]
+for (const entry of ALONE) modules.push(...(await write([entry], false)).values())
 writeFileSync(join(part, 'LICENSES'), licencesOf(modules.flat()))
 mkdirSync(join(part, 'client'))
 for (const file of globSync('src/page/client/*.ts', { cwd: root }))

@@ -1,6 +1,6 @@
 /*
  * `npm run prose`: lists long sentences and unclear words in pages and comments, and misspelled words in pages.
- * Also lists paths in comments of `src` and in docs/architecture.md that do not exist.
+ * Also lists paths in comments, in diagrams and in docs/architecture.md that do not exist.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -53,6 +53,15 @@ function blocks(page: string): Block[] {
   return found
 }
 
+/** The Mermaid diagrams of a page, a block for each line. */
+function diagramLines(page: string): Block[] {
+  const text = readFileSync(page, 'utf8')
+  return [...text.matchAll(/^```mermaid\n([\s\S]*?)^```/gm)].flatMap(({ 1: diagram, index }) => {
+    const first = text.slice(0, index).split('\n').length + 1
+    return diagram!.split('\n').map((line, i) => ({ line: first + i, text: line }))
+  })
+}
+
 /** Sentences of a text; a list after a colon counts as a sentence of its own. */
 const sentences = (text: string): string[] =>
   text
@@ -95,9 +104,8 @@ const findings = [
   ...sources.flatMap((file) =>
     comments(readFileSync(file, 'utf8')).flatMap((block) => findFaults(file, block, [PRIVATE_WORDS, UNCLEAR_WORDS])),
   ),
-  ...sources
-    .filter((file) => file.startsWith('src/'))
-    .flatMap((file) => comments(readFileSync(file, 'utf8')).flatMap((block) => findMissingFiles(file, block))),
+  ...sources.flatMap((file) => comments(readFileSync(file, 'utf8')).flatMap((block) => findMissingFiles(file, block))),
+  ...pages.flatMap((page) => diagramLines(page).flatMap((block) => findMissingFiles(page, block))),
   ...blocks('docs/architecture.md').flatMap((block) => findMissingFiles('docs/architecture.md', block)),
 ]
 for (const finding of findings) process.stderr.write(`${finding}\n`)

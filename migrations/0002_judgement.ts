@@ -5,7 +5,7 @@ import { ABSENCES_BY_GEO, addDeclared, convertJobRanges, readColumns, run } from
 
 /**
  * Missing periods by stored values and cadence, jobs with an identity. In a new database, 0001 has created all of it. The program judges
- * the stored series of an older database afterwards, one by one (`src/load/timelines/judgeStored.ts`).
+ * the stored series of an older database afterwards, one by one (`src/load/timelines/deriveTimelines.ts`).
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const tables = await readColumns(db)

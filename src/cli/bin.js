@@ -13,7 +13,7 @@ const { enableCompileCache } = await import('node:module')
 const { tmpdir } = await import('node:os')
 const { join } = await import('node:path')
 const { pathToFileURL } = await import('node:url')
-// The next command reuses the compiled code. The folder is made here, because Node would also make a missing temporary folder.
+// Keeps the compiled code for the next command. Without a temporary folder, `mkdirSync` fails; Node itself would create that folder.
 const cache = join(tmpdir(), 'node-compile-cache')
 try {
   if (!existsSync(cache)) mkdirSync(cache)

@@ -22,7 +22,7 @@ export const toSchemaTwo = (dialect: 'sqlite' | 'postgres'): readonly string[] =
   'drop table archive_i90_row',
   VIEW(CELLS[dialect], DAYS[dialect]),
   'create view of_mine as select hours, price_cym from archive_pvpc',
-  "delete from _migration where name = '0003_archives'",
+  "delete from _migration where name >= '0003_archives'",
   ...[
     { Dia: '25/10/2020', Hora: '00-01', GEN: '103,20', NOC: '54,1', VHC: '' },
     { Dia: '25/10/2020', Hora: '01-02', PCB: '', CYM: '' },

@@ -58,7 +58,7 @@ async function recordUnstartedRuns(
       await store.close()
     }
   } catch {
-    // The command reports why it failed. It changes nothing that the database cannot be written, too.
+    // The command reports its own error. That its run could not be recorded is a lesser problem, and is not reported.
   }
 }
 
