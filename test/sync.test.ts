@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { KeyError } from '../src/util/errors.ts'
 import type { SyncEvent } from '../src/util/events.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
-import { serveTruth } from './truth.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from './support/kit.ts'
+import { serveTruth } from './support/resolutionService.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000

@@ -1,6 +1,6 @@
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 /** The time of the sync: all data is settled. */
 const NOW = '2025-11-04T12:00:00Z'

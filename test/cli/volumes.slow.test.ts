@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { json, ms, runCli, serve, valueAt } from '../kit.ts'
+import { json, ms, runCli, serve, valueAt } from '../support/kit.ts'
 import { processClock } from './clock.ts'
 import { jobFolder, serviceAt } from './jobFolder.ts'
 

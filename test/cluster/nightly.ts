@@ -4,9 +4,9 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { startCampaign } from '../campaign.ts'
 import { startServer } from '../postgres/server.ts'
-import { randomOf } from '../randomOf.ts'
+import { startCampaign } from '../support/campaign.ts'
+import { randomOf } from '../support/seededRandom.ts'
 import { campaign } from './campaign.ts'
 import { hasPooler, startPooler } from './pooler.ts'
 import { makeDisk } from './smallDisk.ts'

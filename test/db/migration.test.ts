@@ -9,8 +9,8 @@ import { deriveStoredTimelines } from '../../src/load/timelines/deriveTimelines.
 import { SERVICES } from '../../src/service/services.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { writeSchemaOne } from '../fixtures/schemaOne.ts'
-import { fileFolder, ms, tempFolder, tempStore } from '../kit.ts'
-import { openReader, openStore, openWriter } from '../store.ts'
+import { fileFolder, ms, tempFolder, tempStore } from '../support/kit.ts'
+import { openReader, openStore, openWriter } from '../support/testStore.ts'
 import * as rows from './schemaOneRows.ts'
 import { EXPECTED_PRICES, I90_VALUES, PRICES, toSchemaTwo } from './schemaTwo.ts'
 

@@ -2,10 +2,10 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VIEWS } from '../../src/db/tables/schema.ts'
-import { fileFolder, runJob, serve, tempStore } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
-import { RECIPES } from '../recipes.ts'
-import { openReader, type Store } from '../store.ts'
+import { copyMarket } from '../support/demoCopy.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
+import { fileFolder, runJob, serve, tempStore } from '../support/kit.ts'
+import { openReader, type Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const NOW = Date.parse('2025-06-01T00:00:00Z')

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { startServer } from '../../src/page/pageServer.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { fillMarket, NIGHTS } from '../market.ts'
 import { launch } from '../page/chromium.ts'
+import { fillMarket, NIGHTS } from '../support/demoDatabase.ts'
 
 /** The time of the screenshots: the morning after the last night. */
 const NOW = Date.parse(NIGHTS.at(-1)!) / 1000 + 18 * 3_600

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tempFolder } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
+import { copyMarket } from '../support/demoCopy.ts'
+import { tempFolder } from '../support/kit.ts'
 import { blocksOf } from './blocks.ts'
 
 test('the SQL examples of docs/schema.md and docs/use-from.md return rows', async () => {

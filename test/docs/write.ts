@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fillMarket } from '../market.ts'
+import { fillMarket } from '../support/demoDatabase.ts'
 import { ANSWERS, PAGES } from './pages.ts'
 
 for (const [file, text] of Object.entries(PAGES)) writeFileSync(file, await text())

@@ -7,8 +7,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { exitCodeFor } from '../../src/cli/terminal/fail.ts'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { SyncError } from '../../src/util/errors.ts'
-import { json, ms, runJob, serve, tempFolder } from '../kit.ts'
-import { openStore, type Store } from '../store.ts'
+import { json, ms, runJob, serve, tempFolder } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 /** A job that requests all eleven routes. */

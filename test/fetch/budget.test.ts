@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findOpenFailures } from '../../src/state/failedRequests.ts'
-import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import { openStore, type Store } from '../store.ts'
+import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [600], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1w }]'

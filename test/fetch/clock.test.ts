@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const AHEAD = ms('2099-01-01T12:00:00Z')

@@ -10,7 +10,7 @@ import { resolveLink, resolveRedirect } from '../../src/fetch/files/links.ts'
 import { lookupPublic } from '../../src/fetch/files/publicLookup.ts'
 import { SyncError, TransientError } from '../../src/util/errors.ts'
 import { partFileName } from '../../src/util/files/partFiles.ts'
-import { type Script, serve, tempFolder } from '../kit.ts'
+import { type Script, serve, tempFolder } from '../support/kit.ts'
 import { testClient } from './testClient.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)

@@ -5,7 +5,7 @@ import { createPacer, type Pacer } from '../../src/fetch/pacer.ts'
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { sync } from '../../src/sync/sync.ts'
-import { emulate, runJob, tempFolder } from '../kit.ts'
+import { emulate, runJob, tempFolder } from '../support/kit.ts'
 import { testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept: 'application/json' } } as const

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR

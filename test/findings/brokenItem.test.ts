@@ -6,9 +6,9 @@ import { SERVICES } from '../../src/service/services.ts'
 import { readRetryRequests } from '../../src/state/failedRequests.ts'
 import { createFixedPlan } from '../../src/sync/planRun.ts'
 import { executeRun } from '../../src/sync/run.ts'
-import { ms, runJob, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, runJob, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const BREAKER = { failures: 4, pauseMs: 1, openings: 3, giveUpMs: 60_000 }

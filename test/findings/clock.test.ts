@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const WEEK = 7 * 86_400_000

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import { readSeriesGaps } from '../../src/findings/readers/missing.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const NIGHT = ms('2025-11-04T20:15:00Z')

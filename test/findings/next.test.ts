@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { countJobGaps, findGaps, jobGapsText } from '../../src/findings/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { jobOf, ms, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { jobOf, ms, tempStore } from '../support/kit.ts'
 
 const DAY = 86_400_000
 // The pages show this time.

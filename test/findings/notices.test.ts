@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import type { FindingKind } from '../../src/findings/finding.ts'
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const seconds = (text: string): number => ms(text) / 1000

@@ -3,10 +3,10 @@ import { findFindings } from '../../src/findings/findFindings.ts'
 import { STATE_KINDS } from '../../src/findings/finding.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { readStatus } from '../../src/findings/readStatus.ts'
-import { ms, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { servePage } from '../page/site.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
 
 /** The time of the page tests. */
 const NOW = ms('2025-11-04T12:00:00Z')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { ms, runJob, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, runJob, tempStore } from '../support/kit.ts'
 
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 86_400_000
 const BREAKER = { failures: 1, pauseMs: 1, openings: 1, giveUpMs: 1 }

@@ -6,7 +6,7 @@ import { DAY, HOUR, type Instant } from '../../src/util/time/instant.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
 import { dayIntervalAt, localDay } from '../../src/util/time/localDay.ts'
 import { addUnits, atLocal, localDate, offsetAt } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
+import { cases } from '../support/randomCases.ts'
 import {
   countMissing,
   datesBetween,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findAllowedLag, type LagSample, quantile } from '../../src/judge/usualLag.ts'
 import { DAY, formatUtc, HOUR } from '../../src/util/time/instant.ts'
-import { ms } from '../kit.ts'
+import { ms } from '../support/kit.ts'
 
 const START = ms('2025-10-01T12:00:00Z') / 1000
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { addUnits, floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import { gapsAtLastRun, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { openNew } from '../prepared.ts'
+import { gapsAtLastRun, json, ms, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
+import { openNew } from '../support/preparedDatabase.ts'
+import { cases } from '../support/randomCases.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { findOpenFailures } from '../../src/state/failedRequests.ts'
 import type { Summary } from '../../src/sync/sync.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
-import { gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

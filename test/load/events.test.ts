@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askedWindow, gapsAtLastRun, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
+import { askedWindow, gapsAtLastRun, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 
 const DAY = 86_400_000
 const START = ms('2025-11-01T00:00:00Z') / 1000

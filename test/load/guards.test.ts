@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { dropEarlier } from '../../src/load/replies/keep.ts'
 import { testClient } from '../fetch/testClient.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 /* Each of these guards was once removed without a failing test. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { SERVICES } from '../../src/service/services.ts'
 import { formatLocal } from '../../src/util/time/zone.ts'
-import { gapsAtLastRun, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, tempStore } from '../support/kit.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

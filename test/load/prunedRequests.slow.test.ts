@@ -11,11 +11,11 @@ import { findRhythms } from '../../src/state/rhythm.ts'
 import { readAttempts } from '../../src/sync/readAttempts.ts'
 import { readPlannerState } from '../../src/sync/readPlannerState.ts'
 import { formatMillis } from '../../src/util/time/instant.ts'
-import { dump } from '../dump.ts'
-import { emulate, ms, ON_SERVER, replayed, runJob, tempFolder, tempStore } from '../kit.ts'
 import { startPage } from '../page/site.ts'
-import { source } from '../source.ts'
-import { openStore, type Store } from '../store.ts'
+import { dump } from '../support/dump.ts'
+import { source } from '../support/hourlyService.ts'
+import { emulate, ms, ON_SERVER, replayed, runJob, tempFolder, tempStore } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const FIRST = ms('2025-09-10T12:00:00Z')

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { dump } from '../dump.ts'
-import { askedWindow, gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import { source } from '../source.ts'
+import { dump } from '../support/dump.ts'
+import { source } from '../support/hourlyService.ts'
+import { askedWindow, gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const job = (from: string, to: string, geo = '') =>

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { judgeAll } from '../../src/load/spans/recordSpans.ts'
 import { acceptGaps } from '../../src/sync/acceptGaps.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
-import { cases } from '../cases.ts'
-import { gapsAtLastRun, lastRunTime, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, lastRunTime, ms, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NIGHT = ms('2025-11-04T20:15:00Z')
 const DAY_MS = 86_400_000

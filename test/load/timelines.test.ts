@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../../src/util/time/zone.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../support/testStore.ts'
 import { oracleDays } from './dayOracle.ts'
 import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads.ts'
 

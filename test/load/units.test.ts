@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { BEGINNING } from '../../src/db/tables/codes.ts'
 import { findChangedMeanings } from '../../src/findings/readers/changedMeanings.ts'
 import { decideUnits, type UnitStretch } from '../../src/load/decideUnits.ts'
-import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-20T12:00:00Z')
 const ENERGY = { id: 13, name: 'Energía' }

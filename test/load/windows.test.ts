@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatLocal, startOfDate } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import type { Store } from '../store.ts'
+import { cases } from '../support/randomCases.ts'
+import type { Store } from '../support/testStore.ts'
 import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads.ts'
 
 /* Missing periods depend on the stored values alone: not on the cuts, the order and the repetition of requests. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../../src/util/time/zone.ts'
-import { ms, replayed, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, replayed, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 import { oracleDays } from './dayOracle.ts'
 import { loadReplies, type Sent, storeWithSeries } from './loads.ts'
 

@@ -1,6 +1,6 @@
 /* `npm run test:model -- --seeds 5000`: random sequences beyond those of the suite. `--seeds 1 --seed N` runs one and shrinks it. */
 import fc from 'fast-check'
-import { startCampaign } from '../campaign.ts'
+import { startCampaign } from '../support/campaign.ts'
 import { onDisk, onServer } from './databases.ts'
 import { runMutants } from './mutants.ts'
 import { sequences } from './random.ts'

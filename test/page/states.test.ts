@@ -6,8 +6,8 @@ import { joinValues } from '../../src/page/queries/series/window.ts'
 import { timeTicks } from '../../src/page/timeTicks.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { localClock, startOfDate } from '../../src/util/time/zone.ts'
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
 
 const at = (text: string): number => ms(text) / 1000
 const HOUR = 3_600

@@ -7,9 +7,9 @@ import { readJob } from '../../src/job/read.ts'
 import { decideDuties } from '../../src/plan/duties.ts'
 import { listSelectedRanges } from '../../src/plan/entries.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { cases } from '../cases.ts'
-import { gapsAtLastRun, json, ms, runJob, serve, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, json, ms, runJob, serve, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
 
 const DAY = 86_400
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY * 1000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { gapsAtLastRun, ms, runJob, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, runJob, tempStore } from '../support/kit.ts'
 
 const NOON = '2025-11-04T12:00:00Z'
 const DAY = 86_400_000

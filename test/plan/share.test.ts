@@ -3,11 +3,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { absenceTurn } from '../../src/plan/turns.ts'
 import { readAttempts } from '../../src/sync/readAttempts.ts'
 import { replay } from '../../src/sync/replay.ts'
-import { dump } from '../dump.ts'
-import { gapsAtLastRun, ms, runJob, tempFolder, tempStore } from '../kit.ts'
-import { openNew } from '../prepared.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { dump } from '../support/dump.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, runJob, tempFolder, tempStore } from '../support/kit.ts'
+import { openNew } from '../support/preparedDatabase.ts'
+import type { Store } from '../support/testStore.ts'
 
 const HOUR = 3_600_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 24 * HOUR

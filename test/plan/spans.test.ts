@@ -5,10 +5,10 @@ import { plan } from '../../src/library.ts'
 import { DAY } from '../../src/util/time/instant.ts'
 import { merge } from '../../src/util/time/interval.ts'
 import { ceilTo, floorTo } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
+import type { Store } from '../support/testStore.ts'
 
 /* One truth: a plan has exactly the days of the stored spans whose next request has come. */
 

@@ -14,10 +14,10 @@ import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.t
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { sync } from '../../src/sync/sync.ts'
-import { startCampaign } from '../campaign.ts'
 import { contents, JOB, NIGHT, NOW } from '../crash/harness.ts'
-import { programModule } from '../program.ts'
-import { randomOf } from '../randomOf.ts'
+import { programModule } from '../support/builtProgram.ts'
+import { startCampaign } from '../support/campaign.ts'
+import { randomOf } from '../support/seededRandom.ts'
 import { afterLoss, ENDINGS, NO_LOSS, type Op, readOps } from './disk.ts'
 
 const { flags, count, seed, isOver, say, fault, end } = await startCampaign({

@@ -3,9 +3,9 @@ import { findFindings } from '../../src/findings/findFindings.ts'
 import type { FindingKind } from '../../src/findings/finding.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
-import { emulate, ms, replayed, runJob, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import { openStore, type Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { emulate, ms, replayed, runJob, tempStore } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countProvisional, findProvisional, provisionalText } from '../../src/findings/findGaps.ts'
-import { gapsAtLastRun, ms, runCommand, tempFolder, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, runCommand, tempFolder, tempStore } from '../support/kit.ts'
 
 const NOW = '2025-11-05T20:15:00Z'
 const JOB = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 3d, refresh: 1h }]'

@@ -9,10 +9,10 @@ import { chartText, shrink } from '../../src/cli/terminal/brailleChart.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/reports/searchItems.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
-import { type Done, fileFolder, onlyInFile, runCommand, tempFolder } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
-import { RECIPES } from '../recipes.ts'
-import { openReader, type Store } from '../store.ts'
+import { copyMarket } from '../support/demoCopy.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
+import { type Done, fileFolder, onlyInFile, runCommand, tempFolder } from '../support/kit.ts'
+import { openReader, type Store } from '../support/testStore.ts'
 
 let store: Store
 let file: string

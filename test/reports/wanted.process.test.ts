@@ -5,10 +5,10 @@ import { openWriter } from '../../src/db/lock.ts'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { endRun, openRun } from '../../src/sync/record.ts'
-import { gapsAtLastRun, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [1, 2, 3], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'

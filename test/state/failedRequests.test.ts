@@ -4,9 +4,9 @@ import { readOpenFailures } from '../../src/findings/readStatus.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readRetryRequests } from '../../src/state/failedRequests.ts'
-import { gapsAtLastRun, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const DAY = 86_400_000

@@ -6,9 +6,9 @@ import { findGaps } from '../../src/findings/findGaps.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { readStatus } from '../../src/findings/readStatus.ts'
 import { StoreError } from '../../src/util/errors.ts'
-import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d, lookback: 2d }]'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { acceptGaps, listAccepted, reopenGaps } from '../../src/sync/acceptGaps.ts'
-import { gapsAtLastRun, judgeAgain, lastRunTime, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { source } from '../support/hourlyService.ts'
+import { gapsAtLastRun, judgeAgain, lastRunTime, ms, tempStore } from '../support/kit.ts'
 
 const at = (text: string) => () => ms(text) / 1000
 const NIGHT = '2025-11-04T20:15:00Z'

@@ -10,10 +10,21 @@ import { readRetryRequests } from '../../src/state/failedRequests.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
 import { sortJobs } from '../../src/sync/sortJobs.ts'
 import { storeDefinition } from '../../src/sync/sync.ts'
-import { gapsAtLastRun, jobOf, json, judgeAgain, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { source } from '../support/hourlyService.ts'
+import {
+  gapsAtLastRun,
+  jobOf,
+  json,
+  judgeAgain,
+  ms,
+  replayed,
+  runJob,
+  serve,
+  tempFolder,
+  tempStore,
+} from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY

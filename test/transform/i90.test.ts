@@ -10,7 +10,7 @@ import {
   restrictions,
   UNIT,
   zipOf,
-} from '../i90.ts'
+} from '../support/i90Workbooks.ts'
 
 type Cell = string | number | null
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const ONE = 'series: [{ indicators: [5], window: { from: 2025-01-01, to: 2025-01-02 } }]'

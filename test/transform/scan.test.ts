@@ -9,7 +9,7 @@ import { scanValues } from '../../src/transform/values/scan.ts'
 import { formatUtc, parseInstant } from '../../src/util/time/instant.ts'
 import { formatOffset, localClock, offsetAt, startOfDate } from '../../src/util/time/zone.ts'
 import { SERIES } from '../fixtures/answers.ts'
-import { HAS_RECORDED, recorded } from '../recorded.ts'
+import { HAS_RECORDED, recorded } from '../support/recordedReplies.ts'
 
 /** `SCAN_RUNS=30000 npx vitest run test/transform/scan.test.ts` tries as many damaged bodies. */
 const RUNS = Number(process.env.SCAN_RUNS ?? 3_000)

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCommand, tempFolder } from '../../kit.ts'
-import { copyMarket, onMarket } from '../../marketCopy.ts'
+import { copyMarket, onMarket } from '../../support/demoCopy.ts'
+import { emulate, runCommand, tempFolder } from '../../support/kit.ts'
 
 const market = onMarket()
 

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openFolderPlace } from '../../../src/lake/places/folder.ts'
 import { syncLake } from '../../../src/lake/syncLake.ts'
-import { runCommand, tempFolder } from '../../kit.ts'
 import { rowsOf } from '../../lake/same.ts'
-import { copyMarket } from '../../marketCopy.ts'
-import { openReader } from '../../store.ts'
+import { copyMarket } from '../../support/demoCopy.ts'
+import { runCommand, tempFolder } from '../../support/kit.ts'
+import { openReader } from '../../support/testStore.ts'
 
 const NAMES = { en: 'Day-ahead spot market price', es: 'Precio mercado SPOT Diario' } as const
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { dictionaryRows } from '../../../src/db/tables/dictionary.ts'
-import { tempFolder } from '../../kit.ts'
-import { onMarket } from '../../marketCopy.ts'
+import { onMarket } from '../../support/demoCopy.ts'
+import { tempFolder } from '../../support/kit.ts'
 
 const market = onMarket()
 

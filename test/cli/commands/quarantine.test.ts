@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ms, runCommand, tempFolder, tempStore } from '../../kit.ts'
-import { source } from '../../source.ts'
+import { source } from '../../support/hourlyService.ts'
+import { ms, runCommand, tempFolder, tempStore } from '../../support/kit.ts'
 import { flawedStore } from '../flawed.ts'
 import { serviceAt } from '../jobFolder.ts'
 

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { source } from '../../support/hourlyService.ts'
 import {
   askedWindow,
   type Done,
@@ -15,9 +16,8 @@ import {
   serve,
   valueAt,
   whenSaid,
-} from '../../kit.ts'
-import { source } from '../../source.ts'
-import { testSignals } from '../../systems.ts'
+} from '../../support/kit.ts'
+import { testSignals } from '../../support/systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 test('a wrong API key exits with 3 and is not printed', async () => {

@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/findings/finding.ts'
-import { emulate, runCli, runCommand, serve } from '../../kit.ts'
-import { openStore } from '../../store.ts'
+import { emulate, runCli, runCommand, serve } from '../../support/kit.ts'
+import { openStore } from '../../support/testStore.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 const job = (name: string, more = '') =>

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { dictionaryRows } from '../../../src/db/tables/dictionary.ts'
 import { TABLE_NAMES, tableOf } from '../../../src/db/tables/schema.ts'
-import { onlyInFile, tempStore } from '../../kit.ts'
-import { onMarket } from '../../marketCopy.ts'
+import { onMarket } from '../../support/demoCopy.ts'
+import { onlyInFile, tempStore } from '../../support/kit.ts'
 
 const market = onMarket()
 

@@ -12,9 +12,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { checkLake } from '../../../src/lake/checkLake.ts'
 import { openPlace } from '../../../src/lake/places/bucket.ts'
-import { startCampaign } from '../../campaign.ts'
-import { fillMarket } from '../../market.ts'
-import { randomOf } from '../../randomOf.ts'
+import { startCampaign } from '../../support/campaign.ts'
+import { fillMarket } from '../../support/demoDatabase.ts'
+import { randomOf } from '../../support/seededRandom.ts'
 
 const {
   words: [where = 's3://market'],

@@ -1,7 +1,7 @@
 /* Runs the suites on PostgreSQL: `npm run test:postgres`, optionally with the names of some. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { startCampaign } from '../../campaign.ts'
+import { startCampaign } from '../../support/campaign.ts'
 
 /** Tests that use a database independently of its file. */
 const SUITES = [

@@ -1,8 +1,8 @@
-import type { Store } from '../src/db/store.ts'
-import type { UserOptions } from '../src/plan/planning.ts'
-import type { Service } from '../src/service/service.ts'
-import { SERVICES } from '../src/service/services.ts'
-import { formatUtc } from '../src/util/time/instant.ts'
+import type { Store } from '../../src/db/store.ts'
+import type { UserOptions } from '../../src/plan/planning.ts'
+import type { Service } from '../../src/service/service.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { formatUtc } from '../../src/util/time/instant.ts'
 import { askedWindow, json, ms, runJob, serve, valueAt } from './kit.ts'
 
 const HOUR = 3_600

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
+import { fillMarket } from './demoDatabase.ts'
 import { type Done, runCommand, tempFolder } from './kit.ts'
-import { fillMarket } from './market.ts'
-import { copyPrepared } from './prepared.ts'
-import type { Store } from './store.ts'
+import { copyPrepared } from './preparedDatabase.ts'
+import type { Store } from './testStore.ts'
 
 /** Copies the demo database of the documentation into a file. */
 export const copyMarket = (file: string): Promise<Store> => copyPrepared('market', file, fillMarket)
