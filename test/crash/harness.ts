@@ -6,7 +6,7 @@ import SQLite from 'better-sqlite3'
 import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.ts'
 import { PROGRAM_ENV, programModule } from '../support/builtProgram.ts'
 import { dump } from '../support/dump.ts'
-import { randomOf } from '../support/seededRandom.ts'
+import { seededRandom } from '../support/seededRandom.ts'
 import { openReader } from '../support/testStore.ts'
 import { type Orders, STEPS, type Step } from './steps.ts'
 
@@ -127,7 +127,7 @@ export async function crash(
   tell: (line: string) => void = () => undefined,
   isOver: () => boolean = () => false,
 ): Promise<Report> {
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
   const emulator: Emulator = await startEmulator({ now: NOW / 1000 })
   const orders = (file: string, now: number) => ({ file, url: emulator.url, key: emulator.key, job: JOB, now })

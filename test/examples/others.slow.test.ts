@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { serviceAt } from '../cli/jobFolder.ts'
 import { storage } from '../lake/storage.ts'
 import { tempDatabase, withClient } from '../postgres/database.ts'
-import { copyMarket } from '../support/demoCopy.ts'
+import { copyDemo } from '../support/demoCopy.ts'
 import { emulate } from '../support/kit.ts'
 import { testShell } from '../support/systems.ts'
 import { examples, PYTHON, run } from './shell.ts'
@@ -53,7 +53,7 @@ describe('the notebook', () => {
   test.skipIf(lacks('pandas, matplotlib'))('the notebook runs on the demo database', async () => {
     const folder = examples()
     mkdirSync(join(folder.bin, 'data'))
-    await (await copyMarket(join(folder.bin, 'data/demo.db'))).close()
+    await (await copyDemo(join(folder.bin, 'data/demo.db'))).close()
     const program = [...codes.map(({ source }) => source.join('')), 'print(profile)'].join('\n')
     writeFileSync(join(folder.dir, 'notebook.py'), program)
     const done = await run(folder, [PYTHON, 'notebook.py'], { MPLBACKEND: 'Agg' })

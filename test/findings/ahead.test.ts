@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { source } from '../support/hourlyService.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
 import { ms, tempStore } from '../support/kit.ts'
 
 const HOUR = 3600
@@ -13,7 +13,7 @@ const FIRST_NIGHT = at('2025-11-03T20:15:00Z')
 
 /** Syncs a job at some instants, and returns what is found ahead after each. `end`: up to when the source has values then. */
 async function runNights(times: readonly number[], end: (now: number, night: number) => number, window = 'to: +30d') {
-  const [store, market] = [await tempStore(), await source()]
+  const [store, market] = [await tempStore(), await startHourlyService()]
   const yaml = `series: [{ indicators: [5], window: { from: 2025-11-01, ${window} }, lookback: 2d }]`
   const found = []
   for (const [night, now] of times.entries()) {
@@ -37,7 +37,7 @@ describe('no finding', () => {
   })
 
   test('a window that is extended shows values of a series that always had them', async () => {
-    const [store, market] = [await tempStore(), await source()]
+    const [store, market] = [await tempStore(), await startHourlyService()]
     const job = (to: string) => `series: [{ indicators: [5], window: { from: 2025-11-01, to: ${to} }, lookback: 2d }]`
     for (const [night, now] of nights(10).entries()) {
       market.state.has = (instant) => instant < endOfDay(now, 7)
@@ -107,7 +107,7 @@ test('day-ahead prices with values of a week are a finding, which ends after a m
 })
 
 test('a finding names only the geos that are ahead', async () => {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  const [store, market] = [await tempStore(), await startHourlyService({ geos: [3, 4] })]
   for (const [night, now] of nights(6).entries()) {
     market.state.has = (instant, geo) => instant < (night === 5 && geo === 4 ? endOfDay(now, 1) : now - HOUR)
     await market.run(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
-import { source } from '../support/hourlyService.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
 import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
@@ -26,7 +26,7 @@ test.each([
 
 test('runs with times in the future are a finding until that time has come', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   await market.run(store, JOB, NOW)
   await market.run(store, JOB, NOW + WEEK)
   const found = async (now: number) =>

@@ -8,7 +8,7 @@ import { SERVICES } from '../../src/service/services.ts'
 import { storeDefinition } from '../../src/sync/sync.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { serviceAt } from '../cli/jobFolder.ts'
-import { source } from '../support/hourlyService.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
 import { emulate, judgeAgain, ms, runCommand, runJob, tempFolder } from '../support/kit.ts'
 import { openStore, type Store } from '../support/testStore.ts'
 
@@ -28,7 +28,7 @@ const words = (command: string): string[] =>
 /** A folder with job files, a database, and a service. */
 async function createWorld() {
   const dir = realpathSync(tempFolder())
-  const market = await source()
+  const market = await startHourlyService()
   const file = join(dir, 'market.db')
   const env = serviceAt(market.url)
   const emulator = await emulate()

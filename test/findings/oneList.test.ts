@@ -5,7 +5,7 @@ import { prometheusText } from '../../src/findings/metrics.ts'
 import { readStatus } from '../../src/findings/readStatus.ts'
 import { askPage } from '../page/askPage.ts'
 import { servePage } from '../page/site.ts'
-import { source } from '../support/hourlyService.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
 import { ms, tempStore } from '../support/kit.ts'
 
 /** The time of the page tests. */
@@ -16,7 +16,7 @@ const at = (text: string): number => ms(text) / 1000
 /** Fills a database that has many troubles of several kinds. */
 async function troubled() {
   const store = await tempStore()
-  const market = await source({ geos: [3, 4] })
+  const market = await startHourlyService({ geos: [3, 4] })
   // Every second hour is lost: more than a hundred holes.
   const isLost = (instant: number): boolean => instant > at('2025-10-09T00:00Z') && instant % 7200 === 0
   market.state.status = (path) => (path.endsWith('/6') ? 404 : path.endsWith('/7') ? 400 : undefined)

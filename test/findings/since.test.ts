@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { source } from '../support/hourlyService.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
 import { ms, runJob, tempStore } from '../support/kit.ts'
 
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 86_400_000
@@ -12,7 +12,7 @@ test.each([
   ['a refused key', 'key', 403],
 ] as const)('%s lasts since the first run without a success in between', async (_name, kind, status) => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const run = (n: number, isUp: boolean, signal = new AbortController().signal) => {
     market.state.status = () => (isUp ? undefined : status)
     return runJob(store, market, `name: test\n${rolling}`, { now: night(n), breaker: BREAKER, signal })
@@ -28,7 +28,7 @@ test.each([
 
 test('a spent budget lasts since the first run that it ended', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const run = (n: number, calls: number) =>
     runJob(store, market, `name: test\npace: { perSecond: 50, callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
   await run(0, 9)

@@ -13,7 +13,7 @@ import { readPlannerState } from '../../src/sync/readPlannerState.ts'
 import { formatMillis } from '../../src/util/time/instant.ts'
 import { startPage } from '../page/site.ts'
 import { dump } from '../support/dump.ts'
-import { source } from '../support/hourlyService.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
 import { emulate, ms, ON_SERVER, replayed, runJob, tempFolder, tempStore } from '../support/kit.ts'
 import { openStore, type Store } from '../support/testStore.ts'
 
@@ -67,7 +67,7 @@ async function nights() {
       'ok', 1, 1, 1, 0, 0, 0, 0, 0, 0)`,
     [],
   )
-  const market = await source({ has: (at) => at !== ABSENT, spoiled: (at) => at === SPOILED })
+  const market = await startHourlyService({ has: (at) => at !== ABSENT, spoiled: (at) => at === SPOILED })
   for (let night = 0; night < NIGHTS; night++) {
     const now = FIRST + night * DAY
     market.state.status = (_path, { from }) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../../src/util/time/zone.ts'
-import { source } from '../support/hourlyService.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
 import { ms, replayed, tempStore } from '../support/kit.ts'
 import type { Store } from '../support/testStore.ts'
 import { oracleDays } from './dayOracle.ts'
@@ -169,7 +169,7 @@ describe('a series of days', () => {
 
 test('a nightly job withdraws final values after two nights, and a replay makes the same rows', async () => {
   const store = await tempStore()
-  const market = await source({ geos: [3, 4] })
+  const market = await startHourlyService({ geos: [3, 4] })
   const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY * 1000
   const job = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 2d, refresh: 1h }]'
   await market.run(store, job, night(0))

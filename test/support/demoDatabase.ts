@@ -9,7 +9,7 @@ import { openStore, type Store } from './testStore.ts'
 export const NIGHTS = ['2025-11-03T12:00:00Z', '2025-11-04T12:00:00Z'] as const
 
 /** Fills a database like two nights of `jobs/demo.yaml`, always with the same values for the documentation. */
-export async function fillMarket(file: string): Promise<Store> {
+export async function fillDemo(file: string): Promise<Store> {
   const store = await openStore(file)
   for (const night of NIGHTS) {
     const now = Date.parse(night)

@@ -11,7 +11,7 @@ import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
 import { sortJobs } from '../../src/sync/sortJobs.ts'
 import { storeDefinition } from '../../src/sync/sync.ts'
 import { askPage } from '../page/askPage.ts'
-import { source } from '../support/hourlyService.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
 import {
   gapsAtLastRun,
   jobOf,
@@ -34,7 +34,7 @@ const job = (id: number, more = '') =>
 /** A database, a service that works, and one that refuses everything. */
 async function world() {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const folder = tempFolder()
   const broken = await serve((_request, response) => json(response, {}, 400))
   const file = (name: string, host = hostname()) => {
