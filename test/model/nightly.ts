@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { startCampaign } from '../support/campaign.ts'
 import { onDisk, onServer } from './databases.ts'
-import { runMutants } from './mutants.ts'
-import { sequences } from './random.ts'
+import { sequences } from './randomSequences.ts'
 import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
+import { runMutants } from './runMutants.ts'
 import { KILLS, leaveOut } from './scope.ts'
 
 const {

@@ -11,7 +11,7 @@ const SUITES = [
     'test/reports',
     'test/sync/damage.process.test.ts',
     'test/fetch/faults.process.test.ts',
-    'test/model/first.test.ts',
+    'test/model/fromSeed1001.test.ts',
   ],
   'test/findings/oneList.test.ts',
   ...['archivesI90', 'archivesLoad', 'discover', 'publish', 'status'].map(
