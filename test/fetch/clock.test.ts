@@ -30,8 +30,7 @@ test.each([
 ])('calls recorded by a clock that was %s ahead do not reduce the daily budget', async (_by, ahead) => {
   const store = await tempStore()
   const market = await startHourlyService()
-  const yaml = (id: number) =>
-    `pace: { perSecond: 50, callsPerDay: 5 }\n${SERIES.replace('600', String(id)).replace('1w', '7d')}`
+  const yaml = (id: number) => `pace: { callsPerDay: 5 }\n${SERIES.replace('600', String(id)).replace('1w', '7d')}`
   expect(await runJob(store, market, yaml(600), { now: ahead })).toMatchObject({
     outcome: 'done',
     counts: { requests: 5 },
@@ -43,7 +42,7 @@ test.each([
 test('calls recorded by a clock a few minutes ahead count', async () => {
   const store = await tempStore()
   const market = await startHourlyService()
-  const yaml = `pace: { perSecond: 50, callsPerDay: 5 }\n${SERIES}`
+  const yaml = `pace: { callsPerDay: 5 }\n${SERIES}`
   await runJob(store, market, yaml, { now: NOW + 200_000 })
   const next = await runJob(store, market, yaml.replace('600', '601'), { now: NOW })
   expect(next.earlyEnd?.code).toBe('budget')

@@ -78,7 +78,7 @@ test('several runs together never exceed the calls per hour', async () => {
   const file = `${tempFolder()}/pace.db`
   for (const _run of [1, 2, 3]) {
     const store = await openWriter(file, 'test')
-    const pace = { perSecond: 50, callsPerHour: 5 }
+    const pace = { callsPerHour: 5 }
     const { earlyEnd } = await runJob(store as never, emulator, `pace: ${JSON.stringify(pace)}\n${MONTH}`)
     expect(earlyEnd).toMatchObject({ code: 'budget' })
     await store.close()

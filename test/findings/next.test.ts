@@ -50,7 +50,7 @@ test.each([
 test('a job whose budget is spent promises turns instead of its next run', async () => {
   const store = await tempStore()
   const market = await startHourlyService()
-  await market.run(store, `name: test\npace: { perSecond: 50, callsPerDay: 1 }\n${lost}`, NOW - 60_000)
+  await market.run(store, `name: test\npace: { callsPerDay: 1 }\n${lost}`, NOW - 60_000)
   const gaps = await findGaps(store, NOW / 1000)
   expect(gaps.map(({ reason }) => reason)).toEqual(['never requested', 'never requested'])
   expect(gaps[0]!.next).toMatch(/^indicator-sync sync test.yaml .*, in turn, within the budget of 1 call a day$/)

@@ -30,7 +30,7 @@ test('a spent budget lasts since the first run that it ended', async () => {
   const store = await tempStore()
   const market = await startHourlyService()
   const run = (n: number, calls: number) =>
-    runJob(store, market, `name: test\npace: { perSecond: 50, callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
+    runJob(store, market, `name: test\npace: { callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
   await run(0, 9)
   for (const n of [1.1, 2.2, 3.3]) await run(n, 1)
   const findings = await findFindings(store, night(3.4) / 1000, { depth: 'state' })

@@ -9,7 +9,7 @@ const FIXED = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-
 /** Other series whose periods leave a share for 14 days of the first one. */
 const OTHERS =
   '\n  - { indicators: [101, 102, 103, 104, 105, 106], window: { last: 24d }, lookback: 60d, timeTrunc: hour, timeAgg: sum, refresh: 5m }'
-const SHARED = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n  - ${FIXED.slice(9, -1)}${OTHERS}`
+const SHARED = `pace: { concurrency: 8 }\nseries:\n  - ${FIXED.slice(9, -1)}${OTHERS}`
 /** The windows of the first series. */
 const ofFirst = (windows: readonly string[]) => windows.filter((window) => window < '2025-10-10')
 const within = (from: string, to: string) => (instant: number) => instant >= at(from) && instant < at(to)

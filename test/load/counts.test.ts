@@ -125,7 +125,7 @@ test('all statistics count calls cut by a signal, an exhausted budget or an open
 
   const failing = await hours((response) => status(response, 503))
   const two = await tempStore()
-  const pace = 'pace: { perSecond: 50, callsPerDay: 2 }\n'
+  const pace = 'pace: { callsPerDay: 2 }\n'
   const second = await runJob(two, failing, pace + SERIES, { now: NOW })
   expect(second.earlyEnd?.code).toBe('budget')
   await accountsAgree(two, 2, second)

@@ -24,7 +24,7 @@ test.each([[false], [true]])(
   async (newestFirst) => {
     const server = await events([1500, 4737, 9001, 14777], [{ id: 154, name: 'Evento' }])
     const store = await tempStore()
-    const yaml = `pace: { perSecond: 50, concurrency: 1 }
+    const yaml = `pace: { concurrency: 1 }
 newestFirst: ${newestFirst}
 series: [{ indicators: [888], window: { from: 2025-11-01, to: 2025-11-15 }, chunk: 1d }]`
     await runJob(store, server, yaml, { now: ms('2025-11-20T12:00:00Z') })

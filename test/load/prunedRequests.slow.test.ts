@@ -31,7 +31,7 @@ const SPOILED = ms('2025-09-06T10:00:00Z') / 1000
 const REFUSED = ms('2025-09-03T22:00:00Z') / 1000
 
 // One request at a time, so that two databases have equal orders.
-const PACE = 'pace: { perSecond: 50, concurrency: 1 }'
+const PACE = 'pace: { concurrency: 1 }'
 const JOB = `name: values
 ${PACE}
 series:

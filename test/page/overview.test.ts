@@ -251,7 +251,7 @@ describe('the overview', () => {
     let now = '2025-11-04T12:00:00Z'
     const { url } = await servePage(store.file, { now: () => ms(now) / 1000 })
     const health = async () => /<h1>[\s\S]*?<\/section>/.exec(await get(`${url}/?lang=en`))![0]
-    const budget = 'pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n'
+    const budget = 'pace: { callsPerDay: 1, concurrency: 1 }\n'
     await market.run(store, `${budget}${job}`, '2025-11-04T12:00:00Z')
     expect(await health()).toMatch(/Needs attention[\s\S]*Because of this, 1 series lacks data\.[\s\S]*sync test\.yaml/)
     expect(await health()).toMatch(

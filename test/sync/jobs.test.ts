@@ -180,7 +180,7 @@ describe('two jobs with one name', () => {
     const { store, market, file } = await world()
     const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
     const yaml = (name: string, id: number) =>
-      `name: ${name}\npace: { perSecond: 50, callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { last: 1d }, chunk: 1d, lookback: 1d, refresh: ${name === 'weekly' ? '1m' : '4h'} }]`
+      `name: ${name}\npace: { callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { last: 1d }, chunk: 1d, lookback: 1d, refresh: ${name === 'weekly' ? '1m' : '4h'} }]`
     await runJob(store, market, yaml('nightly', 4), { now: night(0), jobSource: sources.nightly })
     market.state.status = (_path, { from }) => (from < night(3) / 1000 ? 400 : undefined)
     await runJob(store, market, yaml('nightly', 4), { now: night(5), jobSource: sources.nightly })
@@ -201,7 +201,7 @@ describe('two jobs with one name', () => {
     const { store, market, file } = await world()
     const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
     const yaml = (name: string, id: number) =>
-      `name: ${name}\npace: { perSecond: 50, callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { from: 2025-09-01, to: 2025-10-01 }, lookback: 1d }]`
+      `name: ${name}\npace: { callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { from: 2025-09-01, to: 2025-10-01 }, lookback: 1d }]`
     await runJob(store, market, yaml('weekly', 5), { now: night(0), jobSource: sources.weekly })
     market.state.has = (at) => at !== ms('2025-09-10T10:00:00Z') / 1000
     await runJob(store, market, yaml('nightly', 4), { now: night(0), jobSource: sources.nightly })
