@@ -103,41 +103,6 @@ describe('two jobs with one name', () => {
     expect(await findFindings(store, night(1) / 1000)).toEqual([])
   })
 
-  test('a job whose name is edited in its file continues its history, and says so once', async () => {
-    const { store, market, file } = await world()
-    const jobSource = file('job.yaml')
-    await runJob(store, market, job(1), { now: night(0), jobSource })
-    const run = () => runJob(store, market, job(1).replace('nightly', 'daily'), { now: night(1), jobSource })
-    expect(await run()).toMatchObject({ takenOver: null, formerName: 'nightly', unselected: 0 })
-    expect(await run()).toMatchObject({ formerName: null })
-    expect(jobs(store)).toEqual([{ name: 'daily', ...jobSource }])
-    expect(store.all('select distinct job from _span')).toEqual([{ job: 'daily' }])
-    expect(await findFindings(store, night(1) / 1000)).toEqual([])
-  })
-
-  test.each([
-    ['the edited window no longer selects', 'window: { from: 2025-10-03, to: +1d }, lookback: 3d'],
-    ['is final by the edited lookback', 'window: { from: 2025-09-30, to: +1d }, lookback: 1d'],
-  ])('a failed request for data that %s is no finding, and no retry sends it again', async (_title, edited) => {
-    const { store, market, file } = await world()
-    const jobSource = file('job.yaml')
-    const run = (entry: string, n: number) =>
-      runJob(store, market, `series: [{ indicators: [1], ${entry}, refresh: 1h, chunk: 3d }]`, {
-        now: night(n),
-        jobSource,
-      })
-    const isFinal = edited.includes('lookback: 1d')
-    const first = isFinal ? edited.replace('lookback: 1d', 'lookback: 60d') : edited.replace('2025-10-03', '2025-09-30')
-    if (isFinal) await run(first, 0)
-    market.state.status = (_path, window) => (window.from < ms('2025-10-02T22:00:00Z') / 1000 ? 400 : undefined)
-    await run(first, 1)
-    expect(await findings(store, 'failure')).toHaveLength(1)
-    await run(edited, 2)
-    expect(await findFindings(store, night(2) / 1000)).toEqual([])
-    expect(await gapIds(store)).toEqual([])
-    expect(await readRetryRequests(store)).toEqual([])
-  })
-
   test('under one identity they alternate, which is a finding; an edit that is undone is none', async () => {
     const { store, market, file } = await world()
     const jobSource = file('job.yaml')
@@ -154,8 +119,65 @@ describe('two jobs with one name', () => {
     await run(3, 4)
     expect(await findings(store, 'alternating')).toEqual([])
   })
+})
 
-  test('each takes its own turn among the jobs of a command', async () => {
+describe('an edited job', () => {
+  test('a job with an edited name continues its history, and says so once', async () => {
+    const { store, market, file } = await world()
+    const jobSource = file('job.yaml')
+    await runJob(store, market, job(1), { now: night(0), jobSource })
+    const run = () => runJob(store, market, job(1).replace('nightly', 'daily'), { now: night(1), jobSource })
+    expect(await run()).toMatchObject({ takenOver: null, formerName: 'nightly', unselected: 0 })
+    expect(await run()).toMatchObject({ formerName: null })
+    expect(jobs(store)).toEqual([{ name: 'daily', ...jobSource }])
+    expect(store.all('select distinct job from _span')).toEqual([{ job: 'daily' }])
+    expect(await findFindings(store, night(1) / 1000)).toEqual([])
+  })
+
+  test.each([
+    {
+      data: 'that the edited window no longer selects',
+      entry: 'window: { from: 2025-09-30, to: +1d }, lookback: 3d',
+      edited: 'window: { from: 2025-10-03, to: +1d }, lookback: 3d',
+      isStored: false,
+    },
+    {
+      data: 'that is final by the edited lookback',
+      entry: 'window: { from: 2025-09-30, to: +1d }, lookback: 60d',
+      edited: 'window: { from: 2025-09-30, to: +1d }, lookback: 1d',
+      isStored: true,
+    },
+  ])(
+    'a failed request for data $data is no finding, and no retry sends it again',
+    async ({ entry, edited, isStored }) => {
+      const { store, market, file } = await world()
+      const jobSource = file('job.yaml')
+      const run = (keys: string, n: number) =>
+        runJob(store, market, `series: [{ indicators: [1], ${keys}, refresh: 1h, chunk: 3d }]`, {
+          now: night(n),
+          jobSource,
+        })
+      if (isStored) await run(entry, 0)
+      market.state.status = (_path, window) => (window.from < ms('2025-10-02T22:00:00Z') / 1000 ? 400 : undefined)
+      await run(entry, 1)
+      expect(await findings(store, 'failure')).toHaveLength(1)
+      await run(edited, 2)
+      expect(await findFindings(store, night(2) / 1000)).toEqual([])
+      expect(await gapIds(store)).toEqual([])
+      expect(await readRetryRequests(store)).toEqual([])
+    },
+  )
+
+  test('another definition of the same name is an edit if a program without a job file runs it', async () => {
+    const { store, market } = await world()
+    await runJob(store, market, job(1), { now: night(0) })
+    expect(await runJob(store, market, job(2), { now: night(1) })).toMatchObject({ unselected: 1 })
+    expect(jobs(store)).toEqual([{ name: 'nightly', host: null, file: null }])
+  })
+})
+
+describe('the order of the jobs of a command', () => {
+  test('of two jobs with one name, each takes its own turn', async () => {
     const { store, market, file } = await world()
     const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
     const budgeted = (name: string, id: number) =>
@@ -176,7 +198,7 @@ describe('two jobs with one name', () => {
     expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
   })
 
-  test('comes first among them if its only due data left its window, and its attempt is the oldest', async () => {
+  test('the job with the oldest attempt comes first, even if its only due data left its window', async () => {
     const { store, market, file } = await world()
     const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
     const yaml = (name: string, id: number) =>
@@ -197,7 +219,7 @@ describe('two jobs with one name', () => {
     expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
   })
 
-  test('comes before others with nothing due if it has a missing period to ask for', async () => {
+  test('a job with a missing period to request comes before jobs with nothing due', async () => {
     const { store, market, file } = await world()
     const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
     const yaml = (name: string, id: number) =>
@@ -214,13 +236,6 @@ describe('two jobs with one name', () => {
     )
     const inTurn = await sortJobs({ store, service: SERVICES.generic, nowMs: () => night(3) }, runs)
     expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
-  })
-
-  test('of a program without files, a call with another definition is an edit', async () => {
-    const { store, market } = await world()
-    await runJob(store, market, job(1), { now: night(0) })
-    expect(await runJob(store, market, job(2), { now: night(1) })).toMatchObject({ unselected: 1 })
-    expect(jobs(store)).toEqual([{ name: 'nightly', host: null, file: null }])
   })
 })
 
