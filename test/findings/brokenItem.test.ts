@@ -44,7 +44,7 @@ describe('an indicator whose requests all fail, while others succeed', () => {
   }
 
   test.each([['5, 6'], ['6, 5']])(
-    'does not end a run of %s, and a retry does not say that the service is down',
+    'a broken indicator does not end a run of %s, and a retry does not say that the service is down',
     async (ids) => {
       const { store, market, summary } = await syncBroken(ids)
       expect([summary.outcome, summary.earlyEnd]).toEqual(['partial', null])

@@ -11,7 +11,7 @@ const NIGHT = ms('2025-11-04T20:15:00Z')
 const entry = (from: string, to: string) => `{ indicators: [5], window: { from: ${from}, to: ${to} }, lookback: 2d }`
 
 describe('the time since which data is missing', () => {
-  test('it is that of the gaps of each job, in the view and in the findings', async () => {
+  test('data is missing since the same time in the gaps of each job, the view and the findings', async () => {
     const store = await tempStore()
     const market = await startHourlyService()
     market.state.status = () => 400
@@ -37,7 +37,7 @@ describe('a series without values', () => {
     ]),
   })
 
-  test('it is a finding, also if another series of the indicator has values', async () => {
+  test('a series without values is a finding, even if another series of the indicator has values', async () => {
     const store = await tempStore()
     const server = await serve((request, response) => {
       const { from, end } = askedWindow(request)

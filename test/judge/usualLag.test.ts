@@ -66,7 +66,7 @@ describe('the allowed lag of a series', () => {
       Math.round(1.25 * (DAY - 60)),
     ],
     ['one run alone', fetches([0, 20, 40].map((at) => [at, 0])), 1.25 * DAY],
-  ])('of %s', (_name, history, lag) => {
+  ])('the allowed lag is correct for %s', (_name, history, lag) => {
     expect(findAllowedLag(history)).toBe(lag)
   })
 

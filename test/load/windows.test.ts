@@ -161,7 +161,7 @@ async function verdictsAfter(sent: readonly Sent[]) {
 }
 
 describe('the verdict about missing periods', () => {
-  test('is the same for any cuts, order and repetition of requests', async () => {
+  test('the missing periods are the same for any cuts, order and repetition of requests', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(steady, changing),
@@ -177,7 +177,7 @@ describe('the verdict about missing periods', () => {
     )
   })
 
-  test('names exactly the periods without a value between the first and the last one, in a regular timeline', async () => {
+  test('exactly the periods are missing that have no value between the first and the last one, in a regular timeline', async () => {
     await fc.assert(
       fc.asyncProperty(steady, plans, async (contents, { windows }) => {
         const { periods, values } = contents

@@ -51,7 +51,7 @@ async function loaded(...replies: Sent[]) {
 }
 
 describe('a reply that lacks more than an eighth of the final values of a day', () => {
-  test('it withdraws none of them, and the day of the geo is unverified', async () => {
+  test('a reply without an eighth of the final values withdraws none, and the day of the geo is unverified', async () => {
     const { store, withdrawn } = await loaded(full, thin(DAY))
     expect(withdrawn).toEqual([0, 0])
     expect(countValues(store)).toBe(480)
@@ -60,7 +60,7 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     expect(missing(store)).toEqual([])
   })
 
-  test('its other days are withdrawn, revised and summed as usual', async () => {
+  test('the other days of such a reply are withdrawn, revised and summed as usual', async () => {
     const few = thin(DAY, {
       values: hours((day, hour, geo) => geo === 3 && ((day === 2 && hour >= 20) || (day === 5 && hour < 3))).map(
         (row) => (row.at === THIRD.from || row.at === MONDAY ? { ...row, value: 7 } : row),

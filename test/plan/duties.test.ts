@@ -34,7 +34,7 @@ describe('the text of a window', () => {
   )
   const resolved = (window: Window) => resolveWindow(window, 'Europe/Madrid', night(0) / 1000)
 
-  test('it parses back to a window with the same bounds and the same text', () => {
+  test('the text of a window parses to a window with the same bounds and text', () => {
     fc.assert(
       fc.property(fc.record({ from: moments, to: moments }), (window) => {
         const text = windowText(window)
@@ -45,7 +45,7 @@ describe('the text of a window', () => {
     )
   })
 
-  test('anything else is no window', () => {
+  test('a text of another form is no window', () => {
     for (const text of ['', '..', '2025-01-01', '2025-01-01..soon', '2025-01-01..+1d..+2d', '7d..+1d'])
       expect(parseWindow(text), text).toBeUndefined()
   })
@@ -149,7 +149,7 @@ describe('an edit', () => {
     { ...select({ lookback })[0]!, sinceAt: 0, earlierLookbacks: [], ...over },
   ]
 
-  test('to a longer lookback applies to data that is younger than it now', () => {
+  test('an edit to a longer lookback applies to data that is younger than it now', () => {
     const [duty] = decideDuties(stored('5d'), select({ lookback: '30d' }), options)
     expect(duty).toMatchObject({
       lookbackS: 30 * DAY,
@@ -157,7 +157,7 @@ describe('an edit', () => {
     })
   })
 
-  test('to a shorter lookback keeps only those that are shorter still', () => {
+  test('an edit to a shorter lookback keeps only those that are shorter still', () => {
     const earlierLookbacks = [
       { before: 1000, lookbackS: DAY },
       { before: 2000, lookbackS: 6 * DAY },
@@ -166,12 +166,12 @@ describe('an edit', () => {
     expect(duty).toMatchObject({ lookbackS: 5 * DAY, earlierLookbacks: [{ before: 1000, lookbackS: DAY }] })
   })
 
-  test('that adds an entry for the same window applies the longest lookback', () => {
+  test('an edit that adds an entry for the same window applies the longest lookback', () => {
     const [duty] = decideDuties([], select({ lookback: '1d' }, { lookback: '30d' }), options)
     expect(duty).toMatchObject({ lookbackS: 30 * DAY })
   })
 
-  test('keeps the stored end if a range of the user was run, and else has the end now', () => {
+  test('an edit keeps the stored end if a range of the user was run, and else has the end now', () => {
     const former = stored('5d', { to: now - 9 * DAY })
     const ranges = select({})
     expect(decideDuties(former, ranges, { ...options, keepsEnds: true })).toMatchObject([{ to: now - 9 * DAY }])

@@ -52,7 +52,7 @@ const commands = async (store: Store, wanted: string) =>
 const gapIds = async (store: Store) => (await gapsAtLastRun(store)).map(({ indicator_id }) => indicator_id)
 
 describe('two jobs with one name', () => {
-  test('in two files, both are required and judged, and one finding names both files and a command', async () => {
+  test('two jobs of one name in two files are both required, and one finding names both files and a command', async () => {
     const { store, market, broken, file } = await world()
     const a = file('a.yaml')
     const b = file('b.yaml')
@@ -72,7 +72,7 @@ describe('two jobs with one name', () => {
     expect(await replayed(store).then(jobs)).toEqual(jobs(store))
   })
 
-  test('on two hosts with one path, neither takes over from the other in turn', async () => {
+  test('of two jobs on two hosts with one path, neither takes over from the other', async () => {
     const { store, market, file } = await world()
     const [a, b] = ['a', 'b'].map((host) => ({ ...file('job.yaml'), host }))
     rmSync(a!.file)
@@ -103,7 +103,7 @@ describe('two jobs with one name', () => {
     expect(await findFindings(store, night(1) / 1000)).toEqual([])
   })
 
-  test('under one identity they alternate, which is a finding; an edit that is undone is none', async () => {
+  test('two definitions that alternate in one file are a finding, but an edit that is undone is none', async () => {
     const { store, market, file } = await world()
     const jobSource = file('job.yaml')
     const run = (id: number, n: number) => runJob(store, market, job(id), { now: night(n), jobSource })
@@ -240,7 +240,7 @@ describe('the order of the jobs of a command', () => {
 })
 
 describe('a job whose file is gone', () => {
-  test('its data stays required, and every command on it forgets the job', async () => {
+  test('the data of a job without its file stays required, and the command of every finding forgets the job', async () => {
     const { store, broken, file } = await world()
     const jobSource = file('gone.yaml')
     await runJob(store, broken, job(1), { now: night(0), jobSource })
@@ -260,7 +260,7 @@ describe('a job whose file is gone', () => {
     expect(html).not.toMatch(/sync \S*gone\.yaml/)
   })
 
-  test('after prune it is neither missing nor a finding, and a later run of the file begins anew', async () => {
+  test('after prune, a job is neither missing nor a finding, and a later run of its file begins anew', async () => {
     const { store, market, broken, file } = await world()
     const jobSource = file('job.yaml')
     await runJob(store, broken, job(1), { now: night(0), jobSource })
@@ -304,7 +304,7 @@ describe('the stored definition', () => {
     'name: two\nseries: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]\n'
   const stored = (store: Store) => JSON.parse(String(store.get('select definition from _job')))
 
-  test('it is the whole job, also if only a part of it is run', async () => {
+  test('the stored definition is the whole job, even if only a part of it is run', async () => {
     const { store, market } = await world()
     const range = { interval: { from: ms('2024-01-01') / 1000, to: ms('2024-01-02') / 1000 }, how: 'replace' } as const
     await runJob(store, market, TWO, { now: night(0), only: [1] })
@@ -317,13 +317,13 @@ describe('the stored definition', () => {
     expect(store.get('select returns from _job')).toBe(0)
   })
 
-  test('it has no addresses for notifications, which may be secret', async () => {
+  test('the stored definition has no addresses for notifications, which may be secret', async () => {
     const { store, market } = await world()
     await runJob(store, market, `${TWO}notify: https://hooks.example.org/T0/B0/xyz\n`, { now: night(0) })
     expect(String(store.get('select definition from _job'))).not.toContain('hooks.example.org')
   })
 
-  test('its times are those of the runs, and the usual interval is that of the schedule or of the runs', async () => {
+  test('a definition has the times of its runs, and the usual interval of its schedule or runs', async () => {
     const { store, market } = await world()
     const times = () => store.all('select definition_at, first_run_at, last_run_at, usual_s from _job')
     for (let n = 0; n < 5; n++) await runJob(store, market, TWO, { now: night(n) })
