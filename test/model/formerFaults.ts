@@ -229,9 +229,9 @@ const REPAIRS: readonly Mutant[] = [
   ),
   mutant(
     'rows of a reply with rejects are withdrawn',
-    'load/apply.ts',
-    'const window = hasRejects ? null : planned.window',
-    'const window = planned.window',
+    'load/applyValues.ts',
+    'const window = rows.rejects.some(isAboutValues) ? null : planned.window',
+    'const window = planned.window as Interval | null',
   ),
   mutant(
     'what a complete answer lacks stays',

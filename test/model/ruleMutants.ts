@@ -16,6 +16,11 @@ const accepted = ofJudge('accept.ts')
 const coverage = rule('load/coverage/decideCoverage.ts', 'test/load/coverage.test.ts')
 const cadence = rule('judge/cadence.ts', 'test/judge/cadence.test.ts', 'test/judge/missingPeriodsProperties.test.ts')
 const grid = rule('judge/grid.ts', 'test/judge/cadence.test.ts', 'test/judge/missingPeriodsProperties.test.ts')
+const periods = rule(
+  'util/time/periods.ts',
+  'test/judge/cadence.test.ts',
+  'test/judge/missingPeriodsProperties.test.ts',
+)
 const missing = rule('judge/missing.ts', 'test/judge/cadence.test.ts', 'test/judge/missingPeriodsProperties.test.ts')
 const limits = rule('judge/limits.ts', 'test/judge/cadence.test.ts', 'test/judge/missingPeriodsProperties.test.ts')
 const duties = rule('plan/duties.ts', 'test/plan/duties.test.ts')
@@ -116,7 +121,7 @@ const JUDGE: readonly Mutant[] = [
   ),
   covered(
     'J5: what follows the last value is requested every night',
-    'repeatInRounds(whole, [lastEnd + extent!.stepS], finality, now)',
+    'repeatInRounds(whole, [lastEnd + extent!.step], finality, now)',
     'repeatInRounds(whole, [now], finality, now)',
   ),
   coverage(
@@ -256,7 +261,7 @@ const CADENCE: readonly Mutant[] = [
 ]
 
 const PERIODS: readonly Mutant[] = [
-  grid(
+  periods(
     'months have thirty days',
     "{ unit: 'month', count: 1, days: [28, 31] }",
     "{ unit: 'day', count: 30, days: [28, 31] }",
