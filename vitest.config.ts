@@ -1,7 +1,7 @@
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { LongestFirst } from './test/sequencer.ts'
+import { LongestFirst } from './test/support/longestFirst.ts'
 
 // The processes of tests share a compile cache, as commands do (`src/cli/bin.js`), except with coverage.
 if (!process.argv.some((word) => word.startsWith('--coverage')))
@@ -48,7 +48,7 @@ const NIGHTLY = [
   'test/fetch/attacker.slow.test.ts',
   'test/transform/floods.slow.test.ts',
 ]
-/** Slow files that run with all variants at night (`IN_FULL` of `test/cases.ts`). */
+/** Slow files that run with all variants at night (`IN_FULL` of `test/support/randomCases.ts`). */
 const FULLER_AT_NIGHT = [
   'test/cluster/worker.test.ts',
   'test/lake/{bucket,random}.slow.test.ts',
@@ -83,8 +83,8 @@ export default defineConfig({
         },
       },
     ],
-    setupFiles: ['test/setup.ts'],
-    globalSetup: ['test/postgres/setup.ts', 'test/shared.ts', 'test/program.ts'],
+    setupFiles: ['test/support/setup.ts'],
+    globalSetup: ['test/postgres/setup.ts', 'test/support/sharedFolder.ts', 'test/support/builtProgram.ts'],
     // Two more than the cores of a small machine: tests wait for processes and clocks.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
@@ -92,7 +92,7 @@ export default defineConfig({
     hookTimeout: 120_000 * busy,
     coverage: {
       provider: 'v8',
-      // Commands run in processes of their own (`test/command.ts`).
+      // Commands run in processes of their own (`test/support/command.ts`).
       autoAttachSubprocess: true,
       include: ['src/**/*.ts'],
       reporter: ['text-summary', 'html'],

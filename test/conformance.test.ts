@@ -6,9 +6,9 @@ import { SERVICES } from '../src/service/services.ts'
 import { type Recorded, readRecording, writeRecorded } from '../src/util/files/recording.ts'
 import { testClient } from './fetch/testClient.ts'
 import { archivesAnswer, catalogueAnswer, newsAnswer, SERIES } from './fixtures/answers.ts'
-import { emulate, json, ms, ON_SERVER, runJob, serve, tempFolder, tempStore } from './kit.ts'
-import { HAS_RECORDED, RECORDED_PROBE, recorded } from './recorded.ts'
-import type { Store as TestStore } from './store.ts'
+import { emulate, json, ms, ON_SERVER, runJob, serve, tempFolder, tempStore } from './support/kit.ts'
+import { HAS_RECORDED, RECORDED_PROBE, recorded } from './support/recordedReplies.ts'
+import type { Store as TestStore } from './support/testStore.ts'
 
 type SeriesAnswer = {
   readonly indicator: { readonly id: number; readonly values: readonly Record<string, unknown>[] }

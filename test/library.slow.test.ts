@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BusyError, openDatabase } from '../src/index.ts'
-import { emulate, runJob, tempFolder } from './kit.ts'
-import { compileStrictly, installPacked, runNode } from './packed.ts'
+import { compileStrictly, installPacked, runNode } from './support/installPacked.ts'
+import { emulate, runJob, tempFolder } from './support/kit.ts'
 
 const page = readFileSync('docs/library.md', 'utf8')
 const blocks = [...page.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text]) => text!)

@@ -2,10 +2,18 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SERVICES } from '../src/service/services.ts'
 import { localDate } from '../src/util/time/zone.ts'
-import { cases } from './cases.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore } from './kit.ts'
-import type { Store } from './store.ts'
-import { dayOf, type Question, type Resolution, serveTruth, type Truth, valuesOf, zoneOf } from './truth.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore } from './support/kit.ts'
+import { cases } from './support/randomCases.ts'
+import {
+  dayOf,
+  type Question,
+  type Resolution,
+  serveTruth,
+  type Truth,
+  valuesOf,
+  zoneOf,
+} from './support/resolutionService.ts'
+import type { Store } from './support/testStore.ts'
 
 const NOW = ms('2026-06-01T12:00:00Z')
 const QUARTERS: Resolution = { step: 900, id: 218 }

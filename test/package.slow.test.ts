@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { COMMANDS } from '../src/cli/commandLine/commands.ts'
-import { tempFolder } from './kit.ts'
-import { installPacked } from './packed.ts'
+import { installPacked } from './support/installPacked.ts'
+import { tempFolder } from './support/kit.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
 const manifest = JSON.parse(read('package.json'))

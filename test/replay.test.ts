@@ -6,10 +6,21 @@ import { handler as quarantineCommand } from '../src/cli/commands/quarantine.ts'
 import { rebuild } from '../src/cli/commands/replay.ts'
 import { prune } from '../src/load/replies/prune.ts'
 import { SERVICES } from '../src/service/services.ts'
-import { dump } from './dump.ts'
-import { emulate, json, ms, ON_SERVER, replayed, runCommand, runJob, serve, tempFolder, tempStore } from './kit.ts'
-import { openReader, openStore, type Store } from './store.ts'
-import { serveTruth } from './truth.ts'
+import { dump } from './support/dump.ts'
+import {
+  emulate,
+  json,
+  ms,
+  ON_SERVER,
+  replayed,
+  runCommand,
+  runJob,
+  serve,
+  tempFolder,
+  tempStore,
+} from './support/kit.ts'
+import { serveTruth } from './support/resolutionService.ts'
+import { openReader, openStore, type Store } from './support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000

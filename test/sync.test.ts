@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { KeyError } from '../src/util/errors.ts'
 import type { SyncEvent } from '../src/util/events.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from './kit.ts'
-import { serveTruth } from './truth.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from './support/kit.ts'
+import { serveTruth } from './support/resolutionService.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
 
 describe('a job', () => {
-  test('its stored windows follow a sync, and stay where they are after a backfill or restate', async () => {
+  test('the stored windows of a job follow a sync, and stay after a backfill or restate', async () => {
     const store = await tempStore()
     const emulator = await emulate({ now: SECONDS })
     const job = 'series: [{ indicators: [1739], geoIds: [3], window: { last: 3d } }]'
@@ -75,7 +75,7 @@ describe('a job', () => {
     test.each([
       ['no items', []],
       ['no item with an id', [{ name: 'one' }]],
-    ])('with %s is a failure, and the next run requests it again', async (_name, items) => {
+    ])('a catalogue with %s is a failure, and the next run requests it again', async (_name, items) => {
       const store = await tempStore()
       let sent: unknown[] = items
       const server = await serveCatalogue(() => sent)
@@ -92,7 +92,7 @@ describe('a job', () => {
       expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(0)
     })
 
-    test('withdraws nothing, and the job continues with the stored catalogue', async () => {
+    test('an empty catalogue withdraws nothing, and the job continues with the stored one', async () => {
       const store = await tempStore()
       let sent: unknown[] = TWO
       const server = await serveCatalogue(() => sent)
@@ -103,14 +103,14 @@ describe('a job', () => {
       expect(store.get('select count(*) from indicator where withdrawn_at is null')).toBe(2)
     })
 
-    test('is a valid reply to a listing with a filter', async () => {
+    test('an empty catalogue is a valid reply to a listing with a filter', async () => {
       const store = await tempStore()
       const server = await serveCatalogue(() => TWO)
       const yaml = 'catalogue: { taxonomyTerms: [prices] }'
       expect(await runJob(store, server, yaml, { now: ms(NOW) })).toMatchObject({ outcome: 'done', failures: [] })
     })
 
-    test('with the terms of a selector fails the job that selects by them', async () => {
+    test('an empty catalogue with the terms of a selector fails the job that selects by them', async () => {
       const store = await tempStore()
       const server = await serveCatalogue(() => TWO)
       const yaml = ALL.replace('all', '{ terms: [prices] }')

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openReader } from '../../test/store.ts'
+import { openReader } from '../../test/support/testStore.ts'
 import { type Bench, fixed, grouped, type Section } from '../bench.ts'
 import { type Measured, measure, median, medianOf } from '../measure.ts'
 import { startServing } from '../serving.ts'

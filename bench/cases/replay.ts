@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyInto } from '../../src/reports/publishCopy.ts'
-import { openStore } from '../../test/store.ts'
+import { openStore } from '../../test/support/testStore.ts'
 import { type Bench, fixed, type Section } from '../bench.ts'
 import { measure, median } from '../measure.ts'
 import { countValues, SHAPES, type ShapeName, writeResponses } from '../responses.ts'

@@ -3,7 +3,7 @@ import { rebuildDays } from '../../src/db/queries/values.ts'
 
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
-import { openStore } from '../../test/store.ts'
+import { openStore } from '../../test/support/testStore.ts'
 
 const file = process.argv[2]!
 const series = Number(process.argv[3])

@@ -3,7 +3,7 @@ import { rebuildDays } from '../../src/db/queries/values.ts'
 
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
-import { openStore } from '../../test/store.ts'
+import { openStore } from '../../test/support/testStore.ts'
 
 /** Another name of the zone of the other series, so that only the days of this one are added up. */
 const ZONE = 'Europe/Paris'

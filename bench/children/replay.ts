@@ -1,7 +1,7 @@
 /* Rebuilds a database from its stored replies, in another file: `node replay.ts database`. */
 import { rmSync } from 'node:fs'
 import { replay } from '../../src/sync/replay.ts'
-import { openReader, openStore } from '../../test/store.ts'
+import { openReader, openStore } from '../../test/support/testStore.ts'
 
 const [database] = process.argv.slice(2) as [string]
 const scratch = `${database}.rebuilt`

@@ -1,5 +1,5 @@
 /* Reads all rows of a query: `node view.ts database sql`. */
-import { openReader } from '../../test/store.ts'
+import { openReader } from '../../test/support/testStore.ts'
 
 const [database, sql] = process.argv.slice(2) as [string, string]
 const reader = openReader(database)

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { commandGroups } from '../../build/manText.ts'
 import { COMMANDS } from '../../src/cli/commandLine/commands.ts'
-import { emulate, runCli, runCommand, tempFolder } from '../kit.ts'
+import { emulate, runCli, runCommand, tempFolder } from '../support/kit.ts'
 import { jobFolder, SERIES, serviceAt } from './jobFolder.ts'
 
 describe('the command line', () => {

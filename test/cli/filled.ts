@@ -1,5 +1,5 @@
-import { openNew } from '../prepared.ts'
-import type { Store } from '../store.ts'
+import { openNew } from '../support/preparedDatabase.ts'
+import type { Store } from '../support/testStore.ts'
 
 const MOMENT = '2025-06-01T00:00:00.000Z'
 

@@ -1,6 +1,6 @@
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 /** The time of the sync: all data is settled. */
 const NOW = '2025-11-04T12:00:00Z'
@@ -14,7 +14,7 @@ const FAILING = ms('2025-10-02T22:00:00Z') / 1000
 /** Creates a database of ten days of hours, the last three with an absent value, an unreadable value and a failed request. */
 export async function flawedStore(): Promise<{ readonly store: Store; readonly heal: () => Promise<void> }> {
   const store = await tempStore()
-  const market = await source({
+  const market = await startHourlyService({
     has: (at) => at !== LOST,
     spoiled: (at) => at === SPOILED,
     status: (_path, { from }) => (from === FAILING ? 404 : undefined),

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { tempFolder } from '../kit.ts'
+import { tempFolder } from '../support/kit.ts'
 
 /** A job with one series and one month, which is one request. */
 export const SERIES =

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { extractKey } from '../../src/cli/settings/extractKey.ts'
 import { API_KEY, type ApiKey, checkKey, expectedForm, isExposed, keyFault } from '../../src/service/key.ts'
 import type { InputError } from '../../src/util/errors.ts'
-import { emulate, runCommand, tempFolder } from '../kit.ts'
+import { emulate, runCommand, tempFolder } from '../support/kit.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
 

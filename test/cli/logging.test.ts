@@ -8,8 +8,8 @@ import { planJob } from '../../src/plan/planJob.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readPlannerState } from '../../src/sync/readPlannerState.ts'
 import { EVENTS, type EventName } from '../../src/util/events.ts'
-import { json, runCli, runCommand, serve, tempFolder, tempStore } from '../kit.ts'
-import { testSignals } from '../systems.ts'
+import { json, runCli, runCommand, serve, tempFolder, tempStore } from '../support/kit.ts'
+import { testSignals } from '../support/systems.ts'
 
 const KEY = 'c0ffee'.repeat(10)
 const NASTY = `no \u001b[2J\u0085\u202e"such"\u2028 thing ${KEY}`

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import type { Emulator } from '../../src/emulator/startEmulator.ts'
-import { emulate, runSource, tempFolder } from '../kit.ts'
+import { emulate, runSource, tempFolder } from '../support/kit.ts'
 
 /** Prints the loaded modules when the process ends. */
 const WITNESS = `import { registerHooks } from 'node:module'

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { tempFolder } from '../kit.ts'
-import { CLONE_BIN, PROGRAM_ENV, programBin } from '../program.ts'
-import { openStore } from '../store.ts'
+import { CLONE_BIN, PROGRAM_ENV, programBin } from '../support/builtProgram.ts'
+import { tempFolder } from '../support/kit.ts'
+import { openStore } from '../support/testStore.ts'
 
 const commandOf = (bin: string): string => `'${process.execPath}' '${bin}'`
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Script } from '../../src/emulator/world/script.ts'
 import type { Finding } from '../../src/findings/finding.ts'
-import { emulate, ms, runCli } from '../kit.ts'
+import { emulate, ms, runCli } from '../support/kit.ts'
 import { processClock } from './clock.ts'
 import { jobFolder, serviceAt } from './jobFolder.ts'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { json, ms, runCli, serve, valueAt } from '../kit.ts'
+import { json, ms, runCli, serve, valueAt } from '../support/kit.ts'
 import { processClock } from './clock.ts'
 import { jobFolder, serviceAt } from './jobFolder.ts'
 
@@ -87,7 +87,7 @@ const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 const kindsIn = (text: string): string[] => [...text.matchAll(/^([a-z][a-z ]*): /gm)].map(([, kind]) => kind!)
 
 describe('many troubles of one cause are a few lines', () => {
-  test('series that are late at once, until the service is down', async () => {
+  test('many series that are late at once are a few lines, until the service is down', async () => {
     const { night, reports, run, messages } = await nights(ids(120))
     for (const day of [0, 1, 2, 3]) expect((await night(day)).code).toBe(0)
     const stopped = { has: (at: number) => at < FIRST_NIGHT + 3 * DAY }
@@ -115,7 +115,7 @@ describe('many troubles of one cause are a few lines', () => {
     expect(messages.at(-1)!.text.length).toBeLessThan(MOST_CHARACTERS)
   })
 
-  test('200 requests that fail for one reason', async () => {
+  test('200 requests that fail for one reason are a few lines', async () => {
     const { night, reports, messages } = await nights(ids(200), '{ last: 1d }')
     const { lines, out } = await night(0, { status: 400 })
     expect(lines).toBeLessThan(20)
@@ -126,7 +126,7 @@ describe('many troubles of one cause are a few lines', () => {
     expect(messages.at(-1)!.text.length).toBeLessThan(MOST_CHARACTERS)
   })
 
-  test('120 ids that the service does not know', async () => {
+  test('120 ids that the service does not know are a few lines', async () => {
     const { night, reports } = await nights(ids(120))
     expect((await night(0, { status: 404 })).lines).toBeLessThan(MOST_LINES)
     expect((await night(1, { status: 404 })).lines).toBeLessThan(MOST_LINES)
@@ -135,7 +135,7 @@ describe('many troubles of one cause are a few lines', () => {
     for (const report of [check, status, gaps]) expect(report.lines).toBeLessThan(MOST_LINES)
   })
 
-  test('60 geos that lack the same range', async () => {
+  test('60 geos that lack the same range are a few lines', async () => {
     const { night, reports, run } = await nights([1000])
     const geos = ids(61, 1)
     const lost = (at: number, geo: number) => geo === 1 || at < FIRST_NIGHT - 3 * DAY || at > FIRST_NIGHT - 2 * DAY

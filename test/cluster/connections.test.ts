@@ -8,8 +8,8 @@ import { planJob } from '../../src/plan/planJob.ts'
 import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { openRun } from '../../src/sync/record.ts'
-import { emulate, ms, runCli, tempFolder } from '../kit.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
+import { emulate, ms, runCli, tempFolder } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
 const JOB = readJob(

@@ -4,9 +4,9 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
-import { emulate, ms, tempFolder } from '../kit.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
-import { testSignals } from '../systems.ts'
+import { emulate, ms, tempFolder } from '../support/kit.ts'
+import { testSignals } from '../support/systems.ts'
 import { KEY, type Machine, machine } from './machines.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000

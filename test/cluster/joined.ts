@@ -11,8 +11,8 @@ import { SERVICES } from '../../src/service/services.ts'
 import type { Summary } from '../../src/sync/sync.ts'
 import { sync } from '../../src/sync/sync.ts'
 import type { OnEvent } from '../../src/util/events.ts'
-import { ms } from '../kit.ts'
 import { withClient } from '../postgres/database.ts'
+import { ms } from '../support/kit.ts'
 
 export const NOW = ms('2025-11-04T12:00:00Z') / 1000
 export const YAML = `name: shared

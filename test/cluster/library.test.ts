@@ -13,8 +13,8 @@ import {
   sync,
 } from '../../src/index.ts'
 import { sync as syncJob } from '../../src/sync/sync.ts'
-import { emulate, json, serve, tempStore } from '../kit.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
+import { emulate, json, serve, tempStore } from '../support/kit.ts'
 
 const JOB = readJob(
   'name: program\npace: { perSecond: 50 }\nseries:\n  - { indicators: [600], geoIds: [3], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d }\n',

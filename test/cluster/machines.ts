@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { PROGRAM_ENV, programBin } from '../program.ts'
+import { PROGRAM_ENV, programBin } from '../support/builtProgram.ts'
 
 export const KEY = 'k'.repeat(64)
 

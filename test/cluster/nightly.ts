@@ -4,9 +4,9 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { startCampaign } from '../campaign.ts'
 import { startServer } from '../postgres/server.ts'
-import { randomOf } from '../randomOf.ts'
+import { startCampaign } from '../support/campaign.ts'
+import { seededRandom } from '../support/seededRandom.ts'
 import { campaign } from './campaign.ts'
 import { hasPooler, startPooler } from './pooler.ts'
 import { makeDisk } from './smallDisk.ts'
@@ -34,7 +34,7 @@ async function run(): Promise<void> {
   if (!pooler) say('without a pooler: no pgbouncer is on the path, or it is not wanted')
   if (!disk) say('without a full disk: this user may not mount one, or it is not wanted')
   try {
-    const options = { ...flags, kills: count, isOver, pooler, disk, say, random: randomOf(seed) }
+    const options = { ...flags, kills: count, isOver, pooler, disk, say, random: seededRandom(seed) }
     const found = await campaign({ ...options, server: { url: server.url, restart: server.restart } })
     say(JSON.stringify(found, null, 2))
     const { different, mostAMinute, resumedEach } = found

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
-import { outputs } from '../command.ts'
-import { PROGRAM_ENV, programBin } from '../program.ts'
-import { randomOf } from '../randomOf.ts'
+import { PROGRAM_ENV, programBin } from '../support/builtProgram.ts'
+import { outputs } from '../support/command.ts'
+import { seededRandom } from '../support/seededRandom.ts'
 import { type Scenario, scenarios, serveFiles } from './commands.ts'
 import { contents, type Ended, JOB, NIGHT, NOW, type Report, spawnChild } from './harness.ts'
 
@@ -38,7 +38,7 @@ export async function crashCommands(
   tell: (line: string) => void = () => undefined,
   isOver: () => boolean = () => false,
 ) {
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   const root = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
   const emulator = await startEmulator({ now: NOW / 1000 })
   const server = await serveFiles()
@@ -124,7 +124,7 @@ export async function crashPairs(
   tell: (line: string) => void = () => undefined,
   isOver: () => boolean = () => false,
 ) {
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   const root = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
   const emulator = await startEmulator({ now: NOW / 1000 })
   const faults: string[] = []

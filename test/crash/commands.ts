@@ -9,7 +9,7 @@ import { listFiles } from '../../src/lake/manifest.ts'
 import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { requireManifest } from '../lake/same.ts'
-import { openReader } from '../store.ts'
+import { openReader } from '../support/testStore.ts'
 import { contents } from './harness.ts'
 
 /** A command with its preparation and checks. */

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.ts'
-import { dump } from '../dump.ts'
-import { PROGRAM_ENV, programModule } from '../program.ts'
-import { randomOf } from '../randomOf.ts'
-import { openReader } from '../store.ts'
+import { PROGRAM_ENV, programModule } from '../support/builtProgram.ts'
+import { dump } from '../support/dump.ts'
+import { seededRandom } from '../support/seededRandom.ts'
+import { openReader } from '../support/testStore.ts'
 import { type Orders, STEPS, type Step } from './steps.ts'
 
 const CHILD = resolve('test/crash/child.ts')
@@ -127,7 +127,7 @@ export async function crash(
   tell: (line: string) => void = () => undefined,
   isOver: () => boolean = () => false,
 ): Promise<Report> {
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-crash-'))
   const emulator: Emulator = await startEmulator({ now: NOW / 1000 })
   const orders = (file: string, now: number) => ({ file, url: emulator.url, key: emulator.key, job: JOB, now })

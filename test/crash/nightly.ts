@@ -1,5 +1,5 @@
 /** The long campaign: `npm run test:crash -- --kills 300 --seed 7`. Prints a line per round. */
-import { startCampaign } from '../campaign.ts'
+import { startCampaign } from '../support/campaign.ts'
 import { crashCommands, crashPairs } from './campaign.ts'
 import { crash } from './harness.ts'
 

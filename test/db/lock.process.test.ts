@@ -21,9 +21,9 @@ import { isLocked } from '../../src/db/lock.ts'
 import { copyInto } from '../../src/reports/publishCopy.ts'
 import { BusyError } from '../../src/util/errors.ts'
 import { partFileName } from '../../src/util/files/partFiles.ts'
-import { tempFolder } from '../kit.ts'
-import { openReader, openStore, openWriter } from '../store.ts'
-import { testLinks, testShell, testSignals } from '../systems.ts'
+import { tempFolder } from '../support/kit.ts'
+import { testLinks, testShell, testSignals } from '../support/systems.ts'
+import { openReader, openStore, openWriter } from '../support/testStore.ts'
 
 const WRITER = resolve('test/db/writer.ts')
 

@@ -9,8 +9,8 @@ import { deriveStoredTimelines } from '../../src/load/timelines/deriveTimelines.
 import { SERVICES } from '../../src/service/services.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { writeSchemaOne } from '../fixtures/schemaOne.ts'
-import { fileFolder, ms, tempFolder, tempStore } from '../kit.ts'
-import { openReader, openStore, openWriter } from '../store.ts'
+import { fileFolder, ms, tempFolder, tempStore } from '../support/kit.ts'
+import { openReader, openStore, openWriter } from '../support/testStore.ts'
 import * as rows from './schemaOneRows.ts'
 import { EXPECTED_PRICES, I90_VALUES, PRICES, toSchemaTwo } from './schemaTwo.ts'
 
@@ -55,11 +55,11 @@ describe('a database of schema 1', () => {
     expect(rowsOf(file, query)).toEqual(before)
   })
 
-  test('has a copy of its earlier schema beside it', () => {
+  test('a migrated database has a copy of its earlier schema beside it', () => {
     expect(rowsOf(`${file}.schema-1`, 'pragma user_version')).toEqual([{ user_version: 1 }])
   })
 
-  test('has the schema of a new database', async () => {
+  test('a migrated database has the schema of a new one', async () => {
     const shape = (name: string) => ({
       columns: rowsOf(
         name,
@@ -75,7 +75,7 @@ describe('a database of schema 1', () => {
     expect(rowsOf(file, 'pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
   })
 
-  test('keeps the ranges of its jobs as duties, and knows the runs and lookbacks of its jobs', () => {
+  test('a migrated database keeps the ranges of its jobs as duties, and knows their runs and lookbacks', () => {
     const sorted = (row: Row): Row => ({
       ...row,
       geo_ids: String(row.geo_ids ?? '')
@@ -88,18 +88,18 @@ describe('a database of schema 1', () => {
     expect(rowsOf(file, 'select count(*) as n from _run where job_id is null')).toEqual([{ n: 0 }])
   })
 
-  test('has a cadence for each timeline, and its missing periods', () => {
+  test('a migrated database has a cadence for each timeline, and its missing periods', () => {
     expect(listsOf(file, rows.CADENCES)).toEqual(rows.EXPECTED_CADENCES)
     expect(listsOf(file, rows.ABSENCES)).toEqual(rows.EXPECTED_ABSENCES)
   })
 
-  test('has days with the totals of its values, as before where the steps are', () => {
+  test('a migrated database has days with the totals of its values', () => {
     const days = `select series_id, geo_id, month, day, count, hours, sum, first_s, last_s from _day
       where series_id <> (select id from series where indicator_id = 9002) order by 1, 2, 3, 4`
     expect(rowsOf(file, days)).toEqual(rowsOf(old, days))
   })
 
-  test('lists what is missing of each geo', async () => {
+  test('a migrated database lists what is missing of each geo', async () => {
     const reader = openReader(file)
     const gaps = await findGaps(reader, NOW / 1000)
     await reader.close()
@@ -107,7 +107,7 @@ describe('a database of schema 1', () => {
     expect(new Map(listed.map((gap) => [gap.join(' '), gap])).values().toArray()).toEqual(rows.EXPECTED_GAPS)
   })
 
-  test('can be judged again without a change', async () => {
+  test('a migrated database can be judged again without a change', async () => {
     const again = join(tempFolder(), 'again.db')
     copyFileSync(file, again)
     expect(await migrate(again)).toBe(0)

@@ -4,8 +4,8 @@ import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/db/sqlite/schema.ts'
 import { StoreError } from '../../src/util/errors.ts'
-import { tempFolder, tempStore } from '../kit.ts'
-import { openReader, openStore } from '../store.ts'
+import { tempFolder, tempStore } from '../support/kit.ts'
+import { openReader, openStore } from '../support/testStore.ts'
 
 test('a database file records its application id and schema version', async () => {
   const store = await tempStore()

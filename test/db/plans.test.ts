@@ -2,10 +2,10 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VIEWS } from '../../src/db/tables/schema.ts'
-import { fileFolder, runJob, serve, tempStore } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
-import { RECIPES } from '../recipes.ts'
-import { openReader, type Store } from '../store.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
+import { fileFolder, runJob, serve, tempStore } from '../support/kit.ts'
+import { openReader, type Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const NOW = Date.parse('2025-06-01T00:00:00Z')
@@ -43,7 +43,7 @@ async function market(change = () => 0) {
 let store: Store
 const folder = fileFolder()
 beforeAll(async () => {
-  store = await copyMarket(join(folder, 'market.db'))
+  store = await copyDemo(join(folder, 'market.db'))
   store.run('analyze', [])
 })
 afterAll(() => store.close())

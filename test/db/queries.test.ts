@@ -5,8 +5,8 @@ import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { FETCH_OUTCOMES } from '../../src/db/tables/codes.ts'
 import { tableOf } from '../../src/db/tables/schema.ts'
 import { startOfDate } from '../../src/util/time/zone.ts'
-import { ms, tempStore } from '../kit.ts'
 import { oracleDays } from '../load/dayOracle.ts'
+import { ms, tempStore } from '../support/kit.ts'
 
 const MONTH = 24_309
 

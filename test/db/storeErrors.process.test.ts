@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { allRows } from '../../src/db/engine.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
-import { emulate, ms, runCommand, runJob, serve, tempFolder } from '../kit.ts'
-import { openStore } from '../store.ts'
+import { emulate, ms, runCommand, runJob, serve, tempFolder } from '../support/kit.ts'
+import { openStore } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const YAML = 'series: [{ indicators: [600], geoIds: [3], window: { from: 2025-11-02, to: 2025-11-03 } }]'

@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline'
 import { exitCodeFor } from '../../src/cli/terminal/fail.ts'
-import { openWriter } from '../store.ts'
+import { openWriter } from '../support/testStore.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
 try {

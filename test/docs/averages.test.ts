@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { dictionaryRows } from '../../src/db/tables/dictionary.ts'
-import { emulate, ms, runJob, tempStore } from '../kit.ts'
+import { emulate, ms, runJob, tempStore } from '../support/kit.ts'
 import { blocksOf } from './blocks.ts'
 
 const PAGES = [

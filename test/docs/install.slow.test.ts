@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { commandGroups, VARIABLES } from '../../build/manText.ts'
 import { COMMON_FLAGS } from '../../src/cli/flags.ts'
-import { emulate, runCli, tempFolder } from '../kit.ts'
+import { emulate, runCli, tempFolder } from '../support/kit.ts'
 
 const read = (file: string): string => readFileSync(file, 'utf8')
 const lines = (text: string): string[] => text.replaceAll(/\\\n/g, ' ').split('\n')

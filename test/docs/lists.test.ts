@@ -6,7 +6,7 @@ import { FINDING_KINDS } from '../../src/findings/finding.ts'
 import { LAKE_TABLES } from '../../src/lake/lakeTables.ts'
 import { ASSUMPTIONS } from '../../src/service/assumptions/assumptions.ts'
 import { ROUTES } from '../../src/service/routes.ts'
-import { RECIPES } from '../recipes.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
 
 const read = (page: string): string => readFileSync(page, 'utf8')
 /** Returns the distinct words in backquotes, sorted. */

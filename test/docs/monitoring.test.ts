@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { METRICS, prometheusText } from '../../src/findings/metrics.ts'
-import { emulate, runCli, runJob, tempFolder, tempStore } from '../kit.ts'
+import { emulate, runCli, runJob, tempFolder, tempStore } from '../support/kit.ts'
 
 const names = Object.keys(METRICS).map((name) => `indicator_sync_${name}`)
 const read = (file: string): string => readFileSync(`docs/monitoring/${file}`, 'utf8')

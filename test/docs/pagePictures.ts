@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { startServer } from '../../src/page/pageServer.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { fillMarket, NIGHTS } from '../market.ts'
 import { launch } from '../page/chromium.ts'
+import { fillDemo, NIGHTS } from '../support/demoDatabase.ts'
 
 /** The time of the screenshots: the morning after the last night. */
 const NOW = Date.parse(NIGHTS.at(-1)!) / 1000 + 18 * 3_600
@@ -28,7 +28,7 @@ const PICTURES = {
 /** Takes screenshots of the demo data, which are reproducible. Returns their files. */
 export async function drawPages(scratch: string, folder: string): Promise<string[]> {
   const file = join(scratch, 'demo.db')
-  const store = await fillMarket(file)
+  const store = await fillDemo(file)
   store.tidy()
   await store.close()
   const site = {

@@ -1,5 +1,5 @@
 import { jobSchema } from '../../src/job/file/jobFile.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../support/testStore.ts'
 import { apiText } from './apiText.ts'
 import { commandsText } from './commandsText.ts'
 import { loggingText } from './loggingText.ts'
@@ -18,7 +18,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'jobs/job.schema.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,
 }
 
-/** Files with results from the database of `test/market.ts`. */
+/** Files with results from the database of `test/support/demoDatabase.ts`. */
 export const ANSWERS: Readonly<Record<string, (market: Store) => Promise<string>>> = {
   'docs/recipes.md': recipesText,
 }

@@ -9,8 +9,8 @@ import {
   type Recipe,
   SERIES_AND_GEO,
 } from '../../src/reports/recipes/recipe.ts'
-import { RECIPES } from '../recipes.ts'
-import type { Store } from '../store.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
+import type { Store } from '../support/testStore.ts'
 
 /** The meaning of a parameter without a value; default: `all`. */
 const UNSET_MEANINGS: Readonly<Record<string, string>> = {

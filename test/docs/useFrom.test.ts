@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tempFolder } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { tempFolder } from '../support/kit.ts'
 import { blocksOf } from './blocks.ts'
 
 test('the SQL examples of docs/schema.md and docs/use-from.md return rows', async () => {
-  const store = await copyMarket(join(tempFolder(), 'market.db'))
+  const store = await copyDemo(join(tempFolder(), 'market.db'))
   const blocks = ['docs/schema.md', 'docs/use-from.md'].flatMap(blocksOf)
   expect(blocks.length).toBeGreaterThan(8)
   const statements = blocks.flatMap(({ language, text }) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { INDICATORS } from '../../src/emulator/world/indicators.ts'
 import { CONTENT_ROUTES, ROUTE_NAMES, routeOf } from '../../src/service/routes.ts'
-import { emulate } from '../kit.ts'
+import { emulate } from '../support/kit.ts'
 
 const NOW = Date.UTC(2025, 10, 4, 12) / 1000
 

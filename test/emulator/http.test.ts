@@ -2,7 +2,7 @@ import { get as httpGet, type IncomingHttpHeaders } from 'node:http'
 import { brotliDecompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { EMULATOR_KEY, type EmulatorOptions } from '../../src/emulator/startEmulator.ts'
-import { emulate } from '../kit.ts'
+import { emulate } from '../support/kit.ts'
 
 const NOW = Date.UTC(2025, 10, 4, 12) / 1000
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EmulatorOptions } from '../../src/emulator/startEmulator.ts'
 import type { Script } from '../../src/emulator/world/script.ts'
-import { emulate } from '../kit.ts'
+import { emulate } from '../support/kit.ts'
 
 const HOUR = 3_600
 const at = (text: string): number => Date.parse(text) / 1000

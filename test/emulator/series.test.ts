@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EmulatorOptions } from '../../src/emulator/startEmulator.ts'
-import { emulate } from '../kit.ts'
+import { emulate } from '../support/kit.ts'
 
 const HOUR = 3_600
 const DAY = 86_400

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { CONTENT_ROUTES } from '../../src/service/routes.ts'
-import { emulate } from '../kit.ts'
-import { HAS_RECORDED, recorded } from '../recorded.ts'
+import { emulate } from '../support/kit.ts'
+import { HAS_RECORDED, recorded } from '../support/recordedReplies.ts'
 
 const NOW = Date.UTC(2025, 10, 4, 5, 57, 31) / 1000
 const DAY = 86_400

@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { serviceAt } from '../cli/jobFolder.ts'
-import { emulate } from '../kit.ts'
 import { storage } from '../lake/storage.ts'
-import { copyMarket } from '../marketCopy.ts'
 import { tempDatabase, withClient } from '../postgres/database.ts'
-import { testShell } from '../systems.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { emulate } from '../support/kit.ts'
+import { testShell } from '../support/systems.ts'
 import { examples, PYTHON, run } from './shell.ts'
 
 /** Whether Python lacks packages; `PYTHON` can name another interpreter. */
@@ -53,7 +53,7 @@ describe('the notebook', () => {
   test.skipIf(lacks('pandas, matplotlib'))('the notebook runs on the demo database', async () => {
     const folder = examples()
     mkdirSync(join(folder.bin, 'data'))
-    await (await copyMarket(join(folder.bin, 'data/demo.db'))).close()
+    await (await copyDemo(join(folder.bin, 'data/demo.db'))).close()
     const program = [...codes.map(({ source }) => source.join('')), 'print(profile)'].join('\n')
     writeFileSync(join(folder.dir, 'notebook.py'), program)
     const done = await run(folder, [PYTHON, 'notebook.py'], { MPLBACKEND: 'Agg' })

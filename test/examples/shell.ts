@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { appendFileSync, cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { tempFolder } from '../kit.ts'
-import { PROGRAM_ENV, programBin } from '../program.ts'
+import { PROGRAM_ENV, programBin } from '../support/builtProgram.ts'
+import { tempFolder } from '../support/kit.ts'
 
 /** The Python interpreter of the examples, with the packages of their comments. */
 export const PYTHON = process.env.PYTHON ?? 'python3'

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { serviceAt } from '../cli/jobFolder.ts'
-import { emulate } from '../kit.ts'
-import { openReader } from '../store.ts'
-import { testShell } from '../systems.ts'
+import { emulate } from '../support/kit.ts'
+import { testShell } from '../support/systems.ts'
+import { openReader } from '../support/testStore.ts'
 import { examples, run } from './shell.ts'
 
 testShell('the nightly script repeatedly syncs, publishes a copy and finds no problems', async () => {

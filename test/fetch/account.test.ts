@@ -3,8 +3,8 @@ import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { createHostRecords } from '../../src/fetch/hosts.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { tempFolder } from '../kit.ts'
-import { openStore } from '../store.ts'
+import { tempFolder } from '../support/kit.ts'
+import { openStore } from '../support/testStore.ts'
 
 test('a call that cannot be recorded fails alone, and the next call to the host is tried', async () => {
   const file = join(tempFolder(), 'test.db')

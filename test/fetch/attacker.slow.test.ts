@@ -7,13 +7,12 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { exitCodeFor } from '../../src/cli/terminal/fail.ts'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { SyncError } from '../../src/util/errors.ts'
-import { json, ms, runJob, serve, tempFolder } from '../kit.ts'
-import { openStore, type Store } from '../store.ts'
+import { json, ms, runJob, serve, tempFolder } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 /** A job that requests all eleven routes. */
-const JOB = `pace: { perSecond: 50, concurrency: 4 }
-catalogue: true
+const JOB = `catalogue: true
 series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-02 } }]
 offers: [{ indicators: [25], window: { from: 2025-10-01, to: 2025-10-02 } }]
 content: [{ kinds: [news, documentations, glossaries, static_pages] }]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findOpenFailures } from '../../src/state/failedRequests.ts'
-import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import { openStore, type Store } from '../store.ts'
+import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [600], window: { from: 2025-01-01, to: 2025-02-01 }, chunk: 1w }]'
@@ -13,7 +13,7 @@ test('calls of a job without limits count towards the limits of other jobs, per 
   const other = await emulate({ now: NOW / 1000 })
   const free = await runJob(store, emulator, SERIES, { now: NOW })
   expect(budget(store)).toHaveLength(free.counts.requests)
-  const limited = `pace: { perSecond: 50, callsPerDay: ${free.counts.requests + 1} }\n${SERIES.replace('600', '1739')}`
+  const limited = `pace: { callsPerDay: ${free.counts.requests + 1} }\n${SERIES.replace('600', '1739')}`
   const stopped = await runJob(store, emulator, limited, { now: NOW })
   expect(stopped).toMatchObject({ outcome: 'stopped', earlyEnd: { code: 'budget' }, counts: { requests: 1 } })
   const elsewhere = await runJob(store, other, limited.replace('1739', '1001'), { now: NOW })
@@ -82,15 +82,10 @@ test.each([
     if (why === 'a signal' && emulator.requests.length >= before + calls) stop.abort()
   }, 1)
   const limit = why === 'the budget' ? `, callsPerHour: ${calls}` : ''
-  const { counts, earlyEnd: reason } = await runJob(
-    store,
-    emulator,
-    `pace: { perSecond: 50, concurrency: 1${limit} }\n${yaml}`,
-    {
-      now: NOW,
-      signal: stop.signal,
-    },
-  )
+  const { counts, earlyEnd: reason } = await runJob(store, emulator, `pace: { concurrency: 1${limit} }\n${yaml}`, {
+    now: NOW,
+    signal: stop.signal,
+  })
   clearInterval(watch)
   expect(reason).not.toBeNull()
   const [told] = store.all(`select ${Object.keys(counts)} from _run order by id desc limit 1`)
@@ -108,7 +103,7 @@ test('a budget below the need of a night reaches all series in turn', async () =
     json(response, { indicator: { id, tiempo: [{ id: 4 }], values } })
   })
   const job =
-    'pace: { perSecond: 50, callsPerDay: 2 }\nseries:\n  - { indicators: [1, 2, 3, 4, 5], window: { from: -3d, to: now }, lookback: 2d, refresh: 1h }'
+    'pace: { callsPerDay: 2 }\nseries:\n  - { indicators: [1, 2, 3, 4, 5], window: { from: -3d, to: now }, lookback: 2d, refresh: 1h }'
   const store = await tempStore()
   const nights: number[][] = []
   for (let night = 0; night < 5; night++) {
@@ -131,7 +126,7 @@ test('a budget below the need of a night reaches all series in turn', async () =
 test('a request whose retry no longer fits into the budget has failed, and can be retried', async () => {
   const server = await serve((_request, response) => json(response, {}, 500))
   const store = await tempStore()
-  const { earlyEnd } = await runJob(store, server, `pace: { perSecond: 50, callsPerDay: 1 }\n${SERIES}`, { now: NOW })
+  const { earlyEnd } = await runJob(store, server, `pace: { callsPerDay: 1 }\n${SERIES}`, { now: NOW })
   expect(earlyEnd?.code).toBe('budget')
   expect(store.all('select outcome, attempts, status from _fetch')).toEqual([
     { outcome: 'transient', attempts: 1, status: 500 },
@@ -147,7 +142,7 @@ test('a budget that the catalogue of a selector could use up reaches the selecte
   const emulator = await emulate({ now: NOW / 1000 })
   const store = await tempStore()
   const yaml =
-    'locales: [es, en]\npace: { perSecond: 50, callsPerDay: 2 }\nseries: [{ indicators: { match: spot }, window: { last: 1d } }]'
+    'locales: [es, en]\npace: { callsPerDay: 2 }\nseries: [{ indicators: { match: spot }, window: { last: 1d } }]'
   const nights: string[][] = []
   for (let night = 0; night < 6; night++) {
     const before = emulator.requests.length

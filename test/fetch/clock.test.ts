@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const AHEAD = ms('2099-01-01T12:00:00Z')
@@ -29,9 +29,8 @@ test.each([
   ['two hours', NOW + 2 * HOUR],
 ])('calls recorded by a clock that was %s ahead do not reduce the daily budget', async (_by, ahead) => {
   const store = await tempStore()
-  const market = await source()
-  const yaml = (id: number) =>
-    `pace: { perSecond: 50, callsPerDay: 5 }\n${SERIES.replace('600', String(id)).replace('1w', '7d')}`
+  const market = await startHourlyService()
+  const yaml = (id: number) => `pace: { callsPerDay: 5 }\n${SERIES.replace('600', String(id)).replace('1w', '7d')}`
   expect(await runJob(store, market, yaml(600), { now: ahead })).toMatchObject({
     outcome: 'done',
     counts: { requests: 5 },
@@ -42,8 +41,8 @@ test.each([
 
 test('calls recorded by a clock a few minutes ahead count', async () => {
   const store = await tempStore()
-  const market = await source()
-  const yaml = `pace: { perSecond: 50, callsPerDay: 5 }\n${SERIES}`
+  const market = await startHourlyService()
+  const yaml = `pace: { callsPerDay: 5 }\n${SERIES}`
   await runJob(store, market, yaml, { now: NOW + 200_000 })
   const next = await runJob(store, market, yaml.replace('600', '601'), { now: NOW })
   expect(next.earlyEnd?.code).toBe('budget')
@@ -57,7 +56,7 @@ test.each([
   'data that is %s after a run with a fast clock is requested immediately, then at growing intervals',
   async (what, first) => {
     const store = await tempStore()
-    const market = await source({ has: (at) => at !== ms('2025-10-05T00:00Z') / 1000 })
+    const market = await startHourlyService({ has: (at) => at !== ms('2025-10-05T00:00Z') / 1000 })
     const yaml =
       'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-10 }, lookback: 2d, refresh: 1h }]'
     await market.run(store, yaml, first)
@@ -71,7 +70,7 @@ test.each([
 
 test('an unknown id of a run with a fast clock is requested again', async () => {
   const store = await tempStore()
-  const market = await source({ status: () => 404 })
+  const market = await startHourlyService({ status: () => 404 })
   const yaml = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 } }]'
   await market.run(store, yaml, AHEAD)
   const calls: number[] = []
@@ -81,7 +80,7 @@ test('an unknown id of a run with a fast clock is requested again', async () => 
 
 test('a missed run is noticed despite a run recorded in the future', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const yaml = 'schedule: 0 5 * * *\nseries: [{ indicators: [1], window: { last: 2d } }]'
   const ahead = NOW + 60 * 24 * HOUR
   for (const at of [ahead, NOW - 60 * HOUR, ahead]) await market.run(store, yaml, at)

@@ -9,9 +9,9 @@ import { HTTP_LIMITS, type Limits, readResponse, send } from '../../src/fetch/ht
 import { createPacer } from '../../src/fetch/pacer.ts'
 import { StoppedError } from '../../src/util/errors.ts'
 import { createRedactor } from '../../src/util/redact.ts'
-import { runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { openReader } from '../store.ts'
-import { testSignals } from '../systems.ts'
+import { runCli, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
+import { testSignals } from '../support/systems.ts'
+import { openReader } from '../support/testStore.ts'
 import { type TestOptions, testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: {} } as const

@@ -10,7 +10,7 @@ import { resolveLink, resolveRedirect } from '../../src/fetch/files/links.ts'
 import { lookupPublic } from '../../src/fetch/files/publicLookup.ts'
 import { SyncError, TransientError } from '../../src/util/errors.ts'
 import { partFileName } from '../../src/util/files/partFiles.ts'
-import { type Script, serve, tempFolder } from '../kit.ts'
+import { type Script, serve, tempFolder } from '../support/kit.ts'
 import { testClient } from './testClient.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
@@ -263,7 +263,7 @@ describe('an archive file', () => {
     }
 
     test.each(['127.0.0.1', '::1', '::ffff:127.0.0.1'])(
-      'that resolves to %s is refused, without a connection',
+      'a redirect to a name of %s is refused, without a connection',
       async (address) => {
         expect(await follow(address)).toEqual({
           result: expect.objectContaining({
@@ -275,7 +275,7 @@ describe('an archive file', () => {
       },
     )
 
-    test('in a private network is followed if the user allows it', async () => {
+    test('a redirect into a private network is followed if the user allows it', async () => {
       const followed = await follow('127.0.0.1', { allowHosts: ['storage.test'] })
       expect(followed).toMatchObject({ result: { sha256: SUM }, connections: 1 })
     })
@@ -286,7 +286,7 @@ describe('an archive file', () => {
     test.each([
       ...['10.1.2.3', '172.31.0.1', '192.168.1.1', '100.64.0.1', '169.254.169.254', '0.0.0.0', '255.255.255.255'],
       ...['::', 'fd00::1', 'fe80::1', 'ff02::1', '64:ff9b::7f00:1', '64:ff9b::a00:1', '64:ff9b:1::1', '2002:7f00:1::1'],
-    ])('is not resolved to %s, also if it has a public address', async (address) => {
+    ])('a name with the private address %s is not resolved, even if it has a public one', async (address) => {
       for (const list of [[address], ['203.0.113.1', address]]) {
         replaceResolver({ 'storage.test': list })
         for (const options of [{ all: true }, {}])
@@ -294,17 +294,20 @@ describe('an archive file', () => {
       }
     })
 
-    test.each(['203.0.113.1', '2001:db8::1', '64:ff9b::cb00:7101'])('is resolved to the public %s', async (address) => {
-      replaceResolver({ 'storage.test': [address] })
-      const family = isIPv6(address) ? 6 : 4
-      expect(await resolveName({ all: true })).toEqual([null, [{ address, family }]])
-      expect(await resolveName({})).toEqual([null, address, family])
-    })
+    test.each(['203.0.113.1', '2001:db8::1', '64:ff9b::cb00:7101'])(
+      'a name is resolved to the public address %s',
+      async (address) => {
+        replaceResolver({ 'storage.test': [address] })
+        const family = isIPv6(address) ? 6 : 4
+        expect(await resolveName({ all: true })).toEqual([null, [{ address, family }]])
+        expect(await resolveName({})).toEqual([null, address, family])
+      },
+    )
 
     test.each([
       ...['127.1', '0x7f000001', 'localhost.', '[::1]', '[::ffff:10.0.0.1]'],
       ...['[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
-    ])('is refused like the address %s', (host) => {
+    ])('a redirect to the private host %s is refused', (host) => {
       const links = { baseUrl: 'http://a.b', allowHosts: [] }
       const resolve = () => resolveRedirect(`http://${host}/x`, new URL(links.baseUrl), links)
       expect(resolve).toThrow(/private network/)

@@ -7,8 +7,8 @@ import { prometheusText } from '../../src/findings/metrics.ts'
 import { seriesKey } from '../../src/job/plannedRequest.ts'
 import { readJob } from '../../src/job/read.ts'
 import { readPlannerState } from '../../src/sync/readPlannerState.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000

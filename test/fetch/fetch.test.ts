@@ -5,7 +5,7 @@ import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/service/request.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { StoppedError } from '../../src/util/errors.ts'
-import { json, type Script, serve } from '../kit.ts'
+import { json, type Script, serve } from '../support/kit.ts'
 import { type TestOptions, testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept: 'application/json' } } as const

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { exitCodeFor } from '../../src/cli/terminal/fail.ts'
 import { summaryText } from '../../src/cli/text/summary.ts'
-import { emulate, json, ms, runJob, type Script, serve, tempStore } from '../kit.ts'
+import { emulate, json, ms, runJob, type Script, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const ONE = 'series: [{ indicators: [600], window: { from: 2025-10-01, to: 2025-10-02 } }]'

@@ -5,7 +5,7 @@ import { createPacer, type Pacer } from '../../src/fetch/pacer.ts'
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { sync } from '../../src/sync/sync.ts'
-import { emulate, runJob, tempFolder } from '../kit.ts'
+import { emulate, runJob, tempFolder } from '../support/kit.ts'
 import { testClient } from './testClient.ts'
 
 const REQUEST = { route: 'indicators', target: '/indicators', headers: { Accept: 'application/json' } } as const
@@ -78,7 +78,7 @@ test('several runs together never exceed the calls per hour', async () => {
   const file = `${tempFolder()}/pace.db`
   for (const _run of [1, 2, 3]) {
     const store = await openWriter(file, 'test')
-    const pace = { perSecond: 50, callsPerHour: 5 }
+    const pace = { callsPerHour: 5 }
     const { earlyEnd } = await runJob(store as never, emulator, `pace: ${JSON.stringify(pace)}\n${MONTH}`)
     expect(earlyEnd).toMatchObject({ code: 'budget' })
     await store.close()

@@ -6,7 +6,7 @@ import { ASSUMPTIONS } from '../../src/service/assumptions/assumptions.ts'
 import { REQUEST_NAMES, type RequestName } from '../../src/service/assumptions/probeRequests.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { Recorded } from '../../src/util/files/recording.ts'
-import { emulate, serve } from '../kit.ts'
+import { emulate, serve } from '../support/kit.ts'
 import { type Changeable, type Deviation, deviatingService } from './probeService.ts'
 import { testClient } from './testClient.ts'
 

@@ -8,7 +8,7 @@ import {
   type RequestName,
 } from '../../src/service/assumptions/probeRequests.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { serve } from '../kit.ts'
+import { serve } from '../support/kit.ts'
 
 /** A response of the emulator that a test may change. */
 export interface Changeable {

@@ -10,7 +10,7 @@ import { readJob } from '../../src/job/read.ts'
 import { openDatabase, sync } from '../../src/library.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { InputError, SignalError } from '../../src/util/errors.ts'
-import { serve, tempFolder } from '../kit.ts'
+import { serve, tempFolder } from '../support/kit.ts'
 import { proxiesOf, serveProxy } from './proxyServer.ts'
 import { testClient } from './testClient.ts'
 

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { EXIT } from '../../src/cli/terminal/fail.ts'
 import { classifyError } from '../../src/fetch/classify.ts'
 import { createRedactor } from '../../src/util/redact.ts'
-import { runCli, tempFolder } from '../kit.ts'
+import { runCli, tempFolder } from '../support/kit.ts'
 import { certificate, hasOpenssl } from './certificate.ts'
 
 describe('an insecure connection', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
 
 const HOUR = 3600
 const DAY = 24 * HOUR
@@ -13,7 +13,7 @@ const FIRST_NIGHT = at('2025-11-03T20:15:00Z')
 
 /** Syncs a job at some instants, and returns what is found ahead after each. `end`: up to when the source has values then. */
 async function runNights(times: readonly number[], end: (now: number, night: number) => number, window = 'to: +30d') {
-  const [store, market] = [await tempStore(), await source()]
+  const [store, market] = [await tempStore(), await startHourlyService()]
   const yaml = `series: [{ indicators: [5], window: { from: 2025-11-01, ${window} }, lookback: 2d }]`
   const found = []
   for (const [night, now] of times.entries()) {
@@ -28,7 +28,7 @@ const nights = (count: number, everyS = DAY): number[] =>
   Array.from({ length: count }, (_, night) => FIRST_NIGHT + night * everyS)
 
 describe('no finding', () => {
-  test('day-ahead prices, whether a run sees the publication of the day or not', async () => {
+  test('day-ahead prices are no finding, whether a run sees the publication of the day or not', async () => {
     const mornings = nights(6).map((now) => now - 15 * HOUR)
     const evenings = nights(3).map((now) => now + 6 * DAY)
     const isPublished = (now: number): boolean => (now + HOUR) % DAY > 13 * HOUR
@@ -36,8 +36,8 @@ describe('no finding', () => {
     expect(found.flat()).toEqual([])
   })
 
-  test('a window that is extended shows values of a series that always had them', async () => {
-    const [store, market] = [await tempStore(), await source()]
+  test('values that a longer window shows first are no finding', async () => {
+    const [store, market] = [await tempStore(), await startHourlyService()]
     const job = (to: string) => `series: [{ indicators: [5], window: { from: 2025-11-01, to: ${to} }, lookback: 2d }]`
     for (const [night, now] of nights(10).entries()) {
       market.state.has = (instant) => instant < endOfDay(now, 7)
@@ -46,7 +46,7 @@ describe('no finding', () => {
     }
   })
 
-  test('a forecast of a week, daily or in bulk on one weekday', async () => {
+  test('a forecast of a week is no finding, daily or in bulk on one weekday', async () => {
     const rolling = await runNights(nights(10), (now) => endOfDay(now, 7))
     expect(rolling.found.flat()).toEqual([])
     // Each Thursday until the Sunday after next, before a holiday on Tuesday already.
@@ -59,7 +59,7 @@ describe('no finding', () => {
     expect((await runNights(nights(31), inBulk)).found.flat()).toEqual([])
   })
 
-  test('an annual programme whose next year is published', async () => {
+  test('the next year of an annual programme is no finding', async () => {
     const { found } = await runNights(
       nights(12, 7 * DAY),
       (now) => at(now < at('2025-12-10T00:00Z') ? '2025-12-31T23:00Z' : '2026-12-31T23:00Z'),
@@ -68,7 +68,7 @@ describe('no finding', () => {
     expect(found.flat()).toEqual([])
   })
 
-  test('a realtime series, at any hour', async () => {
+  test('a realtime series is no finding at any hour', async () => {
     const times = nights(4).flatMap((now) => [now - 19 * HOUR, now - 5 * HOUR, now, now + 2.5 * HOUR])
     const { found } = await runNights(times, (now) => now - HOUR / 2)
     expect(found.flat()).toEqual([])
@@ -107,7 +107,7 @@ test('day-ahead prices with values of a week are a finding, which ends after a m
 })
 
 test('a finding names only the geos that are ahead', async () => {
-  const [store, market] = [await tempStore(), await source({ geos: [3, 4] })]
+  const [store, market] = [await tempStore(), await startHourlyService({ geos: [3, 4] })]
   for (const [night, now] of nights(6).entries()) {
     market.state.has = (instant, geo) => instant < (night === 5 && geo === 4 ? endOfDay(now, 1) : now - HOUR)
     await market.run(

@@ -6,15 +6,15 @@ import { SERVICES } from '../../src/service/services.ts'
 import { readRetryRequests } from '../../src/state/failedRequests.ts'
 import { createFixedPlan } from '../../src/sync/planRun.ts'
 import { executeRun } from '../../src/sync/run.ts'
-import { ms, runJob, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, runJob, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const BREAKER = { failures: 4, pauseMs: 1, openings: 3, giveUpMs: 60_000 }
 const job = (ids: string) =>
   `name: test\nseries: [{ indicators: [${ids}], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d, chunk: 5d }]`
-type Market = Awaited<ReturnType<typeof source>>
+type Market = Awaited<ReturnType<typeof startHourlyService>>
 
 /** Retries all failed requests. */
 async function retry(store: Store, market: Market, now: number) {
@@ -37,14 +37,14 @@ const found = async (store: Store, now: number) =>
 describe('an indicator whose requests all fail, while others succeed', () => {
   async function syncBroken(ids: string) {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     market.state.status = (path) => (path.endsWith('/6') ? 500 : undefined)
     const summary = await runJob(store, market, job(ids), { now: NOW, breaker: BREAKER })
     return { store, market, summary }
   }
 
   test.each([['5, 6'], ['6, 5']])(
-    'does not end a run of %s, and a retry does not say that the service is down',
+    'a broken indicator does not end a run of %s, and a retry does not say that the service is down',
     async (ids) => {
       const { store, market, summary } = await syncBroken(ids)
       expect([summary.outcome, summary.earlyEnd]).toEqual(['partial', null])
@@ -58,7 +58,7 @@ describe('an indicator whose requests all fail, while others succeed', () => {
 
 test('several indicators whose requests fail without a success are an outage, until something succeeds', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   await runJob(store, market, job('5, 6'), { now: NOW })
   market.state.status = () => 500
   const yaml = job('5, 6').replace('2025-10-20', '2025-10-25')

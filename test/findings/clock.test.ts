@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const WEEK = 7 * 86_400_000
@@ -26,7 +26,7 @@ test.each([
 
 test('runs with times in the future are a finding until that time has come', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   await market.run(store, JOB, NOW)
   await market.run(store, JOB, NOW + WEEK)
   const found = async (now: number) =>

@@ -8,9 +8,9 @@ import { SERVICES } from '../../src/service/services.ts'
 import { storeDefinition } from '../../src/sync/sync.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { serviceAt } from '../cli/jobFolder.ts'
-import { emulate, judgeAgain, ms, runCommand, runJob, tempFolder } from '../kit.ts'
-import { source } from '../source.ts'
-import { openStore, type Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { emulate, judgeAgain, ms, runCommand, runJob, tempFolder } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 /* Every command that a finding prints is executed literally, as a user copies it, and ends the finding. */
 
@@ -28,7 +28,7 @@ const words = (command: string): string[] =>
 /** A folder with job files, a database, and a service. */
 async function createWorld() {
   const dir = realpathSync(tempFolder())
-  const market = await source()
+  const market = await startHourlyService()
   const file = join(dir, 'market.db')
   const env = serviceAt(market.url)
   const emulator = await emulate()

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import { readSeriesGaps } from '../../src/findings/readers/missing.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const NIGHT = ms('2025-11-04T20:15:00Z')
 const entry = (from: string, to: string) => `{ indicators: [5], window: { from: ${from}, to: ${to} }, lookback: 2d }`
 
 describe('the time since which data is missing', () => {
-  test('it is that of the gaps of each job, in the view and in the findings', async () => {
+  test('data is missing since the same time in the gaps of each job, the view and the findings', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     market.state.status = () => 400
     await market.run(store, `name: a\nseries: [${entry('2025-10-01', '2025-10-03')}]`, NIGHT)
     await market.run(store, `name: b\nseries: [${entry('2025-10-10', '2025-10-12')}]`, NIGHT + 3 * DAY)
@@ -37,7 +37,7 @@ describe('a series without values', () => {
     ]),
   })
 
-  test('it is a finding, also if another series of the indicator has values', async () => {
+  test('a series without values is a finding, even if another series of the indicator has values', async () => {
     const store = await tempStore()
     const server = await serve((request, response) => {
       const { from, end } = askedWindow(request)
@@ -62,7 +62,7 @@ describe('a series without values', () => {
 
   test('geos that two jobs select are a finding of each job', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const job = (name: string, geos: string) =>
       `name: ${name}\nseries: [{ indicators: [5], geoIds: [${geos}], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]`
     await market.run(store, job('a', '3, 98'), NIGHT)
@@ -81,7 +81,7 @@ describe('a series without values', () => {
 
 test('a late series says when it is requested again, as the view does', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   market.state.has = (at) => at < ms('2025-10-15T00:00:00Z') / 1000
   const job = 'name: a\nseries: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-31 }, lookback: 2d }]'
   const late = async () => (await findFindings(store, NIGHT / 1000, { depth: 'state' })).map(({ message }) => message)

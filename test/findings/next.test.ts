@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { countJobGaps, findGaps, jobGapsText } from '../../src/findings/findGaps.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { jobOf, ms, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { jobOf, ms, tempStore } from '../support/kit.ts'
 
 const DAY = 86_400_000
 // The pages show this time.
@@ -14,7 +14,7 @@ const lost = 'series: [{ indicators: [5, 6, 7], window: { from: 2025-10-01, to: 
 /** Runs a job twice: the second time, one day is requested again, so that all other missing periods stay due. */
 async function leaveDue(yaml: string) {
   const store = await tempStore()
-  const market = await source({ has: (at) => at % 86_400 !== 0 })
+  const market = await startHourlyService({ has: (at) => at % 86_400 !== 0 })
   for (const at of [NOW - 1.1 * DAY, NOW - 60_000]) await market.run(store, yaml, at)
   expect(store.get("select count(*) from _fetch where reason = 'absent'")).toBe(1)
   return store
@@ -49,8 +49,8 @@ test.each([
 
 test('a job whose budget is spent promises turns instead of its next run', async () => {
   const store = await tempStore()
-  const market = await source()
-  await market.run(store, `name: test\npace: { perSecond: 50, callsPerDay: 1 }\n${lost}`, NOW - 60_000)
+  const market = await startHourlyService()
+  await market.run(store, `name: test\npace: { callsPerDay: 1 }\n${lost}`, NOW - 60_000)
   const gaps = await findGaps(store, NOW / 1000)
   expect(gaps.map(({ reason }) => reason)).toEqual(['never requested', 'never requested'])
   expect(gaps[0]!.next).toMatch(/^indicator-sync sync test.yaml .*, in turn, within the budget of 1 call a day$/)

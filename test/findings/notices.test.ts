@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import type { FindingKind } from '../../src/findings/finding.ts'
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const seconds = (text: string): number => ms(text) / 1000
@@ -12,7 +12,7 @@ const found = async (store: Store, wanted: FindingKind, now: number) =>
 
 test('values between the periods of a series are one finding, for a month after they were loaded', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   market.state.strays = ['2025-10-12T11:07:00Z', '2025-10-12T15:20:00Z', '2025-10-14T09:30:00Z'].map(seconds)
   const now = ms('2025-11-04T12:00:00Z')
   const yaml = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'
@@ -29,7 +29,7 @@ test('values between the periods of a series are one finding, for a month after 
 
 test('a change to longer periods is a finding for a month', async () => {
   const store = await tempStore()
-  const market = await source({ geos: [3, 4] })
+  const market = await startHourlyService({ geos: [3, 4] })
   const change = seconds('2025-10-31T23:00:00Z')
   let now = ms('2025-11-01T12:00:00Z')
   market.state.has = (at) => at < now / 1000 && (at < change || at % 7200 === 3600)

@@ -3,10 +3,10 @@ import { findFindings } from '../../src/findings/findFindings.ts'
 import { STATE_KINDS } from '../../src/findings/finding.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { readStatus } from '../../src/findings/readStatus.ts'
-import { ms, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
 import { servePage } from '../page/site.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
 
 /** The time of the page tests. */
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -16,7 +16,7 @@ const at = (text: string): number => ms(text) / 1000
 /** Fills a database that has many troubles of several kinds. */
 async function troubled() {
   const store = await tempStore()
-  const market = await source({ geos: [3, 4] })
+  const market = await startHourlyService({ geos: [3, 4] })
   // Every second hour is lost: more than a hundred holes.
   const isLost = (instant: number): boolean => instant > at('2025-10-09T00:00Z') && instant % 7200 === 0
   market.state.status = (path) => (path.endsWith('/6') ? 404 : path.endsWith('/7') ? 400 : undefined)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { ms, runJob, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, runJob, tempStore } from '../support/kit.ts'
 
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 86_400_000
 const BREAKER = { failures: 1, pauseMs: 1, openings: 1, giveUpMs: 1 }
@@ -12,7 +12,7 @@ test.each([
   ['a refused key', 'key', 403],
 ] as const)('%s lasts since the first run without a success in between', async (_name, kind, status) => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const run = (n: number, isUp: boolean, signal = new AbortController().signal) => {
     market.state.status = () => (isUp ? undefined : status)
     return runJob(store, market, `name: test\n${rolling}`, { now: night(n), breaker: BREAKER, signal })
@@ -28,9 +28,9 @@ test.each([
 
 test('a spent budget lasts since the first run that it ended', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const run = (n: number, calls: number) =>
-    runJob(store, market, `name: test\npace: { perSecond: 50, callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
+    runJob(store, market, `name: test\npace: { callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
   await run(0, 9)
   for (const n of [1.1, 2.2, 3.3]) await run(n, 1)
   const findings = await findFindings(store, night(3.4) / 1000, { depth: 'state' })

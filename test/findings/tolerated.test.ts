@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
+import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../support/kit.ts'
 
 test('tolerated periods are no finding, but check and the overview mention them', async () => {
   const store = await tempStore()

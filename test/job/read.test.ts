@@ -6,7 +6,7 @@ import { findMistakes, mistakeText, readJob } from '../../src/job/read.ts'
 import { CONTENT_ROUTES, GEO_LEVELS, TIME_TRUNCS } from '../../src/service/routes.ts'
 import { InputError } from '../../src/util/errors.ts'
 import { formatLocal } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
+import { cases } from '../support/randomCases.ts'
 
 const SERIES = 'name: x\nseries:\n  - indicators: [600]\n    window: { last: 7d }\n'
 const mistakesOf = (text: string) => findMistakes(text, 'job.yaml').map(mistakeText)

@@ -362,7 +362,7 @@ const HONEST: readonly Honest[] = [
 ]
 
 describe('honest data lacks nothing', () => {
-  test.each(HONEST)('%s', (_, timeline, kinds) => {
+  test.each(HONEST)('nothing is missing in %s', (_, timeline, kinds) => {
     const data = timeline()
     expect(kindsOf(findCadence(data))).toEqual(kinds)
     expect(findGaps(data)).toEqual([])
@@ -538,7 +538,7 @@ function daysWithout(values: readonly Instant[], index: number) {
 }
 
 describe('every lost value is missing, and nothing else is', () => {
-  test.each(LOST)('%s', (_, timeline) => {
+  test.each(LOST)('exactly the lost values are missing after the loss of %s', (_, timeline) => {
     const { lost, ...data } = timeline()
     const gaps = findGaps(data)
     expect(countMissing(gaps)).toBe(lost.length)
@@ -651,29 +651,29 @@ describe('every lost value is missing, and nothing else is', () => {
 })
 
 describe('the step (C1)', () => {
-  test('is the finest of seven days, not that of most days', () => {
+  test('the step is the finest of seven days, not that of most days', () => {
     const values = [...every(QUARTER, '2025-03-01', '2025-03-08'), ...every(HOUR, '2025-03-08', '2025-03-20')]
     expect(kindsOf(findCadence({ values }))).toEqual([QUARTER])
   })
 
-  test('is held by days that lack an eighth of their values', () => {
+  test('days that lack an eighth of their values still show the step', () => {
     const values = every(HOUR, '2025-03-01', '2025-03-08').filter((one) => (one / HOUR) % 24 > 2)
     expect(kindsOf(findCadence({ values }))).toEqual([HOUR])
     expect(kindsOf(findCadence({ values: values.filter((one) => (one / HOUR) % 24 > 3) }))).toEqual(['irregular'])
   })
 
-  test('is that by which the service grouped', () => {
+  test('the step of grouped values is that by which the service grouped', () => {
     const values = every(HOUR, '2025-03-01', '2025-04-01')
     expect(kindsOf(findCadence({ values, grouped: HOUR }))).toEqual([HOUR])
     expect(kindsOf(findCadence({ values, grouped: DAY }))).toEqual(['daily'])
   })
 
-  test('of hours at half past begins at half past', () => {
+  test('hours at half past begin at half past', () => {
     const [stretch] = findCadence({ values: every(HOUR, FROM, TO).map((one) => one + 1800) })
     expect(stretch!.grid!.anchor % HOUR).toBe(1800)
   })
 
-  test('of weeks is known after three of them, with its weekday', () => {
+  test('a step of weeks is known after three of them, with its weekday', () => {
     const mondays = YEAR.filter((date) => weekday(date) === 1).map((date) => dayStart(date))
     expect(kindsOf(findCadence({ values: mondays.slice(0, 2) }))).toEqual(['irregular'])
     const [stretch] = findCadence({ values: mondays.slice(0, 3) })
@@ -682,14 +682,14 @@ describe('the step (C1)', () => {
     )
   })
 
-  test('of months is no longer one because quarters are also firsts of months', () => {
+  test('a step of months stays one, although quarters also begin on firsts of months', () => {
     expect(kindsOf(findCadence({ values: onDays(firsts([1, 4, 7, 10], [2024, 2025]), () => [0]) }))).toEqual([91 * DAY])
     expect(kindsOf(findCadence({ values: onDays(firsts([1, 2, 3, 7, 10], [2025]), () => [0]) }))).toEqual([30 * DAY])
   })
 })
 
 describe('regular timelines (C2)', () => {
-  test('have seven whole days that follow each other, however long ago', () => {
+  test('a regular timeline has seven whole days that follow each other, however long ago', () => {
     const six = every(HOUR, '2025-01-01', '2025-01-07')
     const events = onDays(
       datesBetween('2025-02-01', TO).filter((_, i) => i % 9 === 0),
@@ -715,18 +715,18 @@ describe('regular timelines (C2)', () => {
 })
 
 describe('a value every day (C3)', () => {
-  test('is expected after 28 days', () => {
+  test('a value every day is expected after 28 days', () => {
     const days = datesBetween('2025-03-01', TO)
     expect(kindsOf(findCadence({ values: onDays(days.slice(0, 27), () => hours(7, 19)) }))).toEqual(['irregular'])
     expect(kindsOf(findCadence({ values: onDays(days.slice(0, 28), () => hours(7, 19)) }))).toEqual(['daily'])
   })
 
-  test('is not expected of a timeline that often has none', () => {
+  test('a value every day is not expected of a timeline that often has none', () => {
     const values = onDays(YEAR, (_, i) => (i < 40 || i % 5 !== 0 ? hours(7, 19) : []))
     expect(findGaps({ values })).toEqual([])
   })
 
-  test('needs a day that is covered as a whole', () => {
+  test('a value is expected only on a day that is covered as a whole', () => {
     const values = onDays(YEAR, (date) => (date === '2025-06-06' ? [] : hours(7, 19)))
     const covered = [
       { from: dayStart(FROM), to: dayStart('2025-06-06') + HOUR },
@@ -821,23 +821,23 @@ describe('begin, end and coverage (C6, C7)', () => {
 describe('what the job expects (C9)', () => {
   const sun = onDays(YEAR, (_, i) => sunHours(i))
 
-  test('is every period of the step, even at night', () => {
+  test('every period of the step of the job is expected, even at night', () => {
     const gaps = findGaps({ values: sun, expect: HOUR })
     expect(countMissing(gaps)).toBe((sun.at(-1)! - sun[0]!) / HOUR + 1 - sun.length)
   })
 
-  test('is nothing of an irregular timeline, even if it has whole weeks', () => {
+  test('nothing is expected of an irregular timeline, even if it has whole weeks', () => {
     const values = every(HOUR, FROM, TO).toSpliced(2000, 500)
     expect(findGaps({ values, expect: 'irregular' })).toEqual([])
     expect(countMissing(findGaps({ values }))).toBe(500)
   })
 
-  test('is a step finer than all values, at their offset', () => {
+  test('an expected step that is finer than all values has their offset', () => {
     const values = every(HOUR, '2025-03-01', '2025-03-02').map((one) => one + 420)
     expect(countMissing(findGaps({ values, expect: QUARTER }))).toBe(23 * 3)
   })
 
-  test('is the day of the month of most values', () => {
+  test('a monthly value is expected on the day of the month of most values', () => {
     const values = [...onDays(firsts(ALL_MONTHS, [2025]).toSpliced(4, 1), () => [0]), dayStart('2025-12-15')]
     expect(findGaps({ values, expect: 30 * DAY })).toMatchObject([{ from: dayStart('2025-05-01'), periods: 1 }])
   })

@@ -225,7 +225,7 @@ describe('a window that grows with time', () => {
     expect(nextOf(29)).toBeLessThan(nextOf(15))
   })
 
-  test('its end stays open for readers at a later time', () => {
+  test('the end of a growing window stays open for readers at a later time', () => {
     const ahead = judge([growing()], store(stored), at(31))
     expect(ahead.map(describeSpan).at(-1)).toBe('geo 1, 30–…: missing (never requested)')
     expect(toDay(ahead.at(-1)!.dueAt!)).toBe(31.25)
@@ -723,7 +723,7 @@ describe('the next request', () => {
     expect(spans.map(({ nextAt }) => nextAt && toDay(nextAt + HOUR))).toEqual([38, null])
   })
 
-  test('an empty range between values is not', () => {
+  test('an empty range between values is not requested again', () => {
     const coverage = [covered(0, 12), covered(12, 15, { state: 'empty' }), covered(15, 30, { fetchedAt: at(34) })]
     const stored = store({ coverage: coverage.map((row) => ({ ...row, fetchedAt: at(34) })) })
     expect(judgeAt([requirement()], stored, at(40)).map(({ nextAt }) => nextAt)).toEqual([null, null, null])

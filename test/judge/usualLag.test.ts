@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findAllowedLag, type LagSample, quantile } from '../../src/judge/usualLag.ts'
 import { DAY, formatUtc, HOUR } from '../../src/util/time/instant.ts'
-import { ms } from '../kit.ts'
+import { ms } from '../support/kit.ts'
 
 const START = ms('2025-10-01T12:00:00Z') / 1000
 
@@ -66,7 +66,7 @@ describe('the allowed lag of a series', () => {
       Math.round(1.25 * (DAY - 60)),
     ],
     ['one run alone', fetches([0, 20, 40].map((at) => [at, 0])), 1.25 * DAY],
-  ])('of %s', (_name, history, lag) => {
+  ])('the allowed lag is correct for %s', (_name, history, lag) => {
     expect(findAllowedLag(history)).toBe(lag)
   })
 

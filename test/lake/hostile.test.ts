@@ -19,9 +19,9 @@ import type { LakeManifest } from '../../src/lake/manifest.ts'
 import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
-import { tempFolder } from '../kit.ts'
-import { openReader } from '../store.ts'
-import { testLinks } from '../systems.ts'
+import { tempFolder } from '../support/kit.ts'
+import { testLinks } from '../support/systems.ts'
+import { openReader } from '../support/testStore.ts'
 import { requireManifest, rowsOf } from './same.ts'
 
 let dir: string

@@ -18,10 +18,10 @@ import type { LakeTableName } from '../../src/lake/lakeTables.ts'
 import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
-import { type Done, runCommand, tempFolder } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
-import { openReader } from '../store.ts'
-import { testLinks } from '../systems.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { type Done, runCommand, tempFolder } from '../support/kit.ts'
+import { testLinks } from '../support/systems.ts'
+import { openReader } from '../support/testStore.ts'
 import { differences, requireManifest, rowsOf } from './same.ts'
 
 let dir: string
@@ -90,7 +90,7 @@ beforeEach(async () => {
 describe('a lake', () => {
   test('a lake contains all values, days, revisions and names, sorted, with statistics for pruning', async () => {
     rmSync(database())
-    const store = await copyMarket(database())
+    const store = await copyDemo(database())
     await store.close()
     const done = await sync()
     const reader = openReader(database())

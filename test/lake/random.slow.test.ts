@@ -9,9 +9,9 @@ import { openFolderPlace } from '../../src/lake/places/folder.ts'
 import { syncLake } from '../../src/lake/syncLake.ts'
 import { withdraw } from '../../src/load/timelines/withdraw.ts'
 import { writeDays } from '../../src/load/writeDays.ts'
-import { IN_FULL } from '../cases.ts'
-import { tempFolder } from '../kit.ts'
-import { openReader, openStore, type Store } from '../store.ts'
+import { tempFolder } from '../support/kit.ts'
+import { IN_FULL } from '../support/randomCases.ts'
+import { openReader, openStore, type Store } from '../support/testStore.ts'
 import { differences } from './same.ts'
 
 const ZONES = ['Europe/Madrid', 'Pacific/Chatham', 'America/New_York', 'Atlantic/Canary']

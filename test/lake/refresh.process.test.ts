@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCli, runCommand, tempFolder, whenSaid } from '../kit.ts'
-import { testSignals } from '../systems.ts'
+import { emulate, runCli, runCommand, tempFolder, whenSaid } from '../support/kit.ts'
+import { testSignals } from '../support/systems.ts'
 
 const job = (lake: string, to: string): string => `name: nightly
 pace: { perSecond: 50 }

@@ -3,7 +3,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import type { LakeTableName } from '../../src/lake/lakeTables.ts'
 import { requireManifest as checkManifest, type LakeManifest, readLakeManifest } from '../../src/lake/manifest.ts'
-import type { Reader, Store } from '../store.ts'
+import type { Reader, Store } from '../support/testStore.ts'
 
 /** Reads the manifest of a lake in a folder; throws unless it has the current version. */
 export const requireManifest = (folder: string): LakeManifest => checkManifest(readLakeManifest(folder), folder)

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { tempFolder } from '../kit.ts'
+import { tempFolder } from '../support/kit.ts'
 
 /** The used part of `@20minutes/s3rver`. */
 interface Server {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { gapsAtLastRun, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, tempStore } from '../support/kit.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
@@ -9,7 +9,7 @@ const FIXED = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-
 /** Other series whose periods leave a share for 14 days of the first one. */
 const OTHERS =
   '\n  - { indicators: [101, 102, 103, 104, 105, 106], window: { last: 24d }, lookback: 60d, timeTrunc: hour, timeAgg: sum, refresh: 5m }'
-const SHARED = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n  - ${FIXED.slice(9, -1)}${OTHERS}`
+const SHARED = `pace: { concurrency: 8 }\nseries:\n  - ${FIXED.slice(9, -1)}${OTHERS}`
 /** The windows of the first series. */
 const ofFirst = (windows: readonly string[]) => windows.filter((window) => window < '2025-10-10')
 const within = (from: string, to: string) => (instant: number) => instant >= at(from) && instant < at(to)
@@ -17,7 +17,7 @@ const within = (from: string, to: string) => (instant: number) => instant >= at(
 describe('absent values', () => {
   test('absent values are retried after 1, 2, 4, 8 … days up to half a year, then only by restate', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const hole = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
     market.state.has = (instant) => !hole(instant)
     const nights: number[] = []
@@ -48,7 +48,7 @@ describe('absent values', () => {
 
   test('absent values that arrive late are stored: a whole day, and hours of one geo', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     const lostDay = within('2025-10-08T22:00:00Z', '2025-10-09T22:00:00Z')
     const lostHours = within('2025-10-03T08:00:00Z', '2025-10-03T11:00:00Z')
     market.state.has = (i, geo) => !lostDay(i) && !(geo === 4 && lostHours(i))
@@ -70,7 +70,7 @@ describe('absent values', () => {
 
   test('nothing is missing before seven whole days are known, nor before the first and after the last value', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [] })
+    const market = await startHourlyService({ geos: [] })
     await market.run(store, FIXED, night(0))
     expect(await gapsAtLastRun(store)).toMatchObject([{ reason: 'no values', geo_id: 0, missing: null }])
     const from = at('2025-10-02T22:00:00Z')
@@ -86,7 +86,7 @@ describe('absent values', () => {
 
   test('an empty reply about absent values of one geo continues their retry intervals', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     market.state.has = (instant) => !within('2025-10-02T22:00:00Z', '2025-10-03T22:00:00Z')(instant)
     const nights: number[] = []
     // The day is requested alone after the first reply, without result.
@@ -101,7 +101,7 @@ describe('absent values', () => {
 
   test('values absent for all geos have the same retry intervals for a single geo', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     market.state.has = (instant) => !within('2025-10-02T22:00:00Z', '2025-10-03T22:00:00Z')(instant)
     const job = (geos: string) => FIXED.replace('window', `${geos}window`).replace('refresh', 'chunk: 1d, refresh')
     await market.run(store, job(''), night(0))
@@ -113,7 +113,7 @@ describe('absent values', () => {
 
   test('absent values are requested again only by a job that selects them, and gaps shows this', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     market.state.has = (instant) => !within('2025-10-25T08:00:00Z', '2025-10-25T11:00:00Z')(instant)
     const job = (what: string) => `series: [{ ${what}, lookback: 2d, refresh: 1h }]`
     const next = async () => (await gapsAtLastRun(store)).map(({ geo_id, next_at }) => `${geo_id} ${next_at}`)
@@ -138,7 +138,7 @@ describe('absent values', () => {
     ['unverified', '3d'],
   ] as const)('gaps of the reason %s with a refresh of %s show when a sync requests them', async (reason, refresh) => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const isBad = within('2025-10-05T08:00:00Z', '2025-10-05T11:00:00Z')
     Object.assign(market.state, reason === 'absent' ? { has: (i: number) => !isBad(i) } : { spoiled: isBad })
     const yaml = FIXED.replace('refresh: 1h', `refresh: ${refresh}`)
@@ -153,7 +153,7 @@ describe('absent values', () => {
 
   test('absent values of neighbouring days are requested together, without other days, up to a change of resolution', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const lost = ['2025-10-01', '2025-10-02', '2025-10-03', '2025-10-05'].map((day) =>
       within(`${day}T08:00:00Z`, `${day}T11:00:00Z`),
     )

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { addUnits, floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import { gapsAtLastRun, json, ms, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { openNew } from '../prepared.ts'
+import { gapsAtLastRun, json, ms, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
+import { openNew } from '../support/preparedDatabase.ts'
+import { cases } from '../support/randomCases.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400
@@ -164,7 +164,7 @@ describe('calendar periods', () => {
         const source = await calendar(KINDS[kind]!, (period) => !lost.has(period.from) && period.to <= now)
         const store = await openNew(`${tempFolder()}/p.db`, { durability: 'none' })
         const dates = [from, to].map((at) => formatUtc(at + 12 * 3600).slice(0, 10))
-        const yaml = `pace: { perSecond: 50, concurrency: 1, callsPerDay: 10000 }
+        const yaml = `pace: { concurrency: 1, callsPerDay: 10000 }
 newestFirst: ${newestFirst}
 series: [{ indicators: [5], window: { from: ${dates[0]}, to: ${dates[1]} }, chunk: ${chunk}, lookback: ${lookback}d }]`
         for (let n = 0; n < nights; n++) await runJob(store, source, yaml, { now: (now + n * 120) * 1000 })

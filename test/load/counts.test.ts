@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { findOpenFailures } from '../../src/state/failedRequests.ts'
 import type { Summary } from '../../src/sync/sync.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400
@@ -125,7 +125,7 @@ test('all statistics count calls cut by a signal, an exhausted budget or an open
 
   const failing = await hours((response) => status(response, 503))
   const two = await tempStore()
-  const pace = 'pace: { perSecond: 50, callsPerDay: 2 }\n'
+  const pace = 'pace: { callsPerDay: 2 }\n'
   const second = await runJob(two, failing, pace + SERIES, { now: NOW })
   expect(second.earlyEnd?.code).toBe('budget')
   await accountsAgree(two, 2, second)

@@ -186,7 +186,7 @@ describe('days of which a reply lacks too many values (S10)', () => {
   const thin: Said = { ...full, at: n1, ...hole(noon, 12), unbelievedDays }
   test.each<[string, Said[], string[]]>([
     [
-      'such a day is unverified for its geo, and the rest of the window is not',
+      'a day with too few values is unverified for its geo, and the rest of the window is not',
       [
         { ...full, days: [1, 4] },
         { ...thin, days: [1, 4] },
@@ -194,27 +194,27 @@ describe('days of which a reply lacks too many values (S10)', () => {
       ['0 values 10-01..10-04 n1', '3 unverified 10-02..10-03 n1 since n1'],
     ],
     [
-      'a second reply that is unbelievedDays keeps the start time',
+      'a second doubted reply keeps the start time',
       [full, thin, { ...thin, at: n2 }],
       ['0 values 10-01..10-03 n2', '3 unverified 10-02..10-03 n2 since n1'],
     ],
     [
-      'a reply that is believed ends it',
+      'a believed reply ends the unverified state of a day',
       [full, thin, { ...thin, at: n2, unbelievedDays: new Map() }],
       ['0 values 10-01..10-03 n2'],
     ],
     [
-      'the values of the day end it when they return',
+      'returned values end the unverified state of their day',
       [full, thin, { ...full, at: n2, days: [2, 3], geos: [3], has: [3] }],
       ['0 values 10-01..10-03 n1', '3 values 10-02..10-03 n2'],
     ],
     [
-      'the window of the reply limits it',
+      'an unverified state never exceeds the window of its reply',
       [full, { ...thin, days: [1, 2], unbelievedDays: new Map([[3, [1, 2]]]) }],
       ['0 values 10-01..10-02 n1', '0 values 10-02..10-03 n0', '3 unverified 10-01..10-02 n1 since n1'],
     ],
     [
-      'nothing is added to a reply that is unverified as a whole',
+      'no single day is unverified if the whole reply is',
       [full, { ...thin, rejects: 1 }],
       ['0 unverified 10-01..10-03 n1 since n1'],
     ],

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { Coverage } from '../../src/judge/stored.ts'
 import { decideCoverage } from '../../src/load/coverage/decideCoverage.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
-import { cases } from '../cases.ts'
 import { judgeAt, requirement, store } from '../judge/cases.ts'
+import { cases } from '../support/randomCases.ts'
 import {
   apply,
   currentCoverage,

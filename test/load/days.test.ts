@@ -7,9 +7,9 @@ import { NO_ROWS, type Observations } from '../../src/db/tables/rows.ts'
 import { findDifferingDays } from '../../src/findings/readers/values.ts'
 import { applyRows } from '../../src/load/apply.ts'
 import { startOfDate } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import { tempStore } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
+import type { Store } from '../support/testStore.ts'
 import { oracleDays } from './dayOracle.ts'
 
 /** Zones with a day of a clock change: by an hour, by half an hour, across midnight, and by a whole day. */

@@ -34,20 +34,24 @@ const n25 = day(25)
 
 describe('the rows of missing periods after a reply', () => {
   test.each<[string, MissingRow[], MissingRow[]]>([
-    ['a first reply begins them', decide([], [run(day(2), 3)], check(1, 4, n20)), [row(day(2), 3, n20, n20)]],
     [
-      'a later reply checks them and keeps their age',
+      'a first reply begins missing periods',
+      decide([], [run(day(2), 3)], check(1, 4, n20)),
+      [row(day(2), 3, n20, n20)],
+    ],
+    [
+      'a later reply checks missing periods and keeps their age',
       decide([row(day(2), 3, n20, n20)], [run(day(2), 3)], check(1, 4, n25)),
       [row(day(2), 3, n20, n25)],
     ],
-    ['a value ends them', decide([row(day(2), 3, n20, n20)], [], check(1, 4, n25)), []],
+    ['a value ends missing periods', decide([row(day(2), 3, n20, n20)], [], check(1, 4, n25)), []],
     [
-      'a value in the middle splits them',
+      'a value in the middle splits missing periods',
       decide([row(day(2), 3, n20, n20)], [run(day(2), 1), run(day(2) + 2 * HOUR, 1)], check(1, 4, n25)),
       [row(day(2), 1, n20, n25), row(day(2) + 2 * HOUR, 1, n20, n25)],
     ],
     [
-      'their age counts from the first reply after which nothing can be published',
+      'the age of missing periods counts from the first reply after which nothing can be published',
       decide([row(day(2), 3, day(3), day(3))], [run(day(2), 3)], check(1, 4, n20)),
       [row(day(2), 3, n20, n20)],
     ],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
-import { gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
@@ -25,7 +25,7 @@ async function bothTables(store: Store) {
 describe('dismissed quarantine entries', () => {
   test('the range of a dismissed entry is requested once more, passes the check, and survives a replay', async () => {
     const store = await tempStore()
-    const market = await source({ spoiled: (instant) => instant === WRONG })
+    const market = await startHourlyService({ spoiled: (instant) => instant === WRONG })
     for (const n of [0, 1, 3]) expect(await market.run(store, FIXED, night(n))).toHaveLength(1)
     expect(openIds(store)).toEqual([1, 2, 3])
     // Dismissing one of several identical entries dismisses all.
@@ -43,7 +43,7 @@ describe('dismissed quarantine entries', () => {
   test('a dismissed reject that recurs is not reported, but a new one is', async () => {
     const wrong = new Set([at('2025-11-02T10:00:00Z')])
     const store = await tempStore()
-    const market = await source({ spoiled: (instant) => wrong.has(instant) })
+    const market = await startHourlyService({ spoiled: (instant) => wrong.has(instant) })
     await market.run(store, ROLLING, night(0))
     await dismiss(store, openIds(store), 'a misprint', night(0))
     const summary = await runJob(store, market, ROLLING, { now: night(1) })
@@ -71,7 +71,7 @@ describe('dismissed quarantine entries', () => {
   test('a dismissed entry of one reply does not accept another entry of a later reply', async () => {
     let wrong = WRONG
     const store = await tempStore()
-    const market = await source({ spoiled: (instant) => instant === wrong })
+    const market = await startHourlyService({ spoiled: (instant) => instant === wrong })
     await market.run(store, FIXED, night(0))
     wrong += 3600
     await market.run(store, FIXED, night(1))
@@ -85,7 +85,7 @@ describe('dismissed quarantine entries', () => {
 
   test('a dismissed entry also lets a run with --on-reject fail succeed', async () => {
     const store = await tempStore()
-    const market = await source({ spoiled: (instant) => instant === WRONG })
+    const market = await startHourlyService({ spoiled: (instant) => instant === WRONG })
     expect((await runJob(store, market, FIXED, { now: night(0), onReject: 'fail' })).failures).toHaveLength(1)
     await dismiss(store, openIds(store), 'a misprint', night(0))
     expect(await runJob(store, market, FIXED, { now: night(1), onReject: 'fail' })).toMatchObject({ outcome: 'done' })

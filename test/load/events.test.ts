@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askedWindow, gapsAtLastRun, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
+import { askedWindow, gapsAtLastRun, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 
 const DAY = 86_400_000
 const START = ms('2025-11-01T00:00:00Z') / 1000
@@ -24,7 +24,7 @@ test.each([[false], [true]])(
   async (newestFirst) => {
     const server = await events([1500, 4737, 9001, 14777], [{ id: 154, name: 'Evento' }])
     const store = await tempStore()
-    const yaml = `pace: { perSecond: 50, concurrency: 1 }
+    const yaml = `pace: { concurrency: 1 }
 newestFirst: ${newestFirst}
 series: [{ indicators: [888], window: { from: 2025-11-01, to: 2025-11-15 }, chunk: 1d }]`
     await runJob(store, server, yaml, { now: ms('2025-11-20T12:00:00Z') })

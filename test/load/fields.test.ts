@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { writeLanguage } from '../../src/db/queries/referenceTables.ts'
 import { searchItems } from '../../src/reports/searchItems.ts'
-import { cases } from '../cases.ts'
-import { dump } from '../dump.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { dump } from '../support/dump.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { dropEarlier } from '../../src/load/replies/keep.ts'
 import { testClient } from '../fetch/testClient.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 /* Each of these guards was once removed without a failing test. */
 
@@ -72,7 +72,7 @@ describe('an overloaded service', () => {
     const one = await emulate()
     const other = await emulate()
     const job = (from: number) =>
-      `pace: { perSecond: 50, callsPerDay: 2 }\nseries:\n  - { indicators: [1739], chunk: 1d, window: { from: 2025-10-${from}, to: 2025-10-${from + 3} } }`
+      `pace: { callsPerDay: 2 }\nseries:\n  - { indicators: [1739], chunk: 1d, window: { from: 2025-10-${from}, to: 2025-10-${from + 3} } }`
     const now = ms('2025-11-04T12:00:00Z')
     expect((await runJob(store, one, job(10), { now })).outcome).toBe('stopped')
     expect(one.requests).toHaveLength(2)

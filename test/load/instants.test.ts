@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { dismiss } from '../../src/load/quarantine/quarantine.ts'
-import { dump } from '../dump.ts'
-import { json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { dump } from '../support/dump.ts'
+import { json, ms, replayed, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const NIGHT = ms('2025-11-04T20:15:00Z')

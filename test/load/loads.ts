@@ -3,8 +3,8 @@ import { rememberZone } from '../../src/db/queries/referenceTables.ts'
 import { NO_ROWS, type Observations, type Reject } from '../../src/db/tables/rows.ts'
 import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
 import { applyRows } from '../../src/load/apply.ts'
-import { tempStore } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 /* Loads replies of one series straight into a database, without requests. */
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { SERVICES } from '../../src/service/services.ts'
 import { formatLocal } from '../../src/util/time/zone.ts'
-import { gapsAtLastRun, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, tempStore } from '../support/kit.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
@@ -17,7 +17,7 @@ const gapsOf = async (store: Parameters<typeof gapsAtLastRun>[0]) =>
 describe('a known geo that is missing in a reply for all geos', () => {
   test('periods of a geo are missing only between its first and its last value', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     const at = (text: string) => ms(text) / 1000
     const isBegun = (i: number) => i >= at('2025-03-01T00:00:00Z') && i < at('2025-03-08T00:00:00Z')
     market.state.has = (i, geo) => geo === 3 || isBegun(i)
@@ -37,7 +37,7 @@ describe('a known geo that is missing in a reply for all geos', () => {
 
   test('a geo that has ended causes only few calls and rows over many nights, and misses them when it returns', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
     await market.run(store, rolling, night(0))
     const end = ms('2025-11-05T23:00:00Z') / 1000
@@ -64,7 +64,7 @@ describe('stray rows and missing values', () => {
     const lost = at('2025-10-03T05:00:00Z')
     const strays = [at('2025-10-03T11:30:00Z'), at('2025-10-05T02:15:00Z')]
     const store = await tempStore()
-    const market = await source({ strays, has: (one) => one !== lost })
+    const market = await startHourlyService({ strays, has: (one) => one !== lost })
     await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
     expect(await gapsOf(store)).toEqual(['absent 3 10-03..10-03'])
     expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
@@ -76,7 +76,7 @@ describe('stray rows and missing values', () => {
     const stray = at('2025-10-06T14:10:00Z')
     const has = (one: number): boolean => one < gone || one >= back || one === stray
     const store = await tempStore()
-    const market = await source({ strays: [stray], has })
+    const market = await startHourlyService({ strays: [stray], has })
     const date = (day: number) => `2025-10-${String(day).padStart(2, '0')}`
     for (const day of [6, 5, 7, 10, 9, 8, 13, 11, 12]) await market.run(store, job(date(day), date(day + 1)), night(0))
     expect(store.all('select from_at, to_at from _absent')).toEqual([{ from_at: gone, to_at: back }])
@@ -89,7 +89,7 @@ describe('stray rows and missing values', () => {
       const lost = at('2025-10-03T22:00:00+10:30')
       const halves = Array.from({ length: 46 * 48 }, (_, i) => at('2025-09-14T00:00:00+10:30') + i * 1800)
       const hours = halves.filter((half) => formatLocal(service.timeZone, half).slice(14, 16) === '00')
-      const market = await source({ strays: hours, has: (one) => hours.includes(one) && one !== lost })
+      const market = await startHourlyService({ strays: hours, has: (one) => hours.includes(one) && one !== lost })
       const store = await tempStore()
       await market.run(store, job('2025-09-15', '2025-10-25', `, chunk: ${chunk}`), night(0), {}, service)
       expect(await gapsOf(store)).toContain('absent 3 10-03..10-03')
@@ -112,7 +112,7 @@ describe('values off the local grid', () => {
     'values off the local grid are not absent at the edges of windows (chunk: %s)',
     async (chunk) => {
       const store = await tempStore()
-      const market = await source({ strays, has })
+      const market = await startHourlyService({ strays, has })
       await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
       expect(store.all(ABSENT)).toEqual(absent)
       expect((await gapsOf(store)).length).toBe(3)
@@ -128,7 +128,7 @@ describe('values off the local grid', () => {
     [[8, 3, 1, 4, 2, 7, 9, 6, 5]],
   ])('values off the local grid are not absent for any order of days: %j', async (days) => {
     const store = await tempStore()
-    const market = await source({ strays, has })
+    const market = await startHourlyService({ strays, has })
     for (const day of days) {
       const [from, to] = [day, day + 1].map((date) => `2025-10-${String(date).padStart(2, '0')}`) as [string, string]
       await market.run(store, job(from, to, ', chunk: 1d'), night(0))

@@ -11,11 +11,11 @@ import { findRhythms } from '../../src/state/rhythm.ts'
 import { readAttempts } from '../../src/sync/readAttempts.ts'
 import { readPlannerState } from '../../src/sync/readPlannerState.ts'
 import { formatMillis } from '../../src/util/time/instant.ts'
-import { dump } from '../dump.ts'
-import { emulate, ms, ON_SERVER, replayed, runJob, tempFolder, tempStore } from '../kit.ts'
 import { startPage } from '../page/site.ts'
-import { source } from '../source.ts'
-import { openStore, type Store } from '../store.ts'
+import { dump } from '../support/dump.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { emulate, ms, ON_SERVER, replayed, runJob, tempFolder, tempStore } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const FIRST = ms('2025-09-10T12:00:00Z')
@@ -31,7 +31,7 @@ const SPOILED = ms('2025-09-06T10:00:00Z') / 1000
 const REFUSED = ms('2025-09-03T22:00:00Z') / 1000
 
 // One request at a time, so that two databases have equal orders.
-const PACE = 'pace: { perSecond: 50, concurrency: 1 }'
+const PACE = 'pace: { concurrency: 1 }'
 const JOB = `name: values
 ${PACE}
 series:
@@ -67,7 +67,7 @@ async function nights() {
       'ok', 1, 1, 1, 0, 0, 0, 0, 0, 0)`,
     [],
   )
-  const market = await source({ has: (at) => at !== ABSENT, spoiled: (at) => at === SPOILED })
+  const market = await startHourlyService({ has: (at) => at !== ABSENT, spoiled: (at) => at === SPOILED })
   for (let night = 0; night < NIGHTS; night++) {
     const now = FIRST + night * DAY
     market.state.status = (_path, { from }) =>

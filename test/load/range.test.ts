@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { dump } from '../dump.ts'
-import { askedWindow, gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import { source } from '../source.ts'
+import { dump } from '../support/dump.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { askedWindow, gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const job = (from: string, to: string, geo = '') =>
@@ -23,7 +23,7 @@ const sums = () =>
 
 test('a hole that no job wants between stored ranges is not a gap', async () => {
   const store = await tempStore()
-  const market = await source({ geos: [3, 4] })
+  const market = await startHourlyService({ geos: [3, 4] })
   await market.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
   await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
   expect(store.all('select geo_id, reason, from_local, to_local from gaps')).toEqual([])

@@ -4,7 +4,7 @@ import { buildRequest } from '../../src/service/request.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readRetryRequests } from '../../src/state/failedRequests.ts'
 import { readReplies } from '../../src/state/replies.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const service = SERVICES.generic

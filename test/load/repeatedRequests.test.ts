@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findRepeatedRequests } from '../../src/load/replies/repeatedRequests.ts'
-import { tempStore } from '../kit.ts'
+import { tempStore } from '../support/kit.ts'
 
 const DAY = 86_400
 const EARLY = '2025-01-01T00:00:00.000Z'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { summaryJson, summaryText } from '../../src/cli/text/summary.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000

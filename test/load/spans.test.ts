@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { judgeAll } from '../../src/load/spans/recordSpans.ts'
 import { acceptGaps } from '../../src/sync/acceptGaps.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
-import { cases } from '../cases.ts'
-import { gapsAtLastRun, lastRunTime, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, lastRunTime, ms, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NIGHT = ms('2025-11-04T20:15:00Z')
 const DAY_MS = 86_400_000
@@ -37,7 +37,7 @@ describe('stored spans', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (steps) => {
         const store = await tempStore()
-        const market = await source({ geos: [3, 4] })
+        const market = await startHourlyService({ geos: [3, 4] })
         for (const [n, { from, days, geos, lost, fails, restate }] of steps.entries()) {
           const gone = ms('2025-10-01T00:00:00Z') / 1000 + lost * 86_400
           market.state.has = (at) => at < gone || at >= gone + 7200
@@ -55,7 +55,7 @@ describe('stored spans', () => {
 
   test('forgetting a job and accepting a gap judge their series again', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     const from = ms('2025-10-05T00:00:00Z') / 1000
     const to = ms('2025-10-06T00:00:00Z') / 1000
     market.state.has = (at) => at < from || at >= to
@@ -71,7 +71,7 @@ describe('stored spans', () => {
 
   test('an id that the service refuses, then knows again, postpones and restores the request of every missing period', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const gone = ms('2025-10-05T00:00:00Z') / 1000
     market.state.has = (at) => at < gone || at >= gone + 7200
     const job =
@@ -89,7 +89,7 @@ describe('stored spans', () => {
 
   test('a sync that changes nothing writes no spans', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     const job = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'
     await market.run(store, job, NIGHT)
     const before = spans(store)
@@ -99,7 +99,7 @@ describe('stored spans', () => {
 
   test('a window that grows is missing a month after the last run, without any write', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3] })
+    const market = await startHourlyService({ geos: [3] })
     await market.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 2d }]', NIGHT)
     expect(await gapsAtLastRun(store)).toEqual([])
     expect(store.all(`select reason, from_local from gaps`)).toEqual([
@@ -112,7 +112,7 @@ describe('stored spans', () => {
     ['recorded before the clock was set back', -1000, 10],
   ])('the usual lag ignores fetches %s', async (_name, shiftMs, newest) => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const nights = 40
     let now = NIGHT
     market.state.has = (at) => at < now / 1000

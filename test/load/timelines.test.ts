@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../../src/util/time/zone.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../support/testStore.ts'
 import { oracleDays } from './dayOracle.ts'
 import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads.ts'
 
@@ -50,7 +50,7 @@ describe('missing periods', () => {
     ])
   })
 
-  test('a reply about one instant ends one, and a null in it does not', async () => {
+  test('a value of one instant ends a missing period, and a null does not', async () => {
     const lost = values(0, 8, HOUR, (instant) => (instant === at(3, 5) ? null : {}))
     const instant = (value: number | null): Sent => ({
       window: null,
@@ -143,7 +143,7 @@ describe('steps', () => {
 })
 
 describe('the ends of a timeline', () => {
-  test('they follow loads, withdrawals and nulls', async () => {
+  test('the ends of a timeline follow loads, withdrawals and nulls', async () => {
     const whole = sent(0, 9)
     const row = { step_s: HOUR, kind: 'regular' }
     expect(timeline(await loaded(whole))).toEqual([{ first_at: at(0), last_at: at(9) - HOUR, ...row }])
@@ -161,7 +161,7 @@ describe('the ends of a timeline', () => {
     expect(missing(grown)).toMatchObject([{ from_at: at(0) }, { from_at: at(8, 22), missing: 2 }])
   })
 
-  test('a timeline with nothing but null has none', async () => {
+  test('a timeline with nothing but null has no ends', async () => {
     expect(timeline(await loaded(sent(0, 1, { values: [{ geo: 3, at: at(0), value: null }] })))).toEqual([
       { first_at: null, last_at: null, step_s: null, kind: 'irregular' },
     ])

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { BEGINNING } from '../../src/db/tables/codes.ts'
 import { findChangedMeanings } from '../../src/findings/readers/changedMeanings.ts'
 import { decideUnits, type UnitStretch } from '../../src/load/decideUnits.ts'
-import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-20T12:00:00Z')
 const ENERGY = { id: 13, name: 'Energía' }
@@ -38,7 +38,7 @@ const stretches = (store: Store) =>
   store.all("select date(from_at + 3600, 'unixepoch') as day, magnitude_id as id from indicator_unit order by from_at")
 
 describe('the unit of an indicator', () => {
-  test('of stored days stays when a later response states another one', async () => {
+  test('the unit of stored days stays when a later response states another one', async () => {
     const { store, load } = await market()
     await load('11-01', '11-03', ENERGY)
     const before = ['2025-11-01 9600 MWh', '2025-11-02 9600 MWh']
@@ -58,7 +58,7 @@ describe('the unit of an indicator', () => {
     expect(copy.all(rows), 'a replay restores them').toEqual(store.all(rows))
   })
 
-  test('applies in all views at the time of the value', async () => {
+  test('all views show the unit at the time of the value', async () => {
     const { store, load } = await market()
     await load('11-01', '11-02', ENERGY)
     await load('11-02', '11-03', POWER)
@@ -81,7 +81,7 @@ describe('the unit of an indicator', () => {
     ['in order', [0, 1, 2]],
     ['in reverse', [2, 1, 0]],
     ['mixed', [1, 2, 0]],
-  ])('is the same after responses %s', async (_name, order) => {
+  ])('the unit is the same after responses %s', async (_name, order) => {
     const { store, load } = await market()
     const replies = [
       ['11-01', '11-03', ENERGY],
@@ -98,7 +98,7 @@ describe('the unit of an indicator', () => {
     ])
   })
 
-  test('that is named in another way or not at all is the same', async () => {
+  test('a unit that is named in another way or not at all is the same', async () => {
     const { store, load } = await market()
     await load('11-01', '11-02', ENERGY)
     await load('11-02', '11-03', { id: 13, name: 'Energy' })
@@ -107,7 +107,7 @@ describe('the unit of an indicator', () => {
     expect(new Set(daily(store).map((day) => day.split(' ')[2]))).toEqual(new Set(['MWh']))
   })
 
-  test('does not depend on the order of responses about different days', () => {
+  test('units do not depend on the order of responses about different days', () => {
     const days = Array.from({ length: 9 }, (_, day) => ({
       day: day * 2,
       magnitude_id: 13 + ((day * 7) % 4),
@@ -141,7 +141,7 @@ describe('the unit of an indicator', () => {
     ],
     ['name', ENERGY, 'y', []],
     ['unit', POWER, 'x', []],
-  ])('is a finding for some weeks if the %s of an id change', async (_name, stated, name, findings) => {
+  ])('a change of the %s of an id is a finding for some weeks', async (_name, stated, name, findings) => {
     const { store, load } = await market()
     await load('11-01', '11-02', ENERGY)
     await load('11-02', '11-03', stated, name)

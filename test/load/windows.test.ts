@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatLocal, startOfDate } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import type { Store } from '../store.ts'
+import { cases } from '../support/randomCases.ts'
+import type { Store } from '../support/testStore.ts'
 import { loadReplies, type Sent, type SentValue, storeWithSeries } from './loads.ts'
 
 /* Missing periods depend on the stored values alone: not on the cuts, the order and the repetition of requests. */
@@ -161,7 +161,7 @@ async function verdictsAfter(sent: readonly Sent[]) {
 }
 
 describe('the verdict about missing periods', () => {
-  test('is the same for any cuts, order and repetition of requests', async () => {
+  test('the missing periods are the same for any cuts, order and repetition of requests', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(steady, changing),
@@ -177,7 +177,7 @@ describe('the verdict about missing periods', () => {
     )
   })
 
-  test('names exactly the periods without a value between the first and the last one, in a regular timeline', async () => {
+  test('exactly the periods are missing that have no value between the first and the last one, in a regular timeline', async () => {
     await fc.assert(
       fc.asyncProperty(steady, plans, async (contents, { windows }) => {
         const { periods, values } = contents

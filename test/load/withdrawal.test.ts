@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { startOfDate } from '../../src/util/time/zone.ts'
-import { ms, replayed, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, replayed, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 import { oracleDays } from './dayOracle.ts'
 import { loadReplies, type Sent, storeWithSeries } from './loads.ts'
 
@@ -51,7 +51,7 @@ async function loaded(...replies: Sent[]) {
 }
 
 describe('a reply that lacks more than an eighth of the final values of a day', () => {
-  test('it withdraws none of them, and the day of the geo is unverified', async () => {
+  test('a reply without an eighth of the final values withdraws none, and the day of the geo is unverified', async () => {
     const { store, withdrawn } = await loaded(full, thin(DAY))
     expect(withdrawn).toEqual([0, 0])
     expect(countValues(store)).toBe(480)
@@ -60,7 +60,7 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     expect(missing(store)).toEqual([])
   })
 
-  test('its other days are withdrawn, revised and summed as usual', async () => {
+  test('the other days of such a reply are withdrawn, revised and summed as usual', async () => {
     const few = thin(DAY, {
       values: hours((day, hour, geo) => geo === 3 && ((day === 2 && hour >= 20) || (day === 5 && hour < 3))).map(
         (row) => (row.at === THIRD.from || row.at === MONDAY ? { ...row, value: 7 } : row),
@@ -169,7 +169,7 @@ describe('a series of days', () => {
 
 test('a nightly job withdraws final values after two nights, and a replay makes the same rows', async () => {
   const store = await tempStore()
-  const market = await source({ geos: [3, 4] })
+  const market = await startHourlyService({ geos: [3, 4] })
   const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY * 1000
   const job = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 2d, refresh: 1h }]'
   await market.run(store, job, night(0))

@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDatabase } from '../postgres/create.ts'
-import { openStore } from '../store.ts'
+import { openStore } from '../support/testStore.ts'
 
 /** Makes databases for sequences. */
 export interface Databases {

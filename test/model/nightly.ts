@@ -1,10 +1,10 @@
 /* `npm run test:model -- --seeds 5000`: random sequences beyond those of the suite. `--seeds 1 --seed N` runs one and shrinks it. */
 import fc from 'fast-check'
-import { startCampaign } from '../campaign.ts'
+import { startCampaign } from '../support/campaign.ts'
 import { onDisk, onServer } from './databases.ts'
-import { runMutants } from './mutants.ts'
-import { sequences } from './random.ts'
+import { sequences } from './randomSequences.ts'
 import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
+import { runMutants } from './runMutants.ts'
 import { KILLS, leaveOut } from './scope.ts'
 
 const {

@@ -23,7 +23,7 @@ import { executeRun } from '../../src/sync/run.ts'
 import type { Summary } from '../../src/sync/sync.ts'
 import { NO_JOB_NOTES, sync } from '../../src/sync/sync.ts'
 import { askAtOnce } from '../postgres/suites/atOnce.ts'
-import { openReader, openStore, type Store } from '../store.ts'
+import { openReader, openStore, type Store } from '../support/testStore.ts'
 import type { Orders } from './child.ts'
 
 /** Thrown within a transaction instead of a kill. */

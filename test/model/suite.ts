@@ -1,9 +1,9 @@
 /* The sequences of the suite, always the same to reproduce failures. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ON_SERVER } from '../onServer.ts'
+import { ON_SERVER } from '../support/onServer.ts'
 import { onDisk, onServer } from './databases.ts'
-import { sequences } from './random.ts'
+import { sequences } from './randomSequences.ts'
 import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
 
 /** The sequences that run on a server, because each statement is a round trip. */

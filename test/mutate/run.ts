@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { startCampaign } from '../campaign.ts'
+import { startCampaign } from '../support/campaign.ts'
 import { FILES } from './files.ts'
 
 /** A change of a file, and the test result. */

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PAGES } from '../../src/page/pages.ts'
-import { IN_FULL } from '../cases.ts'
-import { fileFolder } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { fileFolder } from '../support/kit.ts'
+import { IN_FULL } from '../support/randomCases.ts'
 import { accessibilityFaults, window } from './browser.ts'
 import { servePage } from './site.ts'
 
@@ -33,7 +33,7 @@ const folder = fileFolder()
 let file: string
 beforeAll(async () => {
   file = join(folder, 'market.db')
-  const store = await copyMarket(file)
+  const store = await copyDemo(file)
   store.run(
     `update content_text set body = '<p>Another text.</p>', fetch_id = 3 where kind = 'glossary' and id = 300`,
     [],

@@ -4,8 +4,8 @@ import type { Segment } from '../../src/page/client/segments.ts'
 import { readChanges } from '../../src/page/queries/series/changes.ts'
 import { findAsOf } from '../../src/page/queries/series/seriesQuery.ts'
 import { type Line, readDays, readWindow } from '../../src/page/queries/series/window.ts'
-import { emulate, fileFolder, ms, runJob, tempStore } from '../kit.ts'
-import type { Reader } from '../store.ts'
+import { emulate, fileFolder, ms, runJob, tempStore } from '../support/kit.ts'
+import type { Reader } from '../support/testStore.ts'
 import { NIGHTS, nightsReader } from './nights.ts'
 
 let reader: Reader

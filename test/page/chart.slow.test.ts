@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { ListeningServer } from '../../src/util/listen.ts'
-import { fileFolder } from '../kit.ts'
+import { fileFolder } from '../support/kit.ts'
 import { accessibilityFaults, window } from './browser.ts'
 import { fillNights, NIGHTS, serveNights } from './nights.ts'
 

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pageFiles } from '../../src/page/pageFiles.ts'
 import { writePage } from '../../src/page/pageFolder.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { fileFolder, runCommand, tempFolder } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
-import { openReader, type Reader } from '../store.ts'
-import { testLinks } from '../systems.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { fileFolder, runCommand, tempFolder } from '../support/kit.ts'
+import { testLinks } from '../support/systems.ts'
+import { openReader, type Reader } from '../support/testStore.ts'
 
 const NOW = Date.parse('2025-11-05T12:00:00Z') / 1000
 /** A private part of the bookkeeping, which no file may contain. */
@@ -20,7 +20,7 @@ let reader: Reader
 let files: ReadonlyMap<string, string>
 beforeAll(async () => {
   file = join(folder, 'market.db')
-  const store = await copyMarket(file)
+  const store = await copyDemo(file)
   store.run(`update _run set message = ?`, [PRIVATE])
   store.run(
     `update _fetch set outcome = 'refused', target = '/' || ? || id, message = ?, hint = ?, evidence = ? where id in (select max(id) from _fetch)`,

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { publish } from '../../src/reports/publishCopy.ts'
-import { tempFolder } from '../kit.ts'
-import { RECIPES } from '../recipes.ts'
-import { openStore } from '../store.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
+import { tempFolder } from '../support/kit.ts'
+import { openStore } from '../support/testStore.ts'
 import { filledFile, servePage } from './site.ts'
 
 /** Returns the form of a URL without its numbers: one page of each form is enough. */

@@ -1,8 +1,8 @@
 import { copyFileSync, renameSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { addFetch } from '../cli/filled.ts'
-import { emulate, runJob } from '../kit.ts'
-import { openStore } from '../store.ts'
+import { emulate, runJob } from '../support/kit.ts'
+import { openStore } from '../support/testStore.ts'
 import { filledFile, NOW, servePage } from './site.ts'
 
 const nothing = (): void => undefined

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import type { ListeningServer } from '../../src/util/listen.ts'
-import { ms, runJob } from '../kit.ts'
-import { copyPrepared } from '../prepared.ts'
-import { openReader, openStore, type Reader, type Store } from '../store.ts'
+import { ms, runJob } from '../support/kit.ts'
+import { copyPrepared } from '../support/preparedDatabase.ts'
+import { openReader, openStore, type Reader, type Store } from '../support/testStore.ts'
 import { startPage } from './site.ts'
 
 /** Nights of the fetches, after each of which the known values of a day differ. */

@@ -7,10 +7,10 @@ import { readCoverage, readSeriesCoverage, seriesCoverageView } from '../../src/
 import { WORDS } from '../../src/page/words/words.ts'
 import { findFailedRuns } from '../../src/state/lastRuns.ts'
 import { StoreError } from '../../src/util/errors.ts'
-import { emulate, judgeAgain, ms, runJob, tempStore } from '../kit.ts'
-import { onlyInFile } from '../onServer.ts'
-import { source } from '../source.ts'
-import { openReader, type Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { emulate, judgeAgain, ms, runJob, tempStore } from '../support/kit.ts'
+import { onlyInFile } from '../support/onServer.ts'
+import { openReader, type Store } from '../support/testStore.ts'
 import { requestOf } from './askPage.ts'
 import { scansOf } from './plans.ts'
 import { filledFile, servePage, sharedFile } from './site.ts'
@@ -34,7 +34,7 @@ describe('the overview', () => {
   test('an id that the service does not know is one problem, whose command runs the corrected job', async () => {
     const status = (path: string) => (path.includes('99999') ? 404 : undefined)
     const store = await tempStore()
-    const market = await source({ status })
+    const market = await startHourlyService({ status })
     const job = 'series: [{ indicators: [1, 99999], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
     await market.run(store, job, '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
@@ -60,7 +60,7 @@ describe('the overview', () => {
 
   test('the coverage of a geo without any value says what to correct, in place of a command', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3] })
+    const market = await startHourlyService({ geos: [3] })
     const job = 'series: [{ indicators: [1], geoIds: [3, 99], window: { from: 2025-10-01, to: 2025-10-03 } }]'
     await market.run(store, job, '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
@@ -84,7 +84,7 @@ describe('the overview', () => {
   test('an outage is one problem with one command, however many requests failed', async () => {
     const store = await tempStore()
     const status = () => 400
-    await runJob(store, await source({ status }), JOB, { now: ms('2025-11-04T12:00:00Z') })
+    await runJob(store, await startHourlyService({ status }), JOB, { now: ms('2025-11-04T12:00:00Z') })
     await store.write(async () => store.run(`update _run set outcome = 'failed', message = 'no network'`, []))
     const { url } = await servePage(store.file)
     const problems = await problemsOf(url)
@@ -125,7 +125,7 @@ describe('the overview', () => {
 
   test('an invalid row and the range that it leaves unverified have one command', async () => {
     const store = await tempStore()
-    const market = await source({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 })
+    const market = await startHourlyService({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 })
     await market.run(store, JOB.replace('1, 2, 3', '1'), '2025-11-04T12:00:00Z')
     const { url } = await servePage(store.file)
     const problems = await problemsOf(url)
@@ -137,7 +137,7 @@ describe('the overview', () => {
 
   test('/healthz responds 200 if all is well, else 503 with the findings of check', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3] })
+    const market = await startHourlyService({ geos: [3] })
     const now = '2025-11-04T12:00:00Z'
     await market.run(store, JOB, now)
     const { url } = await servePage(store.file)
@@ -150,7 +150,7 @@ describe('the overview', () => {
 
   test('the overview shows the next run by the schedule of a job', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     await market.run(store, `schedule: '15 21 * * *'\ntimeZone: Europe/Madrid\n${JOB}`, '2025-11-04T08:00:00Z')
     const { url } = await servePage(store.file)
     expect(await get(`${url}/?lang=en`)).toContain('Next run of test: 2025-11-04 21:15')
@@ -246,12 +246,12 @@ describe('the overview', () => {
 
   test('the overview says up to date only without missing ranges and failed runs', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const job = 'series: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
     let now = '2025-11-04T12:00:00Z'
     const { url } = await servePage(store.file, { now: () => ms(now) / 1000 })
     const health = async () => /<h1>[\s\S]*?<\/section>/.exec(await get(`${url}/?lang=en`))![0]
-    const budget = 'pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n'
+    const budget = 'pace: { callsPerDay: 1, concurrency: 1 }\n'
     await market.run(store, `${budget}${job}`, '2025-11-04T12:00:00Z')
     expect(await health()).toMatch(/Needs attention[\s\S]*Because of this, 1 series lacks data\.[\s\S]*sync test\.yaml/)
     expect(await health()).toMatch(
@@ -287,7 +287,7 @@ test.each([
   const store = await tempStore()
   const from = ms('2025-06-04T22:00:00Z') / 1000
   const to = ms('2025-06-05T22:00:00Z') / 1000
-  const service = await source({ geos, has: (at, geo) => geo !== 3 || at < from || at >= to })
+  const service = await startHourlyService({ geos, has: (at, geo) => geo !== 3 || at < from || at >= to })
   await service.run(
     store,
     'series: [{ indicators: [7], window: { from: 2025-05-25, to: 2025-06-11 } }]',
@@ -325,7 +325,7 @@ test('a chosen year lists the parts that were never requested, with the command 
 
 test('a gap names a job that selects its geo, and the page of the series has every selected geo', async () => {
   const store = await tempStore()
-  const market = await source({ geos: [3] })
+  const market = await startHourlyService({ geos: [3] })
   const run = (job: string, geo: number) =>
     runJob(
       store,
@@ -350,7 +350,7 @@ test('a gap names a job that selects its geo, and the page of the series has eve
 test('what no job selects any more has no command, because no job would fetch it', async () => {
   const lost = ms('2025-10-09T10:00:00Z') / 1000
   const store = await tempStore()
-  const market = await source({ geos: [3, 9], has: (at) => at !== lost })
+  const market = await startHourlyService({ geos: [3, 9], has: (at) => at !== lost })
   const run = (geo: number) =>
     runJob(
       store,
@@ -374,7 +374,7 @@ test('a gap that left the window of its job is closed by a backfill, because a r
   const missing = (at: number): boolean =>
     at >= ms('2025-10-02T00:00:00Z') / 1000 && at < ms('2025-10-03T00:00:00Z') / 1000
   const store = await tempStore()
-  const market = await source({ has: (at) => !missing(at) })
+  const market = await startHourlyService({ has: (at) => !missing(at) })
   const job = (from: string) =>
     `series: [{ indicators: [7], geoIds: [3], lookback: 1d, window: { from: ${from}, to: 2025-10-12 } }]`
   const run = (from: string, now: string) => runJob(store, market, job(from), { now: ms(now) })
@@ -393,7 +393,7 @@ test('a gap that left the window of its job is closed by a backfill, because a r
 
 test('a retry that failed is no problem after a run that reached the service', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const job = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
   await market.run(store, job, '2025-11-04T12:00:00Z')
   await store.write(async () => store.run(`update _run set part = 'retry', command = 'retry', outcome = 'failed'`, []))
@@ -442,7 +442,10 @@ test.each([
 test('what every geo lacks is listed once', async () => {
   const store = await tempStore()
   const lost = (at: number) => at >= ms('2025-06-03T10:00Z') / 1000 && at < ms('2025-06-03T14:00Z') / 1000
-  const service = await source({ geos: [3, 4], has: (at, geo) => !lost(at) && (geo === 3 || at % 86_400 !== 0) })
+  const service = await startHourlyService({
+    geos: [3, 4],
+    has: (at, geo) => !lost(at) && (geo === 3 || at % 86_400 !== 0),
+  })
   const job = 'series: [{ indicators: [7], window: { from: 2025-05-25, to: 2025-06-09 }, lookback: 2d }]'
   await service.run(store, job, '2025-07-01T12:00:00Z')
   const read = async (query = '') => {

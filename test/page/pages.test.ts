@@ -4,16 +4,16 @@ import { openWriter } from '../../src/db/lock.ts'
 import { VIEWS } from '../../src/db/tables/schema.ts'
 import { findExcerpt } from '../../src/page/views/cataloguePage.ts'
 import { fillBy } from '../cli/filled.ts'
-import { fileFolder, tempFolder } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
-import { openReader, openStore } from '../store.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { fileFolder, tempFolder } from '../support/kit.ts'
+import { openReader, openStore } from '../support/testStore.ts'
 import { askPage } from './askPage.ts'
 import { scansOf, stepsOf } from './plans.ts'
 
 const folder = fileFolder()
 let reader: ReturnType<typeof openReader>
 beforeAll(async () => {
-  const store = await copyMarket(join(folder, 'market.db'))
+  const store = await copyDemo(join(folder, 'market.db'))
   // Two later versions of a text and of an indicator's name.
   const last = store.get('select max(id) from _fetch') as number
   for (const [i, body] of ['<p>First version.</p>', '<p>Second version, with <b>more</b>.</p>'].entries())
@@ -63,7 +63,7 @@ describe('the pages of runs', () => {
 
 test('an active run shows its progress and the time left, and a killed one has failed', async () => {
   const file = join(tempFolder(), 'running.db')
-  const store = await copyMarket(file)
+  const store = await copyDemo(file)
   store.run(
     `insert into _run (command, job, version, started_at, outcome, planned, requests, failed, bytes, rows_new, rows_unchanged, rows_revised,
        rows_withdrawn, rows_rejected)

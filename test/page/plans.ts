@@ -1,6 +1,6 @@
 import SQLite from 'better-sqlite3'
-import { onlyInFile } from '../onServer.ts'
-import type { Reader } from '../store.ts'
+import { onlyInFile } from '../support/onServer.ts'
+import type { Reader } from '../support/testStore.ts'
 
 /** Growing tables and their aliases in queries, which no page may scan. */
 const LARGE =

@@ -4,8 +4,8 @@ import { assets } from '../../src/page/assets.ts'
 import { differing } from '../../src/page/client/segments.ts'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { localClock } from '../../src/util/time/zone.ts'
-import { fileFolder, ms } from '../kit.ts'
-import { openReader, openStore, type Reader } from '../store.ts'
+import { fileFolder, ms } from '../support/kit.ts'
+import { openReader, openStore, type Reader } from '../support/testStore.ts'
 import { NIGHTS, serveNights } from './nights.ts'
 import { scansOf } from './plans.ts'
 
@@ -307,7 +307,7 @@ describe('lines beside the first one', () => {
   const means = ({ segments }: Drawn): Map<number, number> =>
     new Map(segments.flatMap(({ from, step, values }) => values.map((value, i) => [from + i * step, value] as const)))
 
-  test('the same series a day or a week earlier, in the chart and the table', async () => {
+  test('the chart and the table show the same series a day or a week earlier', async () => {
     const days = 'from=2025-10-29&to=2025-10-30'
     const { chart, table } = await data(`/series/600.json?${days}&shift=day`)
     const earlier = await data('/series/600.json?from=2025-10-28&to=2025-10-29')
@@ -358,7 +358,7 @@ describe('lines beside the first one', () => {
         else expect(compared[0]).toBeNull()
   })
 
-  test('the difference of two series of one unit, by the axis at the right', async () => {
+  test('the difference of two series of one unit has the axis at the right', async () => {
     const query = 'geo=8741&from=2025-10-24&to=2025-10-28&with=544&difference=1&by=hour'
     const { chart } = await data(`/series/1293.json?${query}`)
     const [forecast, difference] = chart.compared
@@ -396,7 +396,7 @@ describe('lines beside the first one', () => {
     expect(alone.chart.compared, 'nothing to subtract').toEqual([])
   })
 
-  test('means by hours, days or months on request', async () => {
+  test('a series is shown as means by hours, days or months on request', async () => {
     const drawn = async (by: string) =>
       (await data(`/series/600.json?from=2025-10-25&to=2025-10-28&by=${by}`)).chart.now
     expect(means(await drawn('hour')).size).toBe(73)

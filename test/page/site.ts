@@ -6,9 +6,9 @@ import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { type Site, startServer } from '../../src/page/pageServer.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { ListeningServer } from '../../src/util/listen.ts'
-import { ms, runJob, tempFolder } from '../kit.ts'
-import { copyPrepared, openNew } from '../prepared.ts'
-import type { Store } from '../store.ts'
+import { ms, runJob, tempFolder } from '../support/kit.ts'
+import { copyPrepared, openNew } from '../support/preparedDatabase.ts'
+import type { Store } from '../support/testStore.ts'
 
 /** The time of the page tests. */
 export const NOW = ms('2025-11-04T12:00:00Z')

@@ -4,9 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createStatementRunner, STATEMENT_LIMITS } from '../../src/page/statementQueue.ts'
 import { addSeries, fillBy } from '../cli/filled.ts'
-import { fileFolder } from '../kit.ts'
-import { openStore } from '../store.ts'
-import { testLinux } from '../systems.ts'
+import { fileFolder } from '../support/kit.ts'
+import { testLinux } from '../support/systems.ts'
+import { openStore } from '../support/testStore.ts'
 
 /** Limits above the start time on a slow machine. */
 const PATIENT: typeof STATEMENT_LIMITS = { ...STATEMENT_LIMITS, ms: 120_000 }

@@ -6,15 +6,15 @@ import { joinValues } from '../../src/page/queries/series/window.ts'
 import { timeTicks } from '../../src/page/timeTicks.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { localClock, startOfDate } from '../../src/util/time/zone.ts'
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
 
 const at = (text: string): number => ms(text) / 1000
 const HOUR = 3_600
 
 test('every part of a range has its worst state, and nothing in the future is missing', async () => {
   const store = await tempStore()
-  const service = await source({
+  const service = await startHourlyService({
     has: (instant) =>
       (instant < at('2025-06-03T10:00Z') || instant >= at('2025-06-03T14:00Z')) && instant < at('2025-06-12T06:00Z'),
     status: (_path, { from }) => (from >= at('2025-06-06T22:00Z') && from < at('2025-06-07T22:00Z') ? 400 : undefined),
@@ -43,7 +43,7 @@ test('every part of a range has its worst state, and nothing in the future is mi
 
 test('stored ranges that follow the clock end at the time of the page, as gaps do', async () => {
   const store = await tempStore()
-  const service = await source()
+  const service = await startHourlyService()
   const now = '2025-06-12T12:00:00Z'
   await service.run(
     store,

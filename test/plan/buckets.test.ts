@@ -7,8 +7,8 @@ import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { halveWindow, withWindow } from '../../src/plan/windows.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import { askedWindow, emulate, ms, runJob, serve, tempStore } from '../kit.ts'
+import { askedWindow, emulate, ms, runJob, serve, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
 
 const ZONE = 'Europe/Madrid'
 const NOW = ms('2025-11-04T12:00:00Z')

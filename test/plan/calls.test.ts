@@ -9,7 +9,7 @@ import { createRegister } from '../../src/plan/requestRegister.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { type Interval, intersect, merge, subtract } from '../../src/util/time/interval.ts'
 import { addUnits, floorTo } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
+import { cases } from '../support/randomCases.ts'
 
 const ZONE = SERVICES.generic.timeZone
 const NOW = Date.parse('2025-12-30T12:00:00Z') / 1000

@@ -7,9 +7,9 @@ import { readJob } from '../../src/job/read.ts'
 import { decideDuties } from '../../src/plan/duties.ts'
 import { listSelectedRanges } from '../../src/plan/entries.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { cases } from '../cases.ts'
-import { gapsAtLastRun, json, ms, runJob, serve, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, json, ms, runJob, serve, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
 
 const DAY = 86_400
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY * 1000
@@ -34,7 +34,7 @@ describe('the text of a window', () => {
   )
   const resolved = (window: Window) => resolveWindow(window, 'Europe/Madrid', night(0) / 1000)
 
-  test('it parses back to a window with the same bounds and the same text', () => {
+  test('the text of a window parses to a window with the same bounds and text', () => {
     fc.assert(
       fc.property(fc.record({ from: moments, to: moments }), (window) => {
         const text = windowText(window)
@@ -45,7 +45,7 @@ describe('the text of a window', () => {
     )
   })
 
-  test('anything else is no window', () => {
+  test('a text of another form is no window', () => {
     for (const text of ['', '..', '2025-01-01', '2025-01-01..soon', '2025-01-01..+1d..+2d', '7d..+1d'])
       expect(parseWindow(text), text).toBeUndefined()
   })
@@ -149,7 +149,7 @@ describe('an edit', () => {
     { ...select({ lookback })[0]!, sinceAt: 0, earlierLookbacks: [], ...over },
   ]
 
-  test('to a longer lookback applies to data that is younger than it now', () => {
+  test('an edit to a longer lookback applies to data that is younger than it now', () => {
     const [duty] = decideDuties(stored('5d'), select({ lookback: '30d' }), options)
     expect(duty).toMatchObject({
       lookbackS: 30 * DAY,
@@ -157,7 +157,7 @@ describe('an edit', () => {
     })
   })
 
-  test('to a shorter lookback keeps only those that are shorter still', () => {
+  test('an edit to a shorter lookback keeps only those that are shorter still', () => {
     const earlierLookbacks = [
       { before: 1000, lookbackS: DAY },
       { before: 2000, lookbackS: 6 * DAY },
@@ -166,12 +166,12 @@ describe('an edit', () => {
     expect(duty).toMatchObject({ lookbackS: 5 * DAY, earlierLookbacks: [{ before: 1000, lookbackS: DAY }] })
   })
 
-  test('that adds an entry for the same window applies the longest lookback', () => {
+  test('an edit that adds an entry for the same window applies the longest lookback', () => {
     const [duty] = decideDuties([], select({ lookback: '1d' }, { lookback: '30d' }), options)
     expect(duty).toMatchObject({ lookbackS: 30 * DAY })
   })
 
-  test('keeps the stored end if a range of the user was run, and else has the end now', () => {
+  test('an edit keeps the stored end if a range of the user was run, and else has the end now', () => {
     const former = stored('5d', { to: now - 9 * DAY })
     const ranges = select({})
     expect(decideDuties(former, ranges, { ...options, keepsEnds: true })).toMatchObject([{ to: now - 9 * DAY }])
@@ -184,7 +184,7 @@ describe('a rolling window', () => {
 
   test('a day that left the window is fetched until it is final', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     await market.run(store, job('{ last: 1d }'), night(0))
     expect(await market.run(store, job('{ last: 1d }'), night(1))).toEqual(['2025-11-02T23..2025-11-05T23'])
     expect(await market.run(store, job('{ last: 1d }'), night(2))).toEqual(['2025-11-02T23..2025-11-06T23'])
@@ -193,7 +193,7 @@ describe('a rolling window', () => {
 
   test('a whole day without values that left the window is a gap', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const lost = { from: ms('2025-11-07T23:00:00Z') / 1000, to: ms('2025-11-08T23:00:00Z') / 1000 }
     market.state.has = (at) => at < lost.from || at >= lost.to
     for (let n = 0; n < 12; n++) await market.run(store, job('{ last: 1d }'), night(n))
@@ -204,7 +204,7 @@ describe('a rolling window', () => {
 
   test('a geo that an edit adds begins with the window, and the others keep their start', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     const ends = () =>
       store.all(`select geo_ids, date(from_at, 'unixepoch', '6 hours') as day from _duty order by geo_ids`)
     await market.run(store, job('{ last: 1d }', ', geoIds: [3]'), night(0))
@@ -226,7 +226,7 @@ describe('a rolling window', () => {
 
   test('an edit of the window drops what only the former window had, and the run says so', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     await market.run(store, job('{ from: 2025-10-01, to: 2025-10-05 }'), night(0))
     const run = (yaml: string) => runJob(store, market, yaml, { now: night(1) })
     expect(await run(job('{ from: 2025-10-01, to: 2025-10-05 }'))).toMatchObject({ unselected: 0 })
@@ -236,7 +236,7 @@ describe('a rolling window', () => {
 
   test('what another job still requires is not counted as unselected', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const yaml = job('{ from: 2025-10-01, to: 2025-10-05 }')
     await market.run(store, yaml, night(0))
     await market.run(store, `name: other\n${yaml}`, night(0))
@@ -251,7 +251,7 @@ describe('a selection by the catalogue', () => {
   /** Serves a catalogue of some ids, and a value an hour. */
   async function catalogueOf(ids: number[]) {
     const listed = { ids }
-    const market = await source()
+    const market = await startHourlyService()
     const server = await serve(async (request, response) => {
       if (!request.url!.startsWith('/indicators?')) {
         const reply = await fetch(`${market.url}${request.url}`)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { gapsAtLastRun, ms, runJob, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, runJob, tempStore } from '../support/kit.ts'
 
 const NOON = '2025-11-04T12:00:00Z'
 const DAY = 86_400_000
@@ -11,7 +11,7 @@ const job = (lookback: string, window = '{ from: 2025-10-01, to: +1d }', more = 
 describe('settled values and lookback', () => {
   test('a job with a longer lookback requests values that a shorter one considers settled', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const other = `name: other\n${job('10d')}`
     for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
     // Every day was last fetched a little over a day after its end, except days settled on the first night.
@@ -22,7 +22,7 @@ describe('settled values and lookback', () => {
 
   test('a lookback that an edit lengthens applies only to data that is younger than it now', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     for (let n = 0; n < 12; n++) await market.run(store, job('1d'), night(n))
     expect(await market.run(store, job('10d'), night(12))).toEqual(['2025-11-05T23..2025-11-16T23'])
     expect(await market.run(store, job('1d'), night(12) + 60_000)).toEqual([])
@@ -32,7 +32,7 @@ describe('settled values and lookback', () => {
 
   test('a value fetched seconds ago is not requested again by a job with a longer lookback', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     for (let n = 0; n < 5; n++) await market.run(store, job('1d'), night(n))
     const other = (lookback: string) => `name: other\n${job(lookback)}`
     expect(await market.run(store, other('30d'), night(4) + 2_000)).toEqual(['2025-10-04T22..2025-11-05T23'])
@@ -44,7 +44,7 @@ describe('settled values and lookback', () => {
 
   test('coverage rows of many nights merge, and the view shows final values by the longest lookback', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     for (let n = 0; n < 20; n++) await market.run(store, job('2d'), night(n))
     expect(store.get('select count(*) from _coverage')).toBeLessThanOrEqual(4)
     expect(store.all('select from_local, to_local, state from coverage')).toEqual([
@@ -59,7 +59,7 @@ describe('old unverified data', () => {
   const FIXED = job('2d', '{ from: 2025-10-01, to: 2025-10-03 }')
   test('a rejected row is a gap, requested at doubling intervals, and closed by a valid reply', async () => {
     const store = await tempStore()
-    const market = await source({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 })
+    const market = await startHourlyService({ spoiled: (at) => at === ms('2025-10-02T10:00:00Z') / 1000 })
     const nights: number[] = []
     for (let n = 0; n < 40; n++) if ((await market.run(store, FIXED, night(n))).length > 0) nights.push(n)
     expect(nights).toEqual([0, 1, 3, 7, 15, 31])
@@ -74,7 +74,7 @@ describe('old unverified data', () => {
 
   test('a known geo that is missing in a reply for all geos remains unverified', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 8741] })
+    const market = await startHourlyService({ geos: [3, 8741] })
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]
     await market.run(store, FIXED, night(1), { restate: true })
@@ -94,7 +94,7 @@ describe('old unverified data', () => {
 
   test('all geos are requested again if one is unverified', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 8741] })
+    const market = await startHourlyService({ geos: [3, 8741] })
     await market.run(store, FIXED, NOON)
     market.state.geos = [3]
     await market.run(store, FIXED, night(1), { restate: true })
@@ -108,7 +108,7 @@ describe('old unverified data', () => {
 describe('repeated requests', () => {
   test('an unknown id is requested once per run, at growing intervals', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     market.state.status = (path) => (path === '/indicators/99' ? 404 : undefined)
     const yaml =
       'pace: { perSecond: 50, concurrency: 1 }\nseries: [{ indicators: [99, 5], window: { from: 2025-01-01, to: 2025-10-03 }, chunk: 1mo }]'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { plan, readJob, SERVICES, sync } from '../../src/index.ts'
-import { emulate, ms, tempStore } from '../kit.ts'
+import { emulate, ms, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z') / 1000
 

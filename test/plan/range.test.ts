@@ -4,7 +4,7 @@ import { planJob } from '../../src/plan/planJob.ts'
 import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import type { UserOptions } from '../../src/plan/planning.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { ms } from '../kit.ts'
+import { ms } from '../support/kit.ts'
 
 const JOB = readJob(
   `name: t

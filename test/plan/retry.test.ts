@@ -5,7 +5,7 @@ import { SERVICES } from '../../src/service/services.ts'
 import { readRetryRequests } from '../../src/state/failedRequests.ts'
 import { createFixedPlan } from '../../src/sync/planRun.ts'
 import { executeRun } from '../../src/sync/run.ts'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 test('a listing fetched by a retry withdraws missing items, like one fetched by a sync', async () => {
   const store = await tempStore()

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRegister } from '../../src/plan/requestRegister.ts'
-import { emulate, json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
+import { emulate, json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
 
 const KEY = 'k'.repeat(64)
 const JOB = `name: market

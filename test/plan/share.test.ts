@@ -3,11 +3,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { absenceTurn } from '../../src/plan/turns.ts'
 import { readAttempts } from '../../src/sync/readAttempts.ts'
 import { replay } from '../../src/sync/replay.ts'
-import { dump } from '../dump.ts'
-import { gapsAtLastRun, ms, runJob, tempFolder, tempStore } from '../kit.ts'
-import { openNew } from '../prepared.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { dump } from '../support/dump.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, runJob, tempFolder, tempStore } from '../support/kit.ts'
+import { openNew } from '../support/preparedDatabase.ts'
+import type { Store } from '../support/testStore.ts'
 
 const HOUR = 3_600_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * 24 * HOUR
@@ -18,7 +18,7 @@ const series = (ids: readonly number[], more = '') =>
 const others = (ids: readonly number[]) =>
   `  - { indicators: [${ids}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, lookback: 12h, refresh: 5m }\n`
 const ids = (n: number, first = 1) => Array.from({ length: n }, (_, i) => first + i)
-const lacking = () => source({ has: (at) => at % 86_400 !== 0 })
+const lacking = () => startHourlyService({ has: (at) => at % 86_400 !== 0 })
 /** The days of each request for absent values, the longest first: requests end in any order. */
 const absentDays = (store: Store) =>
   store
@@ -113,7 +113,7 @@ const reasons = (store: Store) =>
 
 test('a window size that shrinks during the run leaves one call for absent values', async () => {
   const lost = [3, 4, 9, 20, 29].map((day) => ms(`2025-09-${String(day).padStart(2, '0')}T08:00:00Z`) / 1000)
-  const market = await source({ has: (at) => !lost.includes(at) })
+  const market = await startHourlyService({ has: (at) => !lost.includes(at) })
   const store = await tempStore()
   const yaml = `series:\n  - { indicators: [1], window: { from: 2025-09-01, to: today }, lookback: 12d, refresh: 1h }\n${others(ids(6, 20))}`
   await market.run(store, yaml, night(0))

@@ -5,10 +5,10 @@ import { plan } from '../../src/library.ts'
 import { DAY } from '../../src/util/time/instant.ts'
 import { merge } from '../../src/util/time/interval.ts'
 import { ceilTo, floorTo } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import { ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { ms, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
+import type { Store } from '../support/testStore.ts'
 
 /* One truth: a plan has exactly the days of the stored spans whose next request has come. */
 
@@ -53,7 +53,7 @@ test('a plan requests the days of the due spans, and of those without values at 
     fc.asyncProperty(histories, async (history) => {
       const { window, lookback, chunk, begin, end, lost, nights, failing, later } = history
       const store = await tempStore()
-      const market = await source()
+      const market = await startHourlyService()
       const yaml = `name: test\nseries: [{ indicators: [5], window: ${window}, lookback: ${lookback}, refresh: 1h, chunk: ${chunk} }]`
       const at = (hours: number) => NIGHT + hours * 3600
       market.state.has = (instant) =>

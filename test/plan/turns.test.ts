@@ -11,7 +11,7 @@ import { isBacklog, listTurn, seriesTurn } from '../../src/plan/turns.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { merge, overlaps, subtract } from '../../src/util/time/interval.ts'
-import { cases } from '../cases.ts'
+import { cases } from '../support/randomCases.ts'
 
 const FIRST_NIGHT = Date.parse('2026-03-10T05:00:00Z') / 1000
 /** Scheduled runs do not start at exactly the same time. */

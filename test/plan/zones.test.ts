@@ -5,8 +5,8 @@ import { planJob } from '../../src/plan/planJob.ts'
 import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, formatLocal } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
-import { emulate, ms, runJob, tempStore } from '../kit.ts'
+import { emulate, ms, runJob, tempStore } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
 
 const MADRID = 'Europe/Madrid'
 const NOW = ms('2025-11-04T12:00:00Z')

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { isAddress, passwordIn, shownAddress } from '../../src/db/address.ts'
 import { openReader, openStore, readSchemaState } from '../../src/db/open.ts'
 import { driverConfig } from '../../src/db/postgres/connection/driverConfig.ts'
-import { runCommand, tempFolder } from '../kit.ts'
+import { runCommand, tempFolder } from '../support/kit.ts'
 import { migratedDatabase, serverUrl, tempDatabase, withClient } from './database.ts'
 
 /** The parts of refused addresses after the server name. */
@@ -273,7 +273,7 @@ test('a refused writer waits until the lock holder has recorded its name', async
   await withClient(url, async (client) => {
     // The key of the write lock.
     await client.query('select pg_advisory_lock($1, $2)', [0x494e_4453, 1])
-    const { openWriter } = await import('../store.ts')
+    const { openWriter } = await import('../support/testStore.ts')
     const refused = openWriter(url, 'loser').catch((error: unknown) => error)
     await client.query(
       `insert into _lock (name, fence, pid, host, command, acquired_at) values ('writer', 1, 42, 'here', 'holder of a test', '2025-01-01T00:00:00.000Z')`,

@@ -14,8 +14,8 @@ import { syncLake } from '../../src/lake/syncLake.ts'
 import { copyInto } from '../../src/reports/publishCopy.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { replay } from '../../src/sync/replay.ts'
-import { emulate, ms, runJob, tempFolder, tempStore } from '../kit.ts'
-import { RECIPES } from '../recipes.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
+import { emulate, ms, runJob, tempFolder, tempStore } from '../support/kit.ts'
 import { tempDatabase, withClient } from './database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

@@ -7,7 +7,7 @@ import { SERVICES } from '../../src/service/services.ts'
 import * as expected from '../db/schemaOneRows.ts'
 import { EXPECTED_PRICES, I90_VALUES, PRICES, toSchemaTwo } from '../db/schemaTwo.ts'
 import { restoreSchemaOne } from '../fixtures/schemaOne.ts'
-import { ms } from '../kit.ts'
+import { ms } from '../support/kit.ts'
 import { migratedDatabase, tempDatabase, withClient } from './database.ts'
 
 /** Just after the last run of the fixture. */

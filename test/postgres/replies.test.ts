@@ -5,7 +5,7 @@ import type { Store } from '../../src/db/store.ts'
 import { keepReply } from '../../src/load/replies/keep.ts'
 import { prune } from '../../src/load/replies/prune.ts'
 import { compressBody } from '../../src/util/storedBody.ts'
-import { json, ms, runJob, serve } from '../kit.ts'
+import { json, ms, runJob, serve } from '../support/kit.ts'
 import { migratedDatabase, withClient } from './database.ts'
 
 const BODY = JSON.stringify({ archives: [] })

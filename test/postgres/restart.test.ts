@@ -7,7 +7,7 @@ import { waitForServer } from '../../src/cluster/waitForServer.ts'
 import { openWriter } from '../../src/db/lock.ts'
 import { createEmitter, type SyncEvent } from '../../src/util/events.ts'
 import { joined } from '../cluster/joined.ts'
-import { emulate, ms, runCli, tempFolder } from '../kit.ts'
+import { emulate, ms, runCli, tempFolder } from '../support/kit.ts'
 import { createDatabase, withClient } from './create.ts'
 import { freePort, startServer } from './server.ts'
 

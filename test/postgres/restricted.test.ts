@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../src/db/open.ts'
 import type { Store } from '../../src/db/store.ts'
 import { TABLE_NAMES, tableOf } from '../../src/db/tables/schema.ts'
-import { emulate, ms, runJob } from '../kit.ts'
+import { emulate, ms, runJob } from '../support/kit.ts'
 import { migratedDatabase, withClient } from './database.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')

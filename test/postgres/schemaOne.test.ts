@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { restoreSchemaOne, writeSchemaOne } from '../fixtures/schemaOne.ts'
-import { tempFolder } from '../kit.ts'
+import { tempFolder } from '../support/kit.ts'
 import { withClient } from './create.ts'
 import { tempDatabase } from './database.ts'
 

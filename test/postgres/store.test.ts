@@ -16,7 +16,7 @@ import type { Database } from '../../src/db/tables/schema.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { BusyError, InputError, StoreError } from '../../src/util/errors.ts'
 import { jobFolder, serviceAt } from '../cli/jobFolder.ts'
-import { emulate, ms, runCommand, runJob, tempFolder } from '../kit.ts'
+import { emulate, ms, runCommand, runJob, tempFolder } from '../support/kit.ts'
 import { databaseWithRoles, migratedDatabase, tempDatabase, withClient } from './database.ts'
 import { startServer } from './server.ts'
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openReader, openStore, takeOver } from '../../src/db/open.ts'
-import { emulate, ms, runCli, runCommand, runJob, tempFolder } from '../kit.ts'
+import { emulate, ms, runCli, runCommand, runJob, tempFolder } from '../support/kit.ts'
 import { createDatabase, tempDatabase, withClient } from './database.ts'
 import { startServer } from './server.ts'
 

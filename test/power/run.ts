@@ -14,10 +14,10 @@ import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.t
 import { readJob } from '../../src/job/read.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { sync } from '../../src/sync/sync.ts'
-import { startCampaign } from '../campaign.ts'
 import { contents, JOB, NIGHT, NOW } from '../crash/harness.ts'
-import { programModule } from '../program.ts'
-import { randomOf } from '../randomOf.ts'
+import { programModule } from '../support/builtProgram.ts'
+import { startCampaign } from '../support/campaign.ts'
+import { seededRandom } from '../support/seededRandom.ts'
 import { afterLoss, ENDINGS, NO_LOSS, type Op, readOps } from './disk.ts'
 
 const { flags, count, seed, isOver, say, fault, end } = await startCampaign({
@@ -29,7 +29,7 @@ const { flags, count, seed, isOver, say, fault, end } = await startCampaign({
     lying: { type: 'boolean', default: false, describe: 'a disk that syncs nothing, to see that faults are found' },
   },
 })
-const random = randomOf(seed)
+const random = seededRandom(seed)
 const root = mkdtempSync(join(tmpdir(), 'indicator-sync-power-'))
 const shim = join(root, 'shim.so')
 execFileSync('gcc', ['-shared', '-fPIC', '-O2', '-o', shim, resolve('test/power/shim.c')], { stdio: 'inherit' })

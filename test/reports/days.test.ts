@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
-import { emulate, ms, runJob, tempStore } from '../kit.ts'
+import { emulate, ms, runJob, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Difference, findDifferences } from '../../src/reports/findDifferences.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const JOB = `catalogue: true
 series: [{ indicators: [600], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-02 }, lookback: 8mo }]`

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { lackingGeosText } from '../../src/findings/messages.ts'
 import { findLackingGeos } from '../../src/findings/readers/lackingGeos.ts'
 import { jobFolder, serviceAt } from '../cli/jobFolder.ts'
-import { askedWindow, emulate, json, ms, runCommand, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { askedWindow, emulate, json, ms, runCommand, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 
 const NOW = '2025-11-05T20:15:00Z'
 const WINDOW = 'window: { from: 2025-10-01, to: 2025-10-04 }'
@@ -61,7 +61,7 @@ test('sync, plan, gaps and check name geos that an indicator lacks, and its exis
 
 const lackingOf = async (yaml: string, now = NOW, has: (at: number, geo: number) => boolean = () => true) => {
   const store = await tempStore()
-  const market = await source({ geos: [3, 4], has })
+  const market = await startHourlyService({ geos: [3, 4], has })
   const { lackingGeos } = await runJob(store, market, yaml, { now: ms(now) })
   expect(await findLackingGeos(store, ms(now) / 1000)).toEqual(lackingGeos)
   return lackingGeos.map(lackingGeosText)

@@ -3,9 +3,9 @@ import { findFindings } from '../../src/findings/findFindings.ts'
 import type { FindingKind } from '../../src/findings/finding.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
-import { emulate, ms, replayed, runJob, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import { openStore, type Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { emulate, ms, replayed, runJob, tempStore } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
@@ -18,7 +18,7 @@ describe('late values', () => {
   /** Fetches a source every night that publishes up to `lag` hours ago. */
   const nights = async (count: number, yaml = LIVE) => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     let now = 0
     let lag = 6
     market.state.has = (at) => at < seconds(now) - lag * 3600
@@ -90,7 +90,7 @@ describe('late values', () => {
 
   test('a series is reported as late even if runs have irregular intervals', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const at = (n: number) => night(0) + n * 83_401_000
     for (let n = 0; n < 8; n++) {
       const now = n < 5 ? at(n) : at(4)
@@ -107,7 +107,7 @@ describe('late values', () => {
     )
     expect(await findFindings(past.store, seconds(night(30)))).toEqual([])
     const byHand = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     for (let n = 0; n < 4; n++) await market.run(byHand, LIVE, night(0) + n * 1_200_000)
     expect(await found(byHand, 'no run', seconds(night(3)))).toEqual([])
     const left = await nights(5)
@@ -119,7 +119,7 @@ describe('late values', () => {
 
 test('the time of the last request is reported for each geo', async () => {
   const store = await tempStore()
-  const market = await source({ geos: [3, 8741] })
+  const market = await startHourlyService({ geos: [3, 8741] })
   await market.run(store, LIVE.replace('[5]', '[5], geoIds: [3]'), night(0))
   await market.run(store, LIVE.replace('[5]', '[5], geoIds: [8741]'), night(2))
   expect(store.all('select geo_id, checked_at from freshness order by 1')).toEqual([
@@ -132,7 +132,7 @@ test('the time of the last request is reported for each geo', async () => {
 
 test('clock changes are updated with new time zone data', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   await market.run(store, LIVE, night(0))
   const offsets = store.all('select * from time_zone_offset order by zone, from_at')
   store.run(`update time_zone_offset set offset_s = 0, zone_data = '1999a'`, [])

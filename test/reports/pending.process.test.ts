@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countProvisional, findProvisional, provisionalText } from '../../src/findings/findGaps.ts'
-import { gapsAtLastRun, ms, runCommand, tempFolder, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, runCommand, tempFolder, tempStore } from '../support/kit.ts'
 
 const NOW = '2025-11-05T20:15:00Z'
 const JOB = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 3d, refresh: 1h }]'
@@ -10,7 +10,7 @@ const seconds = (text: string): number => ms(text) / 1000
 test('a missing value that may still arrive is pending, not a gap, in every output', async () => {
   const lost = [seconds('2025-11-04T04:00:00Z')]
   const store = await tempStore()
-  const market = await source({ geos: [3, 4], has: (at) => !lost.includes(at) })
+  const market = await startHourlyService({ geos: [3, 4], has: (at) => !lost.includes(at) })
   await market.run(store, JOB, NOW)
   expect(await gapsAtLastRun(store)).toEqual([])
   expect(await countProvisional(store)).toEqual({ values: 2, series: 1 })
@@ -39,12 +39,12 @@ test('what follows the last value of a geo, and missing hours of events, are not
   const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
   const now = seconds(NOW)
   const store = await tempStore()
-  const market = await source({ geos: [3, 4] })
+  const market = await startHourlyService({ geos: [3, 4] })
   market.state.has = (at, geo) => at < (geo === 3 ? now - 3600 : seconds('2025-11-04T23:00:00Z'))
   await market.run(store, rolling, NOW)
   expect(await countProvisional(store)).toEqual({ values: 0, series: 0 })
   const other = await tempStore()
-  const events = await source({ has: (at) => at % 50_400 === 0 })
+  const events = await startHourlyService({ has: (at) => at % 50_400 === 0 })
   await events.run(other, rolling, NOW)
   expect(await countProvisional(other)).toEqual({ values: 0, series: 0 })
 })
@@ -54,7 +54,7 @@ test.each(['20d', '8mo'])(
   async (lookback) => {
     const hole = { from: seconds('2025-10-22T04:00:00Z'), to: seconds('2025-10-22T10:00:00Z') }
     const store = await tempStore()
-    const market = await source({ has: (at) => at < hole.from || at >= hole.to })
+    const market = await startHourlyService({ has: (at) => at < hole.from || at >= hole.to })
     const yaml = `series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-05 }, lookback: ${lookback} }]`
     await market.run(store, yaml, NOW)
     expect(await gapsAtLastRun(store)).toEqual([])

@@ -9,10 +9,10 @@ import { chartText, shrink } from '../../src/cli/terminal/brailleChart.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/reports/searchItems.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
-import { type Done, fileFolder, onlyInFile, runCommand, tempFolder } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
-import { RECIPES } from '../recipes.ts'
-import { openReader, type Store } from '../store.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
+import { type Done, fileFolder, onlyInFile, runCommand, tempFolder } from '../support/kit.ts'
+import { openReader, type Store } from '../support/testStore.ts'
 
 let store: Store
 let file: string
@@ -20,7 +20,7 @@ const folder = fileFolder()
 
 beforeAll(async () => {
   file = join(folder, 'market.db')
-  store = await copyMarket(file)
+  store = await copyDemo(file)
   await store.tidy()
 })
 afterAll(() => store.close())
@@ -78,7 +78,7 @@ describe('search', () => {
   )
 
   test('the search index follows updates and deletions of texts', async () => {
-    const other = await copyMarket(join(tempFolder(), 'other.db'))
+    const other = await copyDemo(join(tempFolder(), 'other.db'))
     other.run(`update indicator_text set name = 'Zanahoria' where id = 600`, [])
     other.run(`delete from archive_text where id = 79`, [])
     if (!onlyInFile('file')) other.run(`insert into search (search, rank) values ('integrity-check', 1)`, [])
@@ -268,7 +268,7 @@ describe('views of content', () => {
   })
 
   test('a changed text keeps its versions', async () => {
-    const other = await copyMarket(join(tempFolder(), 'texts.db'))
+    const other = await copyDemo(join(tempFolder(), 'texts.db'))
     const id = other.get('select min(id) from news') as number
     other.run(
       `update content_text set title = 'New', fetch_id = (select max(id) from _fetch) where kind = 'news' and id = ? and locale = 'es'`,

@@ -8,10 +8,10 @@ import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { copyInto } from '../../src/reports/publishCopy.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { InputError } from '../../src/util/errors.ts'
-import { fileFolder, ms, onlyInFile, runCommand, runJob, tempStore } from '../kit.ts'
-import { copyMarket } from '../marketCopy.ts'
-import { RECIPES } from '../recipes.ts'
-import { openStore, type Store } from '../store.ts'
+import { copyDemo } from '../support/demoCopy.ts'
+import { RECIPES } from '../support/genericRecipes.ts'
+import { fileFolder, ms, onlyInFile, runCommand, runJob, tempStore } from '../support/kit.ts'
+import { openStore, type Store } from '../support/testStore.ts'
 
 type Row = Record<string, number | string | null>
 const NOW = Date.parse('2025-11-20T12:00:00Z')
@@ -79,7 +79,7 @@ let store: Store
 let demo: Store
 beforeAll(async () => {
   store = await openStore(join(folder, 'own.db'))
-  demo = await copyMarket(join(folder, 'demo.db'))
+  demo = await copyDemo(join(folder, 'demo.db'))
   const server = market()
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { outcome } = await runJob(store, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, JOB, {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { seriesName } from '../../src/reports/seriesName.ts'
-import { gapsAtLastRun, judgeAgain, tempStore } from '../kit.ts'
+import { gapsAtLastRun, judgeAgain, tempStore } from '../support/kit.ts'
 
 const SERIES = { series_id: 4, kind: 'indicator', indicator_id: 600, time_trunc: null, geo_agg: null }
 

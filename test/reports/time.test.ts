@@ -3,8 +3,19 @@ import { findFindings } from '../../src/findings/findFindings.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readRetryRequests } from '../../src/state/failedRequests.ts'
-import { askedWindow, emulate, gapsAtLastRun, json, judgeAgain, ms, runJob, serve, tempStore, valueAt } from '../kit.ts'
-import { openReader } from '../store.ts'
+import {
+  askedWindow,
+  emulate,
+  gapsAtLastRun,
+  json,
+  judgeAgain,
+  ms,
+  runJob,
+  serve,
+  tempStore,
+  valueAt,
+} from '../support/kit.ts'
+import { openReader } from '../support/testStore.ts'
 
 const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000

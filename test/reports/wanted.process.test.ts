@@ -5,10 +5,10 @@ import { openWriter } from '../../src/db/lock.ts'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { endRun, openRun } from '../../src/sync/record.ts'
-import { gapsAtLastRun, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [1, 2, 3], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'
@@ -26,7 +26,7 @@ describe('a selected range that was never requested', () => {
     ['the key is refused', {}, 403, 'failed'],
   ])('a range is a gap after a run in which %s', async (_what, limits, status, outcome) => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const server = status === 200 ? market : await serve((_request, response) => json(response, {}, status))
     const pace = JSON.stringify({ perSecond: 50, concurrency: 1, ...limits })
     expect((await runJob(store, server, `pace: ${pace}\n${SERIES}`, { now: NOW })).outcome).toBe(outcome)
@@ -59,7 +59,7 @@ describe('a selected range that was never requested', () => {
 
   test('while a run of the job requests a range, it is no finding of a check', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     await market.run(store, `pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n${SERIES}`, NOW)
     const checks = async () => (await findFindings(store, NOW / 1000)).map(({ kind }) => kind)
     expect(await checks()).toEqual(['unfinished'])
@@ -97,7 +97,7 @@ describe('a selected range that was never requested', () => {
 
   test('a range is a gap until its job changes, but not if a run is limited to some indicators', async () => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const stopped = (yaml: string, more = {}) =>
       runJob(store, market, yaml, { now: NOW, signal: AbortSignal.abort(), ...more })
     await stopped(SERIES, { only: [2] })
@@ -115,7 +115,7 @@ describe('a selected range that was never requested', () => {
 
   test('a range is a gap for each named geo unless a reply for all geos covers it', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     await market.run(store, SERIES.replace('[1, 2, 3]', '[1]'), NOW)
     const some =
       'series: [{ indicators: [1], geoIds: [3, 4], window: { from: 2025-10-01, to: 2025-10-05 }, lookback: 2d }]'
@@ -130,7 +130,7 @@ describe('a selected range that was never requested', () => {
     ['a geo', ', geoIds: [3]', [3]],
   ])('what lies between a backfill and the windows of jobs is no gap, for %s', async (_name, geos, known) => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 4] })
+    const market = await startHourlyService({ geos: [3, 4] })
     const yaml = `series: [{ indicators: [1]${geos}, window: { from: 2025-10-20, to: 2025-11-01 }, lookback: 2d }]`
     const run = (from: string, to: string, how: 'narrow' | 'replace') =>
       runJob(store, market, yaml, {

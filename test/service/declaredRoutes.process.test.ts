@@ -5,8 +5,8 @@ import { findMistakes, readJob } from '../../src/job/read.ts'
 import { ROUTES, type Route } from '../../src/service/routes.ts'
 import type { Service } from '../../src/service/service.ts'
 import { SERVICES } from '../../src/service/services.ts'
-import { json, runCommand, runJob, serve, tempFolder } from '../kit.ts'
-import { openStore } from '../store.ts'
+import { json, runCommand, runJob, serve, tempFolder } from '../support/kit.ts'
+import { openStore } from '../support/testStore.ts'
 
 /** Declares two additional routes: flow values and bulletins. */
 const { locale, start_date, end_date, time_trunc } = ROUTES.indicator.query

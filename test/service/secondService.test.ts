@@ -7,9 +7,9 @@ import { ROUTES } from '../../src/service/routes.ts'
 import type { Service } from '../../src/service/service.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { WellKnown } from '../../src/service/wellKnown.ts'
-import { json, runJob, serve, tempFolder } from '../kit.ts'
 import { servePage } from '../page/site.ts'
-import { openReader, openStore } from '../store.ts'
+import { json, runJob, serve, tempFolder } from '../support/kit.ts'
+import { openReader, openStore } from '../support/testStore.ts'
 
 /** No topic has an indicator. */
 const NOTHING_KNOWN = Object.fromEntries(

@@ -4,9 +4,9 @@ import { readOpenFailures } from '../../src/findings/readStatus.ts'
 import { planRetry } from '../../src/plan/planRetry.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readRetryRequests } from '../../src/state/failedRequests.ts'
-import { gapsAtLastRun, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, ms, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const DAY = 86_400_000
@@ -26,7 +26,7 @@ const retried = async (store: Store) =>
 describe('open failures', () => {
   test('a failure remains open until all of its range is fetched, by any requests and geos', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 8741] })
+    const market = await startHourlyService({ geos: [3, 8741] })
     market.state.status = () => 400
     await market.run(store, job('3, 8741', '01', '11'), NOW)
     expect(await retried(store)).toEqual(['09-30 10-10 3,8741'])
@@ -45,7 +45,7 @@ describe('open failures', () => {
 
   test('a failure of a stored window remains open, and a retry requests nothing twice', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 8741] })
+    const market = await startHourlyService({ geos: [3, 8741] })
     await market.run(store, job('', '01', '11'), NOW)
     market.state.status = () => 400
     await market.run(store, job('3', '01', '06'), NOW, { restate: true })
@@ -59,7 +59,7 @@ describe('open failures', () => {
 
   test('a job of one geo does not request again what failed for all geos', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 8741] })
+    const market = await startHourlyService({ geos: [3, 8741] })
     market.state.status = () => 400
     const all = job('', '01', '11')
     await market.run(store, all, NOW)
@@ -74,7 +74,7 @@ describe('open failures', () => {
 
   test('an unknown indicator that was removed from its job is neither a failure nor a gap', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3] })
+    const market = await startHourlyService({ geos: [3] })
     market.state.status = (path) => (path.endsWith('/5') ? 404 : undefined)
     await market.run(store, job('', '01', '11'), NOW)
     expect([await readOpenFailures(store), await gapsAtLastRun(store)]).toMatchObject([
@@ -88,7 +88,7 @@ describe('open failures', () => {
 
   test('each geo has its own reason, and the requests at both ends are listed', async () => {
     const store = await tempStore()
-    const market = await source({ geos: [3, 8741] })
+    const market = await startHourlyService({ geos: [3, 8741] })
     market.state.status = (_path, { from, to }) =>
       from < ms('2025-10-02T00:00:00Z') / 1000 || to > ms('2025-10-09T23:00:00Z') / 1000 ? 400 : undefined
     await market.run(store, job('8741', '03', '05'), NOW)
@@ -110,7 +110,7 @@ describe('open failures', () => {
 describe('the quarantine', () => {
   const spoiled = async () => {
     const store = await tempStore()
-    const market = await source({ spoiled: (at) => at === ms('2025-10-03T10:00:00Z') / 1000 })
+    const market = await startHourlyService({ spoiled: (at) => at === ms('2025-10-03T10:00:00Z') / 1000 })
     await market.run(store, job('', '01', '11'), NOW)
     expect(store.get('select count(*) from _quarantine where resolved_at is null')).toBe(1)
     return { store, market }

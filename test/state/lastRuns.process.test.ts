@@ -6,9 +6,9 @@ import { findGaps } from '../../src/findings/findGaps.ts'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { readStatus } from '../../src/findings/readStatus.ts'
 import { StoreError } from '../../src/util/errors.ts'
-import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { emulate, json, ms, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 }, chunk: 1d, lookback: 2d }]'
@@ -37,7 +37,7 @@ test.each([
   'check reports a run that failed by %s until a run of the job succeeds',
   async (_what, body, status, error, says) => {
     const store = await tempStore()
-    const market = await source()
+    const market = await startHourlyService()
     const failing = await serve((_request, response) => json(response, body, status))
     const onProgress = () => {
       if (error) throw error
@@ -53,7 +53,7 @@ test.each([
 
 test('a stop by budget or signal is not a failure, and keeps an earlier one open', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
   expect((await runJob(store, market, budget, { now: NOW })).outcome).toBe('stopped')
   expect(await lastRuns(store)).toEqual([])
@@ -70,7 +70,7 @@ test('a stop by budget or signal is not a failure, and keeps an earlier one open
 
 test('check reports a killed run, but not an active one', async () => {
   const dir = tempFolder()
-  const market = await source()
+  const market = await startHourlyService()
   for (const name of ['killed', 'other'])
     writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
   const check = async (): Promise<string[]> => {
@@ -125,7 +125,7 @@ test('check reports a run that its budget stopped as unfinished until one finish
 
 test('a partial run neither clears a failure of the whole job nor counts as its success', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   await runJob(store, denying, SERIES, { now: NOW })
   const interval = { from: ms('2025-10-01T00:00:00Z') / 1000, to: ms('2025-10-02T00:00:00Z') / 1000 }
@@ -141,7 +141,7 @@ test('a partial run neither clears a failure of the whole job nor counts as its 
 
 test('a stopped partial run is unfinished until the whole job runs', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const interval = { from: ms('2025-09-01T00:00:00Z') / 1000, to: ms('2025-09-03T00:00:00Z') / 1000 }
   const options = { range: { interval, how: 'replace' } } as const
   const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
@@ -238,7 +238,7 @@ test('jobs that a command did not reach because of the key are no finding of the
 
 test('metrics of a job ignore partial runs and run ends in the future', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   const ends = async () =>
     [
@@ -259,7 +259,7 @@ test('metrics of a job ignore partial runs and run ends in the future', async ()
 
 test('a range before windows that a clock in 2076 requested is no gap', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const yaml = 'series: [{ indicators: [5], window: { last: 2d }, lookback: 1d }]'
   await runJob(store, market, yaml, { now: ms('2076-11-04T12:00:00Z') })
   await runJob(store, market, yaml, { now: NOW })
@@ -272,7 +272,7 @@ test('a range before windows that a clock in 2076 requested is no gap', async ()
 
 test('a stopped backfill is unfinished until the whole range is fetched, by any run', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const interval = { from: ms('2025-09-30T22:00:00Z') / 1000, to: ms('2025-10-03T22:00:00Z') / 1000 }
   const options = { range: { interval, how: 'replace' } } as const
   const unfinished = async () =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { acceptGaps, listAccepted, reopenGaps } from '../../src/sync/acceptGaps.ts'
-import { gapsAtLastRun, judgeAgain, lastRunTime, ms, tempStore } from '../kit.ts'
-import { source } from '../source.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import { gapsAtLastRun, judgeAgain, lastRunTime, ms, tempStore } from '../support/kit.ts'
 
 const at = (text: string) => () => ms(text) / 1000
 const NIGHT = '2025-11-04T20:15:00Z'
@@ -10,7 +10,7 @@ const NOTE = 'never published'
 /** A database with 24 missing hours of the geos 3 and 4 on 5 October. */
 async function holes() {
   const store = await tempStore()
-  const market = await source({ geos: [3, 4] })
+  const market = await startHourlyService({ geos: [3, 4] })
   const from = ms('2025-10-04T22:00:00Z') / 1000
   const to = ms('2025-10-05T22:00:00Z') / 1000
   market.state.has = (instant) => instant < from || instant >= to

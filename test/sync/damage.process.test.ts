@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { dump } from '../dump.ts'
-import { emulate, ms, runCommand, runJob, tempFolder, tempStore } from '../kit.ts'
-import { openReader, type Store } from '../store.ts'
+import { dump } from '../support/dump.ts'
+import { emulate, ms, runCommand, runJob, tempFolder, tempStore } from '../support/kit.ts'
+import { openReader, type Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const JOB = `series: [{ indicators: [1739, 805], geoIds: [3, 8741], window: { from: 2025-10-01, to: 2025-10-08 } }]

@@ -10,10 +10,21 @@ import { readRetryRequests } from '../../src/state/failedRequests.ts'
 import { findForgettable, forgetJob } from '../../src/sync/forgetJob.ts'
 import { sortJobs } from '../../src/sync/sortJobs.ts'
 import { storeDefinition } from '../../src/sync/sync.ts'
-import { gapsAtLastRun, jobOf, json, judgeAgain, ms, replayed, runJob, serve, tempFolder, tempStore } from '../kit.ts'
 import { askPage } from '../page/askPage.ts'
-import { source } from '../source.ts'
-import type { Store } from '../store.ts'
+import { startHourlyService } from '../support/hourlyService.ts'
+import {
+  gapsAtLastRun,
+  jobOf,
+  json,
+  judgeAgain,
+  ms,
+  replayed,
+  runJob,
+  serve,
+  tempFolder,
+  tempStore,
+} from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
 const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY
@@ -23,7 +34,7 @@ const job = (id: number, more = '') =>
 /** A database, a service that works, and one that refuses everything. */
 async function world() {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const folder = tempFolder()
   const broken = await serve((_request, response) => json(response, {}, 400))
   const file = (name: string, host = hostname()) => {
@@ -41,7 +52,7 @@ const commands = async (store: Store, wanted: string) =>
 const gapIds = async (store: Store) => (await gapsAtLastRun(store)).map(({ indicator_id }) => indicator_id)
 
 describe('two jobs with one name', () => {
-  test('in two files, both are required and judged, and one finding names both files and a command', async () => {
+  test('two jobs of one name in two files are both required, and one finding names both files and a command', async () => {
     const { store, market, broken, file } = await world()
     const a = file('a.yaml')
     const b = file('b.yaml')
@@ -61,7 +72,7 @@ describe('two jobs with one name', () => {
     expect(await replayed(store).then(jobs)).toEqual(jobs(store))
   })
 
-  test('on two hosts with one path, neither takes over from the other in turn', async () => {
+  test('of two jobs on two hosts with one path, neither takes over from the other', async () => {
     const { store, market, file } = await world()
     const [a, b] = ['a', 'b'].map((host) => ({ ...file('job.yaml'), host }))
     rmSync(a!.file)
@@ -92,42 +103,7 @@ describe('two jobs with one name', () => {
     expect(await findFindings(store, night(1) / 1000)).toEqual([])
   })
 
-  test('a job whose name is edited in its file continues its history, and says so once', async () => {
-    const { store, market, file } = await world()
-    const jobSource = file('job.yaml')
-    await runJob(store, market, job(1), { now: night(0), jobSource })
-    const run = () => runJob(store, market, job(1).replace('nightly', 'daily'), { now: night(1), jobSource })
-    expect(await run()).toMatchObject({ takenOver: null, formerName: 'nightly', unselected: 0 })
-    expect(await run()).toMatchObject({ formerName: null })
-    expect(jobs(store)).toEqual([{ name: 'daily', ...jobSource }])
-    expect(store.all('select distinct job from _span')).toEqual([{ job: 'daily' }])
-    expect(await findFindings(store, night(1) / 1000)).toEqual([])
-  })
-
-  test.each([
-    ['the edited window no longer selects', 'window: { from: 2025-10-03, to: +1d }, lookback: 3d'],
-    ['is final by the edited lookback', 'window: { from: 2025-09-30, to: +1d }, lookback: 1d'],
-  ])('a failed request for data that %s is no finding, and no retry sends it again', async (_title, edited) => {
-    const { store, market, file } = await world()
-    const jobSource = file('job.yaml')
-    const run = (entry: string, n: number) =>
-      runJob(store, market, `series: [{ indicators: [1], ${entry}, refresh: 1h, chunk: 3d }]`, {
-        now: night(n),
-        jobSource,
-      })
-    const isFinal = edited.includes('lookback: 1d')
-    const first = isFinal ? edited.replace('lookback: 1d', 'lookback: 60d') : edited.replace('2025-10-03', '2025-09-30')
-    if (isFinal) await run(first, 0)
-    market.state.status = (_path, window) => (window.from < ms('2025-10-02T22:00:00Z') / 1000 ? 400 : undefined)
-    await run(first, 1)
-    expect(await findings(store, 'failure')).toHaveLength(1)
-    await run(edited, 2)
-    expect(await findFindings(store, night(2) / 1000)).toEqual([])
-    expect(await gapIds(store)).toEqual([])
-    expect(await readRetryRequests(store)).toEqual([])
-  })
-
-  test('under one identity they alternate, which is a finding; an edit that is undone is none', async () => {
+  test('two definitions that alternate in one file are a finding, but an edit that is undone is none', async () => {
     const { store, market, file } = await world()
     const jobSource = file('job.yaml')
     const run = (id: number, n: number) => runJob(store, market, job(id), { now: night(n), jobSource })
@@ -143,8 +119,65 @@ describe('two jobs with one name', () => {
     await run(3, 4)
     expect(await findings(store, 'alternating')).toEqual([])
   })
+})
 
-  test('each takes its own turn among the jobs of a command', async () => {
+describe('an edited job', () => {
+  test('a job with an edited name continues its history, and says so once', async () => {
+    const { store, market, file } = await world()
+    const jobSource = file('job.yaml')
+    await runJob(store, market, job(1), { now: night(0), jobSource })
+    const run = () => runJob(store, market, job(1).replace('nightly', 'daily'), { now: night(1), jobSource })
+    expect(await run()).toMatchObject({ takenOver: null, formerName: 'nightly', unselected: 0 })
+    expect(await run()).toMatchObject({ formerName: null })
+    expect(jobs(store)).toEqual([{ name: 'daily', ...jobSource }])
+    expect(store.all('select distinct job from _span')).toEqual([{ job: 'daily' }])
+    expect(await findFindings(store, night(1) / 1000)).toEqual([])
+  })
+
+  test.each([
+    {
+      data: 'that the edited window no longer selects',
+      entry: 'window: { from: 2025-09-30, to: +1d }, lookback: 3d',
+      edited: 'window: { from: 2025-10-03, to: +1d }, lookback: 3d',
+      isStored: false,
+    },
+    {
+      data: 'that is final by the edited lookback',
+      entry: 'window: { from: 2025-09-30, to: +1d }, lookback: 60d',
+      edited: 'window: { from: 2025-09-30, to: +1d }, lookback: 1d',
+      isStored: true,
+    },
+  ])(
+    'a failed request for data $data is no finding, and no retry sends it again',
+    async ({ entry, edited, isStored }) => {
+      const { store, market, file } = await world()
+      const jobSource = file('job.yaml')
+      const run = (keys: string, n: number) =>
+        runJob(store, market, `series: [{ indicators: [1], ${keys}, refresh: 1h, chunk: 3d }]`, {
+          now: night(n),
+          jobSource,
+        })
+      if (isStored) await run(entry, 0)
+      market.state.status = (_path, window) => (window.from < ms('2025-10-02T22:00:00Z') / 1000 ? 400 : undefined)
+      await run(entry, 1)
+      expect(await findings(store, 'failure')).toHaveLength(1)
+      await run(edited, 2)
+      expect(await findFindings(store, night(2) / 1000)).toEqual([])
+      expect(await gapIds(store)).toEqual([])
+      expect(await readRetryRequests(store)).toEqual([])
+    },
+  )
+
+  test('another definition of the same name is an edit if a program without a job file runs it', async () => {
+    const { store, market } = await world()
+    await runJob(store, market, job(1), { now: night(0) })
+    expect(await runJob(store, market, job(2), { now: night(1) })).toMatchObject({ unselected: 1 })
+    expect(jobs(store)).toEqual([{ name: 'nightly', host: null, file: null }])
+  })
+})
+
+describe('the order of the jobs of a command', () => {
+  test('of two jobs with one name, each takes its own turn', async () => {
     const { store, market, file } = await world()
     const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
     const budgeted = (name: string, id: number) =>
@@ -165,11 +198,11 @@ describe('two jobs with one name', () => {
     expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
   })
 
-  test('comes first among them if its only due data left its window, and its attempt is the oldest', async () => {
+  test('the job with the oldest attempt comes first, even if its only due data left its window', async () => {
     const { store, market, file } = await world()
     const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
     const yaml = (name: string, id: number) =>
-      `name: ${name}\npace: { perSecond: 50, callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { last: 1d }, chunk: 1d, lookback: 1d, refresh: ${name === 'weekly' ? '1m' : '4h'} }]`
+      `name: ${name}\npace: { callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { last: 1d }, chunk: 1d, lookback: 1d, refresh: ${name === 'weekly' ? '1m' : '4h'} }]`
     await runJob(store, market, yaml('nightly', 4), { now: night(0), jobSource: sources.nightly })
     market.state.status = (_path, { from }) => (from < night(3) / 1000 ? 400 : undefined)
     await runJob(store, market, yaml('nightly', 4), { now: night(5), jobSource: sources.nightly })
@@ -186,11 +219,11 @@ describe('two jobs with one name', () => {
     expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
   })
 
-  test('comes before others with nothing due if it has a missing period to ask for', async () => {
+  test('a job with a missing period to request comes before jobs with nothing due', async () => {
     const { store, market, file } = await world()
     const sources = { nightly: file('a.yaml'), weekly: file('weekly.yaml') }
     const yaml = (name: string, id: number) =>
-      `name: ${name}\npace: { perSecond: 50, callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { from: 2025-09-01, to: 2025-10-01 }, lookback: 1d }]`
+      `name: ${name}\npace: { callsPerDay: 100 }\nseries: [{ indicators: [${id}], window: { from: 2025-09-01, to: 2025-10-01 }, lookback: 1d }]`
     await runJob(store, market, yaml('weekly', 5), { now: night(0), jobSource: sources.weekly })
     market.state.has = (at) => at !== ms('2025-09-10T10:00:00Z') / 1000
     await runJob(store, market, yaml('nightly', 4), { now: night(0), jobSource: sources.nightly })
@@ -204,17 +237,10 @@ describe('two jobs with one name', () => {
     const inTurn = await sortJobs({ store, service: SERVICES.generic, nowMs: () => night(3) }, runs)
     expect(inTurn.map((run) => run.job.name)).toEqual(['nightly', 'weekly'])
   })
-
-  test('of a program without files, a call with another definition is an edit', async () => {
-    const { store, market } = await world()
-    await runJob(store, market, job(1), { now: night(0) })
-    expect(await runJob(store, market, job(2), { now: night(1) })).toMatchObject({ unselected: 1 })
-    expect(jobs(store)).toEqual([{ name: 'nightly', host: null, file: null }])
-  })
 })
 
 describe('a job whose file is gone', () => {
-  test('its data stays required, and every command on it forgets the job', async () => {
+  test('the data of a job without its file stays required, and the command of every finding forgets the job', async () => {
     const { store, broken, file } = await world()
     const jobSource = file('gone.yaml')
     await runJob(store, broken, job(1), { now: night(0), jobSource })
@@ -234,7 +260,7 @@ describe('a job whose file is gone', () => {
     expect(html).not.toMatch(/sync \S*gone\.yaml/)
   })
 
-  test('after prune it is neither missing nor a finding, and a later run of the file begins anew', async () => {
+  test('after prune, a job is neither missing nor a finding, and a later run of its file begins anew', async () => {
     const { store, market, broken, file } = await world()
     const jobSource = file('job.yaml')
     await runJob(store, broken, job(1), { now: night(0), jobSource })
@@ -278,7 +304,7 @@ describe('the stored definition', () => {
     'name: two\nseries: [{ indicators: [1, 2], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]\n'
   const stored = (store: Store) => JSON.parse(String(store.get('select definition from _job')))
 
-  test('it is the whole job, also if only a part of it is run', async () => {
+  test('the stored definition is the whole job, even if only a part of it is run', async () => {
     const { store, market } = await world()
     const range = { interval: { from: ms('2024-01-01') / 1000, to: ms('2024-01-02') / 1000 }, how: 'replace' } as const
     await runJob(store, market, TWO, { now: night(0), only: [1] })
@@ -291,13 +317,13 @@ describe('the stored definition', () => {
     expect(store.get('select returns from _job')).toBe(0)
   })
 
-  test('it has no addresses for notifications, which may be secret', async () => {
+  test('the stored definition has no addresses for notifications, which may be secret', async () => {
     const { store, market } = await world()
     await runJob(store, market, `${TWO}notify: https://hooks.example.org/T0/B0/xyz\n`, { now: night(0) })
     expect(String(store.get('select definition from _job'))).not.toContain('hooks.example.org')
   })
 
-  test('its times are those of the runs, and the usual interval is that of the schedule or of the runs', async () => {
+  test('a definition has the times of its runs, and the usual interval of its schedule or runs', async () => {
     const { store, market } = await world()
     const times = () => store.all('select definition_at, first_run_at, last_run_at, usual_s from _job')
     for (let n = 0; n < 5; n++) await runJob(store, market, TWO, { now: night(n) })

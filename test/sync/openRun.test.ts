@@ -9,8 +9,8 @@ import { failRun, openRun } from '../../src/sync/record.ts'
 import { executeRun } from '../../src/sync/run.ts'
 import { RejectLimitError, SchemaError, StoreError } from '../../src/util/errors.ts'
 import type { SyncEvent } from '../../src/util/events.ts'
-import { emulate, runJob, tempFolder, tempStore } from '../kit.ts'
-import { openStore } from '../store.ts'
+import { emulate, runJob, tempFolder, tempStore } from '../support/kit.ts'
+import { openStore } from '../support/testStore.ts'
 
 test('a run whose database is gone emits its end with the reason', async () => {
   const store = await tempStore()

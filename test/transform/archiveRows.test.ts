@@ -116,7 +116,7 @@ test.each([
 describe('a ZIP', () => {
   const good = { [FILE]: strToU8(QUARTERS) }
 
-  test('is read file by file, each by its own name', async () => {
+  test('a ZIP is read file by file, each by its own name', async () => {
     const zip = {
       [`folder/${FILE}`]: strToU8(QUARTERS),
       'I90DIA_20240101.pdf': strToU8('x'),
@@ -128,7 +128,7 @@ describe('a ZIP', () => {
     ])
   })
 
-  test('with an entry that is a symlink, a nested ZIP or a web page has files without a known layout', async () => {
+  test('a symlink, a nested ZIP or a web page in a ZIP has no known layout', async () => {
     const names = ['C2_a_20240101_20240131', 'C2_b_20240101_20240131', 'C2_c_20240101_20240131', 'd.json']
     const [link, nested, page, json] = names as [string, string, string, string]
     const zip = {
@@ -141,7 +141,7 @@ describe('a ZIP', () => {
     expect((await readZip(zip)).sort()).toEqual([[FILE, 2], ...names.map((name) => [name, null])].sort())
   })
 
-  test('with a file of one name in two folders loads the others', async () => {
+  test('two files of one name in two folders of a ZIP do not stop the others', async () => {
     const other = 'C2_other_20240101_20240131'
     const zip = { [`a/${FILE}`]: strToU8(QUARTERS), [`b/${FILE}`]: strToU8(QUARTERS), [other]: strToU8(QUARTERS) }
     expect(await readZip(zip)).toEqual([
@@ -150,7 +150,7 @@ describe('a ZIP', () => {
     ])
   })
 
-  test('with a bomb or a damaged file loads the others', async () => {
+  test('a bomb or a damaged file in a ZIP does not stop the others', async () => {
     const names = ['C2_zeros_20240101_20240131', 'C2_large_20240101_20240131', 'C2_crc_20240101_20240131', FILE]
     const [zeros, large, crc] = names as [string, string, string]
     const zip = Buffer.from(
@@ -173,7 +173,7 @@ describe('a ZIP', () => {
   test.each<[string, (entry: number, zip: Buffer) => void]>([
     ['smaller', (entry, zip) => zip.writeUInt32LE(QUARTERS.length - 5, entry + 24)],
     ['larger', (entry, zip) => zip.writeUInt32LE(QUARTERS.length + 5, entry + 24)],
-  ])('does not load a file whose declared size is %s', async (_what, change) => {
+  ])('a file in a ZIP is not loaded if its declared size is %s', async (_what, change) => {
     const zip = Buffer.from(zipSync(good))
     change(zip.indexOf('PK\x01\x02'), zip)
     expect(await readZip(zip)).toEqual([[FILE, { line: null, reason: expect.stringMatching(/bytes/) }]])
@@ -197,7 +197,7 @@ describe('a ZIP', () => {
       zipSync(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${i}.json`, Buffer.alloc(30_000_000)]))),
       /have 600000000 bytes \(limit 200000000\)/,
     ],
-  ])('%s is refused', async (_what, zip, reason) => {
+  ])('a ZIP %s is refused', async (_what, zip, reason) => {
     await expect(readZip(zip)).rejects.toThrow(reason)
   })
 })

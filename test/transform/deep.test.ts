@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { brief, canonical } from '../../src/util/json.ts'
-import { dump } from '../dump.ts'
-import { json, ms, replayed, runJob, serve, tempStore } from '../kit.ts'
+import { dump } from '../support/dump.ts'
+import { json, ms, replayed, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const FROM = ms('2025-09-30T22:00:00Z') / 1000

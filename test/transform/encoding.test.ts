@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ms, replayed, runJob, serve, tempStore } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { ms, replayed, runJob, serve, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const DAY = 86_400_000

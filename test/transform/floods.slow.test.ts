@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { serviceAt } from '../cli/jobFolder.ts'
-import { json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../kit.ts'
-import { openReader } from '../store.ts'
+import { json, ms, runCli, runJob, serve, tempFolder, tempStore } from '../support/kit.ts'
+import { openReader } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const SERIES = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-02 } }]'

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isObject } from '../../src/util/json.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
-import { dump } from '../dump.ts'
-import { emulate, json, ms, replayed, runJob, serve, tempStore } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { dump } from '../support/dump.ts'
+import { emulate, json, ms, replayed, runJob, serve, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const FROM = ms('2025-09-30T22:00:00Z') / 1000

@@ -10,7 +10,7 @@ import {
   restrictions,
   UNIT,
   zipOf,
-} from '../i90.ts'
+} from '../support/i90Workbooks.ts'
 
 type Cell = string | number | null
 
@@ -52,7 +52,7 @@ describe('the periods of a header', () => {
     ['hours with their quarters', hourQuarters, 900],
     ['hours with their later quarters', mixedQuarters, 900],
     ['hours with three empty cells', quarterGaps, 900],
-  ])('of %s are read on days of 23, 24 and 25 hours', async (_form, header, stepS) => {
+  ])('periods of %s are read on days of 23, 24 and 25 hours', async (_form, header, stepS) => {
     for (const [day, hours] of [
       ['normal', 24],
       ['spring', 23],
@@ -66,7 +66,7 @@ describe('the periods of a header', () => {
     }
   })
 
-  test('of hours of the clock are read on days of 23, 24 and 25 hours', async () => {
+  test('hours of the clock are read on days of 23, 24 and 25 hours', async () => {
     expect((await readSheet(sheetOf(clockHours()))).values).toEqual(one(numbers(24)))
     const spring = clockHours([0, 1, ...numbers(21).map((n) => n + 2)])
     expect((await readSheet(sheetOf(spring), 'spring')).values).toEqual(one(numbers(23)))
@@ -74,7 +74,7 @@ describe('the periods of a header', () => {
     expect((await readSheet(sheetOf(autumn), 'autumn')).values).toEqual(one(numbers(25)))
   })
 
-  test('without values that the day lacks are left out', async () => {
+  test('periods that the day lacks are left out if they have no values', async () => {
     // The hour that the clock skips, of a sheet that always has 24.
     const skipped: Cell[] = numbers(24).map((n) => (n === 3 ? null : n))
     const [head, blank, header, row] = sheetOf(clockHours()) as [Cell[], Cell[], Cell[], Cell[]]
@@ -85,7 +85,7 @@ describe('the periods of a header', () => {
     expect((await readSheet(sheetOf(numbers(100), 96))).values).toEqual(one(numbers(96)))
   })
 
-  test('of a part of the day are where their names say', async () => {
+  test('periods of a part of the day are where their names say', async () => {
     const nulls = (count: number) => Array.from({ length: count }, () => null)
     const clock = await readSheet(sheetOf(clockHours([12, 13])))
     expect(clock).toMatchObject({ stepS: 3600, values: [['', [...nulls(12), 1, 2, ...nulls(10)]]] })
@@ -93,7 +93,7 @@ describe('the periods of a header', () => {
     expect(quarters).toMatchObject({ stepS: 900, values: [['', [...nulls(6), 1, 2, 3, ...nulls(87)]]] })
   })
 
-  test.each([0, 1, 2, 3])('are found in a header after %d rows', async (above) => {
+  test.each([0, 1, 2, 3])('periods are found in a header after %d rows', async (above) => {
     const { i90Rows, rows, misfit } = await readSheet(sheetOf(numbers(96), 96, above))
     expect(misfit).toBeUndefined()
     expect(i90Rows).toMatchObject([{ line: above + 2, unit: 'UP1', labels: '{"Sentido":"Subir","Total":7}' }])
@@ -111,7 +111,7 @@ describe('two rows of a header', () => {
   ]
   const odd = numbers(24).map((n) => 2 * n - 1)
 
-  test('have measures below hours whose other cells are empty', async () => {
+  test('measures are read below hours whose other cells are empty', async () => {
     const cells = measured(
       numbers(24).flatMap((n) => [n, null]),
       ['MW', '€/MWh'],
@@ -134,7 +134,7 @@ describe('two rows of a header', () => {
     })
   })
 
-  test('have measures below hours that are repeated', async () => {
+  test('measures are read below hours that are repeated', async () => {
     const cells = measured(
       clockHours().flatMap((hour) => [hour, hour]),
       ['Energía', 'Precio'],
@@ -146,7 +146,7 @@ describe('two rows of a header', () => {
     ])
   })
 
-  test('have measures below each quarter-hour', async () => {
+  test('measures are read below each quarter-hour', async () => {
     const quarters = numbers(96).flatMap((n) => [n, null])
     const { stepS, values } = await readSheet(measured(quarters, ['MW', '€/MWh'], 96))
     expect(stepS).toBe(900)
@@ -156,14 +156,14 @@ describe('two rows of a header', () => {
     ])
   })
 
-  test('have measures below hours with three empty quarters', async () => {
+  test('measures are read below hours with three empty quarters', async () => {
     const gaps = numbers(24).flatMap((n) => [n, ...numbers(7).map(() => null)])
     const { stepS, values } = await readSheet(measured(gaps, ['MW', '€/MWh'], 96))
     expect(stepS).toBe(900)
     expect(values[1]![1].slice(0, 3)).toEqual([2, 4, 6])
   })
 
-  test('have names of labels in the lower row', async () => {
+  test('names of labels are read in the lower row of a header', async () => {
     const { i90Rows, values } = await readSheet([
       ['I90DIA30'],
       [null],
@@ -183,7 +183,7 @@ describe('two rows of a header', () => {
 })
 
 describe('the cells of a sheet', () => {
-  test('are all kept: values, labels by name, and rows without values as received', async () => {
+  test('all cells are kept: values, labels by name, and rows without values as received', async () => {
     const { i90Rows, rows } = await readSheet([
       ['I90DIA03', null, 'Fecha'],
       [null],
@@ -209,14 +209,14 @@ describe('the cells of a sheet', () => {
     ])
   })
 
-  test('have no unit or direction if the sheet has none', async () => {
+  test('values have no unit or direction if the sheet has none', async () => {
     const cells = [['I90DIA11'], [null], ['Sesión', 'Hora', ...numbers(24)], [2, null, ...numbers(24)]]
     expect((await readSheet(cells, 'normal', 'I90DIA11')).i90Rows).toMatchObject([
       { unit: null, labels: '{"Sesión":2}' },
     ])
   })
 
-  test('are kept without characters that a database refuses', async () => {
+  test('cells are kept without characters that a database refuses', async () => {
     const { i90Rows } = await readSheet([
       [UNIT, 'Sentido', ...numbers(24)],
       ['U\0P', 'a\ud800', ...numbers(24)],
@@ -246,7 +246,7 @@ describe('a sheet that is not understood', () => {
     ['with fewer periods than a long day', clockHours(), 'autumn', /^it has 24 of 25 periods$/],
     ['with disordered hours of a long day', clockHours([5, 1]), 'autumn', /^period 2 is out of order$/],
     ['with gaps between quarter-hours', quarterGaps(40), 'normal', /several columns each/],
-  ])('%s is named and kept', async (_what, header, day, reason) => {
+  ])('a sheet %s is named and kept', async (_what, header, day, reason) => {
     const { misfit, i90Rows, rows } = await wide(header, day)
     expect(misfit).toMatch(reason)
     expect(i90Rows).toEqual([])
@@ -254,12 +254,12 @@ describe('a sheet that is not understood', () => {
     expect(JSON.parse(rows![2]!.columns)).toMatchObject({ A: 'UP1', B: 'Subir', D: 7, E: 1 })
   })
 
-  test('has another name than I90DIA and two digits', async () => {
+  test('a sheet with another name than I90DIA and two digits is not understood', async () => {
     const { misfit, rows } = await readSheet(sheetOf(numbers(24)), 'normal', 'Hoja1')
     expect([misfit, rows!.length]).toEqual(['its name is not I90DIA and two digits', 3])
   })
 
-  test('with a measure or unit that no index can store is named and kept', async () => {
+  test('a sheet with a measure or unit that no index can store is named and kept', async () => {
     const long = 'x'.repeat(201)
     const measured = [
       [UNIT, ...numbers(24)],
@@ -275,7 +275,7 @@ describe('a sheet that is not understood', () => {
     expect(await readSheet(unit)).toMatchObject({ fault, i90Rows: [], rows: [{ line: 1 }, { line: 2 }] })
   })
 
-  test('with measures that differ is named and kept', async () => {
+  test('a sheet with measures that differ is named and kept', async () => {
     const two = numbers(24).flatMap((n) => [n, null])
     const cells = [
       [UNIT, ...two],
@@ -285,7 +285,7 @@ describe('a sheet that is not understood', () => {
     expect(await readSheet(cells)).toMatchObject({ misfit: 'its periods have different measures', i90Rows: [] })
   })
 
-  test('with a text in place of a number is named with its cell and kept', async () => {
+  test('a sheet with a text in place of a number is named with its cell and kept', async () => {
     const cells = sheetOf(numbers(24)).map((row) => row.map((cell) => (cell === 5 ? 'n/a' : cell)))
     const { fault, i90Rows, rows } = await readSheet([...cells.slice(0, 2), sheetOf(numbers(24))[2]!, cells[3]!])
     expect(fault).toEqual({ line: 4, reason: 'column I has "n/a" instead of a number' })
@@ -308,24 +308,27 @@ describe('a workbook', () => {
     [file, 'I90DIA03', date, null],
   ]
 
-  test.each(['biff8', 'xlsx'] as const)('is read as %s in a ZIP, in a ZIP of days, and without a ZIP', async (type) => {
-    const file = type === 'xlsx' ? 'I90DIA_20250703.xlsx' : 'I90DIA_20250703.xls'
-    const bytes = book('03/07/2025', type === 'xlsx' ? type : undefined)
-    expect(summary(await read(zipOf({ [file]: bytes })))).toEqual(sheets(file))
-    const days = zipOf({
-      'I90DIA_20250703.zip': zipOf({ [file]: bytes, 'readme.txt': 'x' }),
-      'I90DIA_20250704.zip': zipOf({ 'I90DIA_20250704.xls': book('04/07/2025') }),
-    })
-    expect(summary(await read(days))).toEqual([
-      ...sheets(file),
-      ['I90DIA_20250703.zip/readme.txt', null, null, null],
-      ...sheets('I90DIA_20250704.xls', '2025-07-04'),
-    ])
-    // Its day is on the cover.
-    expect(summary(await read(bytes))).toEqual(sheets('I90DIA'))
-  })
+  test.each(['biff8', 'xlsx'] as const)(
+    'a workbook is read as %s in a ZIP, in a ZIP of days, and without a ZIP',
+    async (type) => {
+      const file = type === 'xlsx' ? 'I90DIA_20250703.xlsx' : 'I90DIA_20250703.xls'
+      const bytes = book('03/07/2025', type === 'xlsx' ? type : undefined)
+      expect(summary(await read(zipOf({ [file]: bytes })))).toEqual(sheets(file))
+      const days = zipOf({
+        'I90DIA_20250703.zip': zipOf({ [file]: bytes, 'readme.txt': 'x' }),
+        'I90DIA_20250704.zip': zipOf({ 'I90DIA_20250704.xls': book('04/07/2025') }),
+      })
+      expect(summary(await read(days))).toEqual([
+        ...sheets(file),
+        ['I90DIA_20250703.zip/readme.txt', null, null, null],
+        ...sheets('I90DIA_20250704.xls', '2025-07-04'),
+      ])
+      // Its day is on the cover.
+      expect(summary(await read(bytes))).toEqual(sheets('I90DIA'))
+    },
+  )
 
-  test('has its day in its name; another one on the cover is named', async () => {
+  test('a workbook has its day in its name, and another one on the cover is named', async () => {
     expect(summary(await read(zipOf({ 'I90DIA_20250703.xls': book('2025-07-04') })))).toEqual([
       [
         'I90DIA_20250703.xls',
@@ -347,7 +350,7 @@ describe('a workbook', () => {
   })
 
   test.each<[what: string, bytes: Uint8Array, reason: RegExp]>([
-    ['is none', Buffer.from('1;2;3'), /^it is not a workbook$/],
+    ['has other contents', Buffer.from('1;2;3'), /^it is not a workbook$/],
     ['is cut off', book().subarray(0, 600), /^the workbook is damaged: /],
     ['is a damaged XLSX', zipOf({ 'xl/workbook.xml': 'x' }), /^the workbook is damaged: /],
     ['is another ZIP', zipOf({ 'a.txt': 'x' }), /^it is not a workbook$/],
@@ -364,7 +367,7 @@ describe('a workbook', () => {
     ],
     ['has too many cells', makeFullWorkbook(2_000_001), /^the workbook has 2000001 cells \(limit 2000000, /],
     ['has a distant column', makeWorkbook({ I90DIA03: [numbers(1_001)] }, 'xlsx'), /more than 1000 columns$/],
-  ])('that %s is named, and the next one is read', async (_what, bytes, reason) => {
+  ])('a workbook that %s is named, and the next one is read', async (_what, bytes, reason) => {
     const files = await read(zipOf({ 'I90DIA_20250702.xls': bytes, 'I90DIA_20250703.xls': book() }))
     expect(summary(files)).toEqual([
       ['I90DIA_20250702.xls', null, null, expect.stringMatching(reason)],
@@ -372,7 +375,7 @@ describe('a workbook', () => {
     ])
   })
 
-  test('in a damaged inner ZIP is named, and the next one is read', async () => {
+  test('a workbook in a damaged inner ZIP is named, and the next one is read', async () => {
     const days = zipOf({ 'I90DIA_20250702.zip': 'x', 'I90DIA_20250703.zip': zipOf({ 'I90DIA_20250703.xls': book() }) })
     expect(summary(await read(days))).toEqual([
       ['I90DIA_20250702.zip', null, null, expect.stringMatching(/^the ZIP is damaged: /)],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const lists = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
-import type { Store } from '../store.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
+import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const open = (store: Store) =>

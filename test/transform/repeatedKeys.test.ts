@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
 const ONE = 'series: [{ indicators: [5], window: { from: 2025-01-01, to: 2025-01-02 } }]'
@@ -25,7 +25,7 @@ describe('a key that occurs twice', () => {
     ['the value, spelled with an escape', '"v\\u0061lue": -1, '],
     ['an unused field', '"note": 1, "note" : 2, '],
     ['a field of a nested object', '"note": {"a": 1, "a": 2}, '],
-  ])('with %s rejects its row of values, and other rows are stored', async (_name, more) => {
+  ])('a repeated key with %s rejects its row of values, and other rows are stored', async (_name, more) => {
     const { outcome, rejects, values, store } = await load(body([row(0), row(1, more), row(2)].join()))
     expect(outcome).toBe('partial')
     expect(values).toEqual([0, 2])
@@ -38,7 +38,7 @@ describe('a key that occurs twice', () => {
   test.each([
     ['values', body(row(0), `"values": [${row(1)}], `)],
     ['indicator', `${body(row(0)).slice(0, -1)}, "indicator": {"id": 5, "values": []}}`],
-  ])('rejects the whole response if it is %s', async (key, text) => {
+  ])('the repeated key %s rejects the whole response', async (key, text) => {
     const { outcome, values, store } = await load(text)
     expect([outcome, values]).toEqual(['partial', []])
     expect(store.all('select outcome, code, message from _fetch')).toEqual([
@@ -46,7 +46,7 @@ describe('a key that occurs twice', () => {
     ])
   })
 
-  test('with a text of the indicator rejects the field only', async () => {
+  test('a repeated key with a text of the indicator rejects the field only', async () => {
     const { values, rejects } = await load(body(row(0), '"step_type": "step", "step_type": "linear", '))
     expect(values).toEqual([0])
     expect(rejects).toEqual([
@@ -54,14 +54,14 @@ describe('a key that occurs twice', () => {
     ])
   })
 
-  test('rejects an item of a listing, and nothing is withdrawn', async () => {
+  test('a repeated key rejects an item of a listing, and nothing is withdrawn', async () => {
     const text = '{"indicators": [{"id": 1, "id": 2, "name": "a"}, {"id": 3, "name": "b"}]}'
     const { store, rejects } = await load(text, 'catalogue: true')
     expect(store.all('select id from indicator')).toEqual([{ id: 3 }])
     expect(rejects).toEqual([{ path: '$.indicators[0]', reason: 'the key id occurs twice' }])
   })
 
-  test('in dropped parts of a response causes no other error', async () => {
+  test('a repeated key in dropped parts of a response causes no other error', async () => {
     const text = '{"a": {"b": {"c": 1, "c": 2}}, "a": null, "indicator": {"id": 5, "values": []}}'
     expect((await load(text)).rejects).toMatchObject([{ path: '$.a.b.c' }, { path: '$.a' }])
   })

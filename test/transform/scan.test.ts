@@ -9,7 +9,7 @@ import { scanValues } from '../../src/transform/values/scan.ts'
 import { formatUtc, parseInstant } from '../../src/util/time/instant.ts'
 import { formatOffset, localClock, offsetAt, startOfDate } from '../../src/util/time/zone.ts'
 import { SERIES } from '../fixtures/answers.ts'
-import { HAS_RECORDED, recorded } from '../recorded.ts'
+import { HAS_RECORDED, recorded } from '../support/recordedReplies.ts'
 
 /** `SCAN_RUNS=30000 npx vitest run test/transform/scan.test.ts` tries as many damaged bodies. */
 const RUNS = Number(process.env.SCAN_RUNS ?? 3_000)
@@ -53,7 +53,7 @@ function compare(body: Buffer, planned: PlannedRequest): boolean {
 }
 
 const LAYOUTS = [
-  ['compact', (body: unknown) => JSON.stringify(body)],
+  ['without spaces', (body: unknown) => JSON.stringify(body)],
   ['with two spaces', (body: unknown) => JSON.stringify(body, null, 2)],
   ['with four spaces', (body: unknown) => JSON.stringify(body, null, 4)],
   ['with tabs and CRLF', (body: unknown) => JSON.stringify(body, null, '\t').replaceAll('\n', '\r\n')],
@@ -68,21 +68,24 @@ const NAMES = [
 ]
 
 describe('bodies of the service are scanned, with the same rows as by JSON.parse', () => {
-  test.each(LAYOUTS)('%s', (_name, write) => {
+  test.each(LAYOUTS)('a body %s is scanned with the rows of JSON.parse', (_name, write) => {
     for (const { body, from, to } of SERIES) {
       const planned = plan(body.indicator.id, startOfDate(ZONE, from)!, startOfDate(ZONE, to)!)
       expect(compare(Buffer.from(write(body)), planned)).toBe(true)
     }
   })
 
-  test.skipIf(!HAS_RECORDED).each(LAYOUTS)('recorded, %s', (_name, write) => {
-    for (const name of NAMES) {
-      const body = recorded(name)
-      const [day] = /\d{4}-\d{2}-\d{2}/.exec(name)!
-      const from = startOfDate(ZONE, day)!
-      expect(compare(Buffer.from(write(body)), plan(body.indicator.id, from, from + 25 * HOUR))).toBe(true)
-    }
-  })
+  test.skipIf(!HAS_RECORDED).each(LAYOUTS)(
+    'a recorded body %s is scanned with the rows of JSON.parse',
+    (_name, write) => {
+      for (const name of NAMES) {
+        const body = recorded(name)
+        const [day] = /\d{4}-\d{2}-\d{2}/.exec(name)!
+        const from = startOfDate(ZONE, day)!
+        expect(compare(Buffer.from(write(body)), plan(body.indicator.id, from, from + 25 * HOUR))).toBe(true)
+      }
+    },
+  )
 })
 
 const FROM = parseInstant('2021-10-30T22:00:00Z')
@@ -161,13 +164,13 @@ describe('a body that is written in another way is read by JSON.parse', () => {
     ['text after the last row', bodyOf(`${JSON.stringify(row())} x`)],
     ['a list in place of a row', bodyOf(`${JSON.stringify(row())},[]`)],
     ['text after the body', Buffer.concat([bodyOf(rows(row())), Buffer.from('x')])],
-    ['a body cut within the rows', bodyOf(rows(row(), later())).subarray(0, 300)],
+    ['an end within the rows', bodyOf(rows(row(), later())).subarray(0, 300)],
     ['two lists of values', bodyOf(rows(row()), ',"more":{"values":[]}')],
     ['rows of another object', bodyOf(rows(later()), `,"more":{"values":[${rows(row())}]}`)],
     ['a time with points', bodyOf(rows(row(), later({ datetime: '2021-10-31T01.00:00.000+02:00' })))],
     ['a time without seconds', bodyOf(rows(row(), later({ datetime: '2021-10-31T01:00.00.000+02:00' })))],
     ['a group that begins within a day', bodyOf(rows(row(), later())), plan(600, FROM, FROM + 25 * HOUR, 'day')],
-  ] as const)('%s', (name, body, planned = PLANNED) => {
+  ] as const)('a body with %s is read by JSON.parse', (name, body, planned = PLANNED) => {
     const isScanned = compare(body, planned)
     // Text after the body shows only when the rest of it is parsed.
     if (name !== 'text after the body') expect(isScanned).toBe(false)

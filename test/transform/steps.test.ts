@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { STEPS } from '../../src/service/resolutions.ts'
 import { findSteps } from '../../src/transform/values/steps.ts'
 import { addUnits, floorTo, startOfDate } from '../../src/util/time/zone.ts'
-import { emulate, json, ms, runJob, serve, tempStore } from '../kit.ts'
+import { emulate, json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400

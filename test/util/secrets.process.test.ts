@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createRedactor, REDACTED, redact, unquoted } from '../../src/util/redact.ts'
-import { cases } from '../cases.ts'
-import { json, runCommand, serve, tempFolder } from '../kit.ts'
-import { openReader, openStore } from '../store.ts'
+import { json, runCommand, serve, tempFolder } from '../support/kit.ts'
+import { cases } from '../support/randomCases.ts'
+import { openReader, openStore } from '../support/testStore.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 

@@ -4,7 +4,7 @@ import { describeError, failedFields } from '../../src/cli/terminal/fail.ts'
 import { StoreError } from '../../src/util/errors.ts'
 import { errorFields } from '../../src/util/eventFields.ts'
 import { asSyncError } from '../../src/util/systemErrors.ts'
-import { tempFolder } from '../kit.ts'
+import { tempFolder } from '../support/kit.ts'
 
 const thrownBy = (work: () => unknown): unknown => {
   try {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, json, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
-import { openReader } from '../../store.ts'
+import { emulate, json, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../support/kit.ts'
+import { openReader } from '../../support/testStore.ts'
 import { serviceAt } from '../jobFolder.ts'
 
 const NOW = Date.parse('2025-11-04T12:00:00Z')

@@ -2,9 +2,18 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runSource } from '../../command.ts'
-import { clockHours, coverOf, hourQuarters, makeWorkbook, numbers, restrictions, UNIT, zipOf } from '../../i90.ts'
-import { emulate, runCommand, runJob, tempFolder, tempStore } from '../../kit.ts'
+import { runSource } from '../../support/command.ts'
+import {
+  clockHours,
+  coverOf,
+  hourQuarters,
+  makeWorkbook,
+  numbers,
+  restrictions,
+  UNIT,
+  zipOf,
+} from '../../support/i90Workbooks.ts'
+import { emulate, runCommand, runJob, tempFolder, tempStore } from '../../support/kit.ts'
 
 const NOW = Date.parse('2025-11-04T12:00:00Z')
 const DAYS = 'archives: [{ window: { from: 2025-07-03, to: 2025-07-05 } }]'

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
-import { emulate, runCommand, runJob, tempFolder, tempStore } from '../../kit.ts'
+import { emulate, runCommand, runJob, tempFolder, tempStore } from '../../support/kit.ts'
 
 const NOW = Date.parse('2025-11-04T12:00:00Z')
 const DAYS = 'archives: [{ window: { from: 2025-07-03, to: 2025-07-05 } }]'

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openWriter } from '../../../src/db/lock.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
 import { endRun, openRun } from '../../../src/sync/record.ts'
-import { runCommand, tempFolder } from '../../kit.ts'
+import { runCommand, tempFolder } from '../../support/kit.ts'
 import { flawedStore } from '../flawed.ts'
 
 test('check lists each finding and exits with 6 until none is left', async () => {

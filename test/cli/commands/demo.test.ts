@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emulate, runCommand, tempFolder } from '../../kit.ts'
+import { emulate, runCommand, tempFolder } from '../../support/kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 test('the demo refuses to write into a database with real data', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { emulate, runCommand } from '../../kit.ts'
+import { emulate, runCommand } from '../../support/kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 test('diff lists the changes of a run, with every row in CSV', async () => {

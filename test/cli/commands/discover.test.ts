@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCommand, tempFolder } from '../../kit.ts'
-import { copyMarket, onMarket } from '../../marketCopy.ts'
+import { copyDemo, onDemo } from '../../support/demoCopy.ts'
+import { emulate, runCommand, tempFolder } from '../../support/kit.ts'
 
-const market = onMarket()
+const market = onDemo()
 
 test('discover prints matches as text and as JSON', async () => {
   expect((await market.run(['discover', '600'])).out).toMatch(
@@ -83,7 +83,7 @@ test.each([
   ['discover', 'PVPC', '--in', 'catalogue'],
 ])('%s %s says that times of the Canary Islands are those of the mainland', async (...args) => {
   const folder = tempFolder()
-  const store = await copyMarket(join(folder, 'demo.db'))
+  const store = await copyDemo(join(folder, 'demo.db'))
   await store.close()
   const { out, err } = await runCommand(folder, [...args, '--database', 'demo.db'])
   expect(out).toContain(args[1] === 'PVPC' ? '1001' : '8742')

@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { emulate, runCommand, type Script, serve, tempFolder } from '../../kit.ts'
-import { testModes } from '../../systems.ts'
+import { emulate, runCommand, type Script, serve, tempFolder } from '../../support/kit.ts'
+import { testModes } from '../../support/systems.ts'
 
 const KEY = 'f00dfacecafe0123'.repeat(4)
 const to = (url: string, key = KEY) => ({ INDICATOR_SYNC_BASE_URL: url, INDICATOR_SYNC_API_KEY: key })

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { runCli, runCommand, tempFolder } from '../../kit.ts'
-import { testSignals } from '../../systems.ts'
+import { runCli, runCommand, tempFolder } from '../../support/kit.ts'
+import { testSignals } from '../../support/systems.ts'
 
 testSignals('the emulator serves a script at the given address, prints the URL, and ends on a signal', async () => {
   const folder = tempFolder()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runCommand, tempFolder } from '../../kit.ts'
+import { runCommand, tempFolder } from '../../support/kit.ts'
 import { flawedStore } from '../flawed.ts'
 
 test('gaps lists missing values with reasons as text or JSON, and fails with --fail', async () => {

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { emulate, runCommand } from '../../kit.ts'
-import { PROGRAM_ENV, programBin } from '../../program.ts'
-import { testShell } from '../../systems.ts'
+import { PROGRAM_ENV, programBin } from '../../support/builtProgram.ts'
+import { emulate, runCommand } from '../../support/kit.ts'
+import { testShell } from '../../support/systems.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 test('init writes the starter files and never overwrites any', async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommand, tempFolder } from '../../kit.ts'
+import { runCommand, tempFolder } from '../../support/kit.ts'
 import { addSeries, fillBy } from '../filled.ts'
 
 /** Prepares commands in a folder with a database of two values from two years. */

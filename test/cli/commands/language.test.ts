@@ -2,17 +2,17 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openFolderPlace } from '../../../src/lake/places/folder.ts'
 import { syncLake } from '../../../src/lake/syncLake.ts'
-import { runCommand, tempFolder } from '../../kit.ts'
 import { rowsOf } from '../../lake/same.ts'
-import { copyMarket } from '../../marketCopy.ts'
-import { openReader } from '../../store.ts'
+import { copyDemo } from '../../support/demoCopy.ts'
+import { runCommand, tempFolder } from '../../support/kit.ts'
+import { openReader } from '../../support/testStore.ts'
 
 const NAMES = { en: 'Day-ahead spot market price', es: 'Precio mercado SPOT Diario' } as const
 
 test('names appear in English or in the language of `migrate --language` in all outputs', async () => {
   const folder = tempFolder()
   const file = join(folder, 'market.db')
-  await (await copyMarket(file)).close()
+  await (await copyDemo(file)).close()
   const run = async (...args: string[]) => {
     const done = await runCommand(folder, args, { INDICATOR_SYNC_DATABASE: file })
     expect(done.code, done.err).toBe(0)

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { APPLICATION_ID } from '../../../src/db/sqlite/schema.ts'
-import { runCommand, tempFolder } from '../../kit.ts'
-import { testLinks } from '../../systems.ts'
+import { runCommand, tempFolder } from '../../support/kit.ts'
+import { testLinks } from '../../support/systems.ts'
 
 testLinks('migrate creates a database, and --list only lists migrations', async () => {
   const dir = tempFolder()

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { emulate, runCommand } from '../../kit.ts'
+import { emulate, runCommand } from '../../support/kit.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 test('plan lists requests, reasons and duration, without sending or creating anything', async () => {

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import type { Emulator } from '../../../src/emulator/startEmulator.ts'
 import { startRecorded } from '../../../src/emulator/startRecorded.ts'
 import { ASSUMPTIONS } from '../../../src/service/assumptions/assumptions.ts'
-import { emulate, runCli, runCommand, serve, tempFolder } from '../../kit.ts'
-import { openReader } from '../../store.ts'
-import { testSignals } from '../../systems.ts'
+import { emulate, runCli, runCommand, serve, tempFolder } from '../../support/kit.ts'
+import { testSignals } from '../../support/systems.ts'
+import { openReader } from '../../support/testStore.ts'
 import { serviceAt } from '../jobFolder.ts'
 
 const NOW = Date.parse('2025-11-04T12:00:00Z') / 1000

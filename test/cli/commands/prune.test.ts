@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCommand, tempFolder } from '../../kit.ts'
+import { emulate, runCommand, tempFolder } from '../../support/kit.ts'
 import { flawedStore } from '../flawed.ts'
 
 test('prune deletes old bodies except quarantined ones and reports the amount', async () => {

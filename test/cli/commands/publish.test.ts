@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { dictionaryRows } from '../../../src/db/tables/dictionary.ts'
-import { tempFolder } from '../../kit.ts'
-import { onMarket } from '../../marketCopy.ts'
+import { onDemo } from '../../support/demoCopy.ts'
+import { tempFolder } from '../../support/kit.ts'
 
-const market = onMarket()
+const market = onDemo()
 
 test('a published copy has a manifest, a data dictionary and a search index', async () => {
   const folder = tempFolder()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ms, runCommand, tempFolder, tempStore } from '../../kit.ts'
-import { source } from '../../source.ts'
+import { startHourlyService } from '../../support/hourlyService.ts'
+import { ms, runCommand, tempFolder, tempStore } from '../../support/kit.ts'
 import { flawedStore } from '../flawed.ts'
 import { serviceAt } from '../jobFolder.ts'
 
@@ -27,7 +27,7 @@ test('quarantine lists unreadable rows, and dismisses them with a reason', async
 
 test('a dismissal with --alike closes the entries of a series with such a reason, in any reply', async () => {
   const store = await tempStore()
-  const market = await source()
+  const market = await startHourlyService()
   const day = (n: number) => ms(`2025-10-${10 + n}T10:00:00Z`) / 1000
   const series = (id: number) => `series: [{ indicators: [${id}], window: { last: 3d }, refresh: 1h }]`
   market.state.spoiled = (at) => [0, 1, 2].some((n) => at === day(n))
@@ -44,7 +44,7 @@ test('a dismissal with --alike closes the entries of a series with such a reason
 test('a dismissal says that `retry` requests the range at once, and `retry` verifies it', async () => {
   const spoiledAt = ms('2025-10-02T10:00:00Z') / 1000
   const store = await tempStore()
-  const market = await source({ spoiled: (at) => at === spoiledAt })
+  const market = await startHourlyService({ spoiled: (at) => at === spoiledAt })
   await market.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 } }]', Date.now())
   const run = (...args: string[]) =>
     runCommand(tempFolder(), [...args, '--database', store.file], serviceAt(market.url))

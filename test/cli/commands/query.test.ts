@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { runCli, runCommand, tempFolder } from '../../kit.ts'
-import { openStore } from '../../store.ts'
-import { testLinux } from '../../systems.ts'
+import { runCli, runCommand, tempFolder } from '../../support/kit.ts'
+import { testLinux } from '../../support/systems.ts'
+import { openStore } from '../../support/testStore.ts'
 
 async function folder(): Promise<string> {
   const dir = tempFolder()

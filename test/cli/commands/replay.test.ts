@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
-import { dump } from '../../dump.ts'
-import { emulate, runCommand } from '../../kit.ts'
-import { openReader } from '../../store.ts'
+import { dump } from '../../support/dump.ts'
+import { emulate, runCommand } from '../../support/kit.ts'
+import { openReader } from '../../support/testStore.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 /** Prepares commands in a folder with a database that keeps replies by `keep`. */

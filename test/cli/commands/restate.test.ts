@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askedWindow, json, runCommand, serve, valueAt } from '../../kit.ts'
+import { askedWindow, json, runCommand, serve, valueAt } from '../../support/kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 const HOUR = 3600

@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { EXIT } from '../../../src/cli/terminal/fail.ts'
-import { emulate, runCommand, tempFolder } from '../../kit.ts'
+import { emulate, runCommand, tempFolder } from '../../support/kit.ts'
 
 const job = (id: number, pace: string) =>
   `name: nightly\npace: { ${pace} }\nseries: [{ indicators: [${id}], window: { from: 2025-11-03, to: 2025-11-04 } }]\n`

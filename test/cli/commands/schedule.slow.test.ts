@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openWriter } from '../../../src/db/lock.ts'
-import { json, runCli, runCommand, serve, tempFolder, whenSaid } from '../../kit.ts'
-import { openStore } from '../../store.ts'
-import { testLinux, testSignals } from '../../systems.ts'
+import { json, runCli, runCommand, serve, tempFolder, whenSaid } from '../../support/kit.ts'
+import { testLinux, testSignals } from '../../support/systems.ts'
+import { openStore } from '../../support/testStore.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 const KEY = 'k'.repeat(64)

@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Done, runCli, tempFolder } from '../../kit.ts'
+import { type Done, runCli, tempFolder } from '../../support/kit.ts'
 import { addSeries, fillBy } from '../filled.ts'
 
 const KEY = 'feedfacecafebeef'.repeat(4)

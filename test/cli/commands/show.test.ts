@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../../kit.ts'
+import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../../support/kit.ts'
 
 test('show draws the values known at an instant, and revisions are read latest first', async () => {
   const hours: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)

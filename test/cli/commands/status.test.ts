@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readStatus } from '../../../src/findings/readStatus.ts'
-import { emulate, onlyInFile, runCommand, tempFolder } from '../../kit.ts'
-import { openStore } from '../../store.ts'
+import { emulate, onlyInFile, runCommand, tempFolder } from '../../support/kit.ts'
+import { openStore } from '../../support/testStore.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 test('status fits into 60 columns and does not truncate the next step', async () => {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { startHourlyService } from '../../support/hourlyService.ts'
 import {
   askedWindow,
   type Done,
@@ -15,9 +16,8 @@ import {
   serve,
   valueAt,
   whenSaid,
-} from '../../kit.ts'
-import { source } from '../../source.ts'
-import { testSignals } from '../../systems.ts'
+} from '../../support/kit.ts'
+import { testSignals } from '../../support/systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 test('a wrong API key exits with 3 and is not printed', async () => {
@@ -227,7 +227,7 @@ const BACKFILL = ['backfill', 'job.yaml', '--from', '2018-01-01', '--to', '2018-
 
 test('a backfill counts what is missing in its range, also when it has nothing to request', async () => {
   const lost = ms('2018-01-10T10:00:00Z') / 1000
-  const market = await source({ has: (at) => at !== lost })
+  const market = await startHourlyService({ has: (at) => at !== lost })
   const dir = jobFolder({ 'job.yaml': SERIES })
   const service = serviceAt(market.url)
   const backfill = () => runCommand(dir, BACKFILL, service)

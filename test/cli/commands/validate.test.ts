@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCommand } from '../../kit.ts'
+import { emulate, runCommand } from '../../support/kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 test('validate and plan report windows that omit the published values of tomorrow', async () => {

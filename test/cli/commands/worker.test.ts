@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runCommand, tempFolder } from '../../kit.ts'
+import { runCommand, tempFolder } from '../../support/kit.ts'
 import { serviceAt } from '../jobFolder.ts'
 
 test.each<[string, string[], Record<string, string>, RegExp]>([

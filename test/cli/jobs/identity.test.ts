@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCommand } from '../../kit.ts'
-import { openStore } from '../../store.ts'
-import { testLinks } from '../../systems.ts'
+import { emulate, runCommand } from '../../support/kit.ts'
+import { testLinks } from '../../support/systems.ts'
+import { openStore } from '../../support/testStore.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 const job = (id: number, more = '') =>

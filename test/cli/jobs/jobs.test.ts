@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emulate, runCommand, serve, tempFolder } from '../../kit.ts'
+import { emulate, runCommand, serve, tempFolder } from '../../support/kit.ts'
 
 const DAY = 86_400_000
 

@@ -8,8 +8,8 @@ import { deliver } from '../../../src/fetch/deliver.ts'
 import { findMistakes, mistakeText, readJob } from '../../../src/job/read.ts'
 import type { SyncEvent } from '../../../src/util/events.ts'
 import { createLog } from '../../../src/util/log.ts'
-import { emulate, json, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
-import { testSignals } from '../../systems.ts'
+import { emulate, json, runCli, runCommand, runJob, serve, tempFolder, tempStore } from '../../support/kit.ts'
+import { testSignals } from '../../support/systems.ts'
 
 const KEY = 'deadbeef'.repeat(8)
 const SILENT = createLog({ level: 'silent', format: 'json', isColored: false, secrets: [] })

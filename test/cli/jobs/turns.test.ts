@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { EXIT } from '../../../src/cli/terminal/fail.ts'
-import { emulate, onlyInFile, runCommand, tempFolder } from '../../kit.ts'
+import { emulate, onlyInFile, runCommand, tempFolder } from '../../support/kit.ts'
 
 const BUDGET = 4
 const PACE = `pace: { perSecond: 50, concurrency: 1, callsPerDay: ${BUDGET} }\n`

@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/findings/finding.ts'
-import { emulate, runCli, runCommand, serve } from '../../kit.ts'
-import { openStore } from '../../store.ts'
+import { emulate, runCli, runCommand, serve } from '../../support/kit.ts'
+import { openStore } from '../../support/testStore.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 const job = (name: string, more = '') =>
@@ -62,26 +62,29 @@ const BROKEN = [
 ] as const
 
 describe('a job file that cannot be run unattended', () => {
-  test.each(BROKEN)('that %s is notified and recorded, and check names it until a run succeeds', async (...broken) => {
-    const [, text, code, says] = broken
-    const { dir, run, messages, write, check, runs } = await nights()
-    if (text === null) rmSync(join(dir, 'job.yaml'))
-    else write('job.yaml', text)
-    expect((await run(['sync', 'job.yaml', '--quiet'])).code).toBe(2)
-    expect(messages).toMatchObject([{ event: 'failed', ok: false, stop: { code } }])
-    expect(messages[0]!.text).toMatch(says)
-    const recorded = { job: 'nightly', job_file: 'job.yaml', outcome: 'failed', code }
-    expect(await runs()).toMatchObject([{ ...recorded, message: expect.stringMatching(says) }])
-    const kind = text === null ? 'job file' : 'last run'
-    expect(await check()).toMatchObject({ code: 6, findings: [{ kind, subject: 'job nightly' }] })
-    write('job.yaml', job('nightly'))
-    if (text !== null) expect((await check()).findings[0]).toMatchObject({ message: expect.stringMatching(says) })
-    expect((await check()).code, 'the file alone is no success').toBe(6)
-    expect((await run(['sync', 'job.yaml'])).code).toBe(0)
-    expect(await check()).toEqual({ code: 0, findings: [] })
-  })
+  test.each(BROKEN)(
+    'a job file that %s is notified and recorded, and check names it until a run succeeds',
+    async (...broken) => {
+      const [, text, code, says] = broken
+      const { dir, run, messages, write, check, runs } = await nights()
+      if (text === null) rmSync(join(dir, 'job.yaml'))
+      else write('job.yaml', text)
+      expect((await run(['sync', 'job.yaml', '--quiet'])).code).toBe(2)
+      expect(messages).toMatchObject([{ event: 'failed', ok: false, stop: { code } }])
+      expect(messages[0]!.text).toMatch(says)
+      const recorded = { job: 'nightly', job_file: 'job.yaml', outcome: 'failed', code }
+      expect(await runs()).toMatchObject([{ ...recorded, message: expect.stringMatching(says) }])
+      const kind = text === null ? 'job file' : 'last run'
+      expect(await check()).toMatchObject({ code: 6, findings: [{ kind, subject: 'job nightly' }] })
+      write('job.yaml', job('nightly'))
+      if (text !== null) expect((await check()).findings[0]).toMatchObject({ message: expect.stringMatching(says) })
+      expect((await check()).code, 'the file alone is no success').toBe(6)
+      expect((await run(['sync', 'job.yaml'])).code).toBe(0)
+      expect(await check()).toEqual({ code: 0, findings: [] })
+    },
+  )
 
-  test.each(BROKEN)('that %s from its first night on is reported, too', async (_, text, code, says) => {
+  test.each(BROKEN)('a job file that %s from its first night on is reported, too', async (_, text, code, says) => {
     const { run, write, check } = await nights(
       text === null ? {} : { 'sub-job.yaml': text.replace('nightly', 'other') },
     )
@@ -95,7 +98,7 @@ describe('a job file that cannot be run unattended', () => {
     expect(await check()).toEqual({ code: 0, findings: [] })
   })
 
-  test('is notified at the addresses of the file, if only other parts of it are broken', async () => {
+  test('a broken job file is notified at its own addresses if they are readable', async () => {
     const { dir, env, messages, write } = await nights()
     const hook = env.INDICATOR_SYNC_NOTIFY
     write('job.yaml', job('nightly', `notify: [$HOOK, "no address", $UNSET]\nsereis: 1\n`))
@@ -104,7 +107,7 @@ describe('a job file that cannot be run unattended', () => {
     expect(messages).toMatchObject([{ job: 'nightly', stop: { code: 'bad-job' } }])
   })
 
-  test('keeps the other jobs of its command from running, which is one finding', async () => {
+  test('a broken job file keeps the other jobs of its command from running, which is one finding', async () => {
     const { run, write, check, messages, runs } = await nights({ 'b.yaml': job('b'), 'c.yaml': job('c') })
     write('job.yaml', 'nonsense: 1\n')
     expect((await run(['sync', 'b.yaml', 'job.yaml', 'c.yaml'])).code).toBe(2)

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
-import { json, serve, tempFolder } from '../../kit.ts'
+import { json, serve, tempFolder } from '../../support/kit.ts'
 
 /** `script` gives a command a terminal, which closes when `script` is killed. */
 const SCRIPT = ['/usr/bin/script', '/bin/script'].find((file) => existsSync(file))

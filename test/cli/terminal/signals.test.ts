@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { tempFolder } from '../../kit.ts'
-import { testSignals } from '../../systems.ts'
+import { tempFolder } from '../../support/kit.ts'
+import { testSignals } from '../../support/systems.ts'
 
 const HANGING = join(import.meta.dirname, 'busy.ts')
 

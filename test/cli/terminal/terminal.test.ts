@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { exitCodeFor } from '../../../src/cli/terminal/fail.ts'
 import { createLog } from '../../../src/util/log.ts'
 import { oneLine, visible } from '../../../src/util/text.ts'
-import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../../kit.ts'
+import { json, ms, runCommand, runJob, serve, tempFolder, tempStore } from '../../support/kit.ts'
 
 const NASTY =
   '\u001b[31mred\u001b[0m\u001b]0;title\u0007\u009b2J\r\nOK forged\u2028line\u202eright\u2066\u200b\u0000\ufeff\u{e0041}end'

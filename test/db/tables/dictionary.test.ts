@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { dictionaryRows } from '../../../src/db/tables/dictionary.ts'
 import { TABLE_NAMES, tableOf } from '../../../src/db/tables/schema.ts'
-import { onlyInFile, tempStore } from '../../kit.ts'
-import { onMarket } from '../../marketCopy.ts'
+import { onDemo } from '../../support/demoCopy.ts'
+import { onlyInFile, tempStore } from '../../support/kit.ts'
 
-const market = onMarket()
+const market = onDemo()
 
 test.skipIf(onlyInFile('file'))('the dictionary of a database lists each table, view and column once', async () => {
   const store = await tempStore()

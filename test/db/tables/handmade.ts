@@ -1,8 +1,8 @@
 import { ensureMagnitudes, rememberZone } from '../../../src/db/queries/referenceTables.ts'
 import { rebuildDays } from '../../../src/db/queries/values.ts'
 import { MAGNITUDES } from '../../../src/service/magnitudes.ts'
-import { tempStore } from '../../kit.ts'
-import type { Store } from '../../store.ts'
+import { tempStore } from '../../support/kit.ts'
+import type { Store } from '../../support/testStore.ts'
 
 export const at = (text: string): number => Date.parse(text) / 1000
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Resampling, resample } from '../../../src/reports/resample.ts'
-import type { Store } from '../../store.ts'
+import type { Store } from '../../support/testStore.ts'
 import { at, every, filled, type Series } from './handmade.ts'
 
 /** A clock change and a change of resolution within a local day. */

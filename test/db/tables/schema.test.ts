@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rememberZone } from '../../../src/db/queries/referenceTables.ts'
 import { TABLE_NAMES, tableOf, VIEWS } from '../../../src/db/tables/schema.ts'
-import { tempStore } from '../../kit.ts'
+import { tempStore } from '../../support/kit.ts'
 
 test('migrations create exactly the declared tables, all of them STRICT', async () => {
   const store = await tempStore()

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openFolderPlace } from '../../../src/lake/places/folder.ts'
 import { syncLake } from '../../../src/lake/syncLake.ts'
-import { startCampaign } from '../../campaign.ts'
-import { fillMarket } from '../../market.ts'
-import { RECIPES } from '../../recipes.ts'
-import { openReader } from '../../store.ts'
+import { startCampaign } from '../../support/campaign.ts'
+import { fillDemo } from '../../support/demoDatabase.ts'
+import { RECIPES } from '../../support/genericRecipes.ts'
+import { openReader } from '../../support/testStore.ts'
 import { LAKE_RECIPES } from './recipes.ts'
 
 type Row = readonly (string | number | null)[]
@@ -60,7 +60,7 @@ const sorted = (rows: readonly Row[]): Row[] =>
   [...rows].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]))
 
 try {
-  const store = await fillMarket(file)
+  const store = await fillDemo(file)
   // Many averages are exactly half of the last decimal, where the last bits of a sum would decide.
   store.run(
     'update observation set value = round(value * 4) / 4 + (at / 900) % 3 * 0.01 where series_id in (select id from series where indicator_id = 600)',

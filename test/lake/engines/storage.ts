@@ -12,9 +12,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import SQLite from 'better-sqlite3'
 import { checkLake } from '../../../src/lake/checkLake.ts'
 import { openPlace } from '../../../src/lake/places/bucket.ts'
-import { startCampaign } from '../../campaign.ts'
-import { fillMarket } from '../../market.ts'
-import { randomOf } from '../../randomOf.ts'
+import { startCampaign } from '../../support/campaign.ts'
+import { fillDemo } from '../../support/demoDatabase.ts'
+import { seededRandom } from '../../support/seededRandom.ts'
 
 const {
   words: [where = 's3://market'],
@@ -30,7 +30,7 @@ const {
   counted: ['kills', 20],
   words: '[s3://BUCKET/NAME | DIRECTORY]',
 })
-const random = randomOf(seed)
+const random = seededRandom(seed)
 const isBucket = where.startsWith('s3:')
 const lake = isBucket ? `${where}/lake-${process.pid}` : resolve(where)
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
@@ -73,7 +73,7 @@ const whole = async (what: string): Promise<void> => {
 }
 
 try {
-  await (await fillMarket(file)).close()
+  await (await fillDemo(file)).close()
   const began = performance.now()
   if ((await run('sync')) !== 0) throw new Error('The first sync failed.')
   const took = performance.now() - began

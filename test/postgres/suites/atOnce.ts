@@ -1,5 +1,5 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import type { BoundValues, Store } from '../../store.ts'
+import type { BoundValues, Store } from '../../support/testStore.ts'
 import { portable } from './portable.ts'
 
 /*

@@ -1,7 +1,7 @@
 /* Runs the suites on PostgreSQL: `npm run test:postgres`, optionally with the names of some. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { startCampaign } from '../../campaign.ts'
+import { startCampaign } from '../../support/campaign.ts'
 
 /** Tests that use a database independently of its file. */
 const SUITES = [
@@ -11,7 +11,7 @@ const SUITES = [
     'test/reports',
     'test/sync/damage.process.test.ts',
     'test/fetch/faults.process.test.ts',
-    'test/model/first.test.ts',
+    'test/model/fromSeed1001.test.ts',
   ],
   'test/findings/oneList.test.ts',
   ...['archivesI90', 'archivesLoad', 'discover', 'publish', 'status'].map(

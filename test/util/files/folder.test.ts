@@ -2,8 +2,8 @@ import { existsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeFolder } from '../../../src/util/files/targetFolder.ts'
-import { tempFolder } from '../../kit.ts'
-import { testLinks } from '../../systems.ts'
+import { tempFolder } from '../../support/kit.ts'
+import { testLinks } from '../../support/systems.ts'
 
 test('makeFolder creates missing parent folders and accepts an existing folder', () => {
   const folder = join(tempFolder(), 'a/b/c')

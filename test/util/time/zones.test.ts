@@ -13,7 +13,7 @@ import {
   transitions,
   UNITS,
 } from '../../../src/util/time/zone.ts'
-import { cases } from '../../cases.ts'
+import { cases } from '../../support/randomCases.ts'
 
 const ZONES = [
   ...['Europe/Madrid', 'Atlantic/Canary', 'America/New_York', 'UTC', 'Europe/London', 'Asia/Kolkata'],

@@ -1,12 +1,12 @@
 /* Faults in the rules of the judgement, of cadences and of duties, each with the fast tests that must notice it. */
-import type { Mutant } from './repairs.ts'
+import type { Mutant } from './formerFaults.ts'
 
 const rule =
   (file: string, ...tests: readonly string[]) =>
   (name: string, find: string, put: string): Mutant => ({ name, tests, edits: [{ file: `src/${file}`, find, put }] })
 
 const ofJudge = (file: string) =>
-  rule(`judge/${file}`, 'test/judge/judge.test.ts', 'test/judge/judge.properties.test.ts')
+  rule(`judge/${file}`, 'test/judge/judge.test.ts', 'test/judge/judgeProperties.test.ts')
 const judge = ofJudge('judge.ts')
 const covered = ofJudge('judgeCoverage.ts')
 const uncovered = ofJudge('judgeUncovered.ts')
@@ -14,11 +14,15 @@ const absent = ofJudge('judgeMissing.ts')
 const ended = ofJudge('judgeEnd.ts')
 const accepted = ofJudge('accept.ts')
 const coverage = rule('load/coverage/decideCoverage.ts', 'test/load/coverage.test.ts')
-const cadence = rule('judge/cadence.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
-const grid = rule('judge/grid.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
-const calendar = rule('util/time/periods.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
-const missing = rule('judge/missing.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
-const limits = rule('judge/limits.ts', 'test/judge/cadence.test.ts', 'test/judge/properties.test.ts')
+const cadence = rule('judge/cadence.ts', 'test/judge/cadence.test.ts', 'test/judge/missingPeriodsProperties.test.ts')
+const grid = rule('judge/grid.ts', 'test/judge/cadence.test.ts', 'test/judge/missingPeriodsProperties.test.ts')
+const calendar = rule(
+  'util/time/periods.ts',
+  'test/judge/cadence.test.ts',
+  'test/judge/missingPeriodsProperties.test.ts',
+)
+const missing = rule('judge/missing.ts', 'test/judge/cadence.test.ts', 'test/judge/missingPeriodsProperties.test.ts')
+const limits = rule('judge/limits.ts', 'test/judge/cadence.test.ts', 'test/judge/missingPeriodsProperties.test.ts')
 const duties = rule('plan/duties.ts', 'test/plan/duties.test.ts')
 const turns = rule('plan/turns.ts', 'test/plan/turns.test.ts')
 

@@ -1,14 +1,14 @@
-import type { Store } from '../src/db/store.ts'
-import type { UserOptions } from '../src/plan/planning.ts'
-import type { Service } from '../src/service/service.ts'
-import { SERVICES } from '../src/service/services.ts'
-import { formatUtc } from '../src/util/time/instant.ts'
+import type { Store } from '../../src/db/store.ts'
+import type { UserOptions } from '../../src/plan/planning.ts'
+import type { Service } from '../../src/service/service.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { formatUtc } from '../../src/util/time/instant.ts'
 import { askedWindow, json, ms, runJob, serve, valueAt } from './kit.ts'
 
 const HOUR = 3_600
 
-/** The state of a source of hourly values, which a test changes over time. */
-export interface Source {
+/** The state of a service of hourly values, which a test changes over time. */
+export interface HourlyState {
   /** Geos with values. */
   geos: number[]
   /** Whether a geo has a value at an instant. */
@@ -24,8 +24,8 @@ export interface Source {
 }
 
 /** Starts a service of hourly values that records its requested windows. */
-export async function source(first: Partial<Source> = {}) {
-  const state: Source = {
+export async function startHourlyService(first: Partial<HourlyState> = {}) {
+  const state: HourlyState = {
     geos: [3],
     has: () => true,
     status: () => undefined,

@@ -15,13 +15,13 @@ export interface HostedCommand {
 export const END = '\u0000'
 
 if (import.meta.main) {
-  const { main } = (await import(process.argv[2]!)) as typeof import('../src/cli/main.ts')
+  const { main } = (await import(process.argv[2]!)) as typeof import('../../src/cli/main.ts')
   for (const output of [process.stdout, process.stderr]) output.setMaxListeners(0)
   process.on('message', async ({ cwd, args, env }: HostedCommand) => {
     process.chdir(cwd)
     for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name]
     Object.assign(process.env, env)
-    process.argv = [process.execPath, resolve(import.meta.dirname, '../src/cli/bin.js'), ...args]
+    process.argv = [process.execPath, resolve(import.meta.dirname, '../../src/cli/bin.js'), ...args]
     process.exitCode = undefined
     await main(args)
     process.stdout.write(END)

@@ -5,25 +5,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { afterAll, onTestFinished } from 'vitest'
-import type { Store } from '../src/db/store.ts'
-import { type EmulatorOptions, startEmulator } from '../src/emulator/startEmulator.ts'
-import type { BreakerOptions } from '../src/fetch/breaker.ts'
-import { findGaps } from '../src/findings/findGaps.ts'
-import type { Job, OnReject } from '../src/job/job.ts'
-import { readJob } from '../src/job/read.ts'
-import { narrowToIndicators } from '../src/job/select.ts'
-import { judgeAll } from '../src/load/spans/recordSpans.ts'
-import type { UserOptions } from '../src/plan/planning.ts'
-import type { RequestRegister } from '../src/plan/requestRegister.ts'
-import type { Service } from '../src/service/service.ts'
-import { SERVICES } from '../src/service/services.ts'
-import type { RunSpec, SyncContext } from '../src/sync/context.ts'
-import { replay } from '../src/sync/replay.ts'
-import type { Summary } from '../src/sync/sync.ts'
-import { sync } from '../src/sync/sync.ts'
-import type { OnEvent } from '../src/util/events.ts'
-import { openNew } from './prepared.ts'
-import { openReader, type Store as TestStore } from './store.ts'
+import type { Store } from '../../src/db/store.ts'
+import { type EmulatorOptions, startEmulator } from '../../src/emulator/startEmulator.ts'
+import type { BreakerOptions } from '../../src/fetch/breaker.ts'
+import { findGaps } from '../../src/findings/findGaps.ts'
+import type { Job, OnReject } from '../../src/job/job.ts'
+import { readJob } from '../../src/job/read.ts'
+import { narrowToIndicators } from '../../src/job/select.ts'
+import { judgeAll } from '../../src/load/spans/recordSpans.ts'
+import type { UserOptions } from '../../src/plan/planning.ts'
+import type { RequestRegister } from '../../src/plan/requestRegister.ts'
+import type { Service } from '../../src/service/service.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import type { RunSpec, SyncContext } from '../../src/sync/context.ts'
+import { replay } from '../../src/sync/replay.ts'
+import type { Summary } from '../../src/sync/sync.ts'
+import { sync } from '../../src/sync/sync.ts'
+import type { OnEvent } from '../../src/util/events.ts'
+import { openNew } from './preparedDatabase.ts'
+import { openReader, type Store as TestStore } from './testStore.ts'
 
 export { type Done, runCli, runCommand, runSource, whenSaid } from './command.ts'
 export { ON_SERVER, onlyInFile } from './onServer.ts'
@@ -142,16 +142,19 @@ interface RunWith {
   readonly jobSource?: NonNullable<RunSpec['source']>
 }
 
-/** The highest pace that a job may set. In tests it means: without waiting. */
-const FASTEST = 50
+/**
+ * Calls per second of test jobs: no limit in practice, because waiting would take most of the time of a test. A test of the pace calls
+ * `sync` with a job of `readJob`.
+ */
+const UNLIMITED = 1e6
 
-/** Parses a job; the highest pace is replaced by no pace. */
+/** Parses a job, and replaces its calls per second by no limit. Its other budgets stay. */
 export function jobOf(yaml: string, service: Service): Job {
   const job = readJob(yaml, 'test.yaml', service)
-  return job.pace.perSecond === FASTEST ? { ...job, pace: { ...job.pace, perSecond: 1e6 } } : job
+  return { ...job, pace: { ...job.pace, perSecond: UNLIMITED } }
 }
 
-/** Runs a job in YAML like a command. A pace of 50 calls per second is not enforced, to save time. */
+/** Runs a job in YAML like a command, but without waiting for its calls per second. */
 export function runJob(
   store: Store,
   server: { url: string; key?: string },
@@ -169,8 +172,7 @@ export function runJob(
   }: RunWith = {},
 ): Promise<Summary> {
   const name = /^name:/m.test(yaml) ? '' : 'name: test\n'
-  const pace = /^pace:/m.test(yaml) ? '' : `pace: { perSecond: ${FASTEST}, concurrency: 4 }\n`
-  const job = jobOf(`${name}${pace}${yaml}`, service)
+  const job = jobOf(`${name}${yaml}`, service)
   return sync(
     {
       store,

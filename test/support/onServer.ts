@@ -26,7 +26,7 @@ export async function commandOnServer(
 ): Promise<readonly [args: readonly string[], env: Readonly<Record<string, string>>]> {
   const isAddress = (name: string | undefined): boolean => /^postgres/.test(name ?? '')
   if (!ON_SERVER || isAddress(env.INDICATOR_SYNC_DATABASE)) return [args, env]
-  const { databaseFor } = await import('./postgres/suites/names.ts')
+  const { databaseFor } = await import('../postgres/suites/names.ts')
   const at = args.indexOf('--database') + 1
   if (isAddress(args[at])) return [args, env]
   if (at > 0 && args[at] !== undefined) return [args.with(at, await databaseFor(resolve(cwd, args[at]))), env]

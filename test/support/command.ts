@@ -2,9 +2,9 @@ import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
+import { PROGRAM_ENV, programBin, programModule, SOURCE_BIN } from './builtProgram.ts'
 import { END, type HostedCommand } from './commandHost.ts'
 import { commandOnServer } from './onServer.ts'
-import { PROGRAM_ENV, programBin, programModule, SOURCE_BIN } from './program.ts'
 
 /** The inherited environment of a command, with the coverage folder if coverage is measured. */
 const OURS = {
@@ -98,7 +98,7 @@ export async function endHosts(): Promise<void> {
 function takeHost(): ChildProcess {
   const waiting = idle.pop()
   if (waiting) return waiting
-  const host = fork(resolve('test/commandHost.ts'), [programModule('main')], {
+  const host = fork(resolve('test/support/commandHost.ts'), [programModule('main')], {
     env: { ...process.env, ...PROGRAM_ENV },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

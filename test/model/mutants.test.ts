@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { MUTANTS } from './repairs.ts'
+import { MUTANTS } from './formerFaults.ts'
 
 test.each(MUTANTS.flatMap(({ name, edits }) => edits.map((edit) => ({ name, ...edit }))))(
   'the fault "$name" still applies to $file',

@@ -1,5 +1,5 @@
-import { TABLE_NAMES, type TableName, tableOf } from '../src/db/tables/schema.ts'
-import type { Reader } from './store.ts'
+import { TABLE_NAMES, type TableName, tableOf } from '../../src/db/tables/schema.ts'
+import type { Reader } from './testStore.ts'
 
 /** Tables about the current writer and the number of writers. */
 const WRITERS: readonly string[] = ['_lock', '_fence']

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { madeOnce } from './program.ts'
+import { madeOnce } from './builtProgram.ts'
 
 const node = process.execPath
 const tsc = resolve('node_modules/typescript/bin/tsc')

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { startEmulator } from '../src/emulator/startEmulator.ts'
-import { readJob } from '../src/job/read.ts'
-import { SERVICES } from '../src/service/services.ts'
-import { sync } from '../src/sync/sync.ts'
-import { openStore, type Store } from './store.ts'
+import { startEmulator } from '../../src/emulator/startEmulator.ts'
+import { readJob } from '../../src/job/read.ts'
+import { SERVICES } from '../../src/service/services.ts'
+import { sync } from '../../src/sync/sync.ts'
+import { openStore, type Store } from './testStore.ts'
 
 /** The nights of the demo database in the documentation. */
 export const NIGHTS = ['2025-11-03T12:00:00Z', '2025-11-04T12:00:00Z'] as const
 
 /** Fills a database like two nights of `jobs/demo.yaml`, always with the same values for the documentation. */
-export async function fillMarket(file: string): Promise<Store> {
+export async function fillDemo(file: string): Promise<Store> {
   const store = await openStore(file)
   for (const night of NIGHTS) {
     const now = Date.parse(night)

@@ -6,7 +6,7 @@ import { DAY, HOUR, type Instant } from '../../src/util/time/instant.ts'
 import type { Interval } from '../../src/util/time/interval.ts'
 import { dayIntervalAt, localDay } from '../../src/util/time/localDay.ts'
 import { addUnits, atLocal, localDate, offsetAt } from '../../src/util/time/zone.ts'
-import { cases } from '../cases.ts'
+import { cases } from '../support/randomCases.ts'
 import {
   countMissing,
   datesBetween,
@@ -182,7 +182,7 @@ describe('whatever a regular timeline loses is missing, and nothing else', () =>
     })
     .filter(({ whole, left }) => !looksCoarser({ ...whole, days: left }))
 
-  test('every step, offset and zone', () =>
+  test('exactly the lost periods are missing, for every step, offset and zone', () =>
     check(
       thinned,
       ({ whole: { zone, days }, left }) => {
@@ -219,7 +219,7 @@ describe('whatever a regular timeline loses is missing, and nothing else', () =>
       expect(outside(starts, within(starts, after!))).toEqual([])
     }))
 
-  test('weeks, months, quarters and years that keep three in a row', () =>
+  test('exactly the lost weeks, months, quarters and years are missing if three in a row remain', () =>
     check(
       fc.record({
         zone: fc.constantFrom(...ZONES),
@@ -244,7 +244,7 @@ describe('whatever a regular timeline loses is missing, and nothing else', () =>
     ))
 
   /* Fourteen whole days beside each change show both steps, whatever is lost elsewhere. */
-  test('timelines whose step changes', () =>
+  test('exactly the lost periods of timelines whose step changes are missing', () =>
     check(
       fc.record({
         // Where clocks skip midnight, that day lacks the first four hours, so fewer than fourteen follow each other.
@@ -262,7 +262,7 @@ describe('whatever a regular timeline loses is missing, and nothing else', () =>
       },
     ))
 
-  test('whole lost days of timelines with some values every day', () =>
+  test('whole lost days are missing in timelines with some values every day', () =>
     check(
       fc.record({
         zone: fc.constantFrom(...ZONES),
@@ -301,7 +301,7 @@ describe('windows do not matter', () => {
       )
     })
 
-  test('the same covered time lacks the same periods, however it was cut', () =>
+  test('the same covered time lacks the same periods, however windows cut it', () =>
     check(timelines, ({ zone, values, windows, seed, span }) => {
       const covered = windows
         .map((window, i) => ({ window, key: (Math.imul(i + 1, 2_654_435_761) ^ seed) >>> 0 }))
@@ -401,5 +401,7 @@ describe('honest data lacks nothing', () => {
     ['some hours of every day or of some weekdays', someHours],
     ['events with now and then some whole days', events],
     ['steps that change, and rewritten history', changes],
-  ])('%s', (_, timelines) => check(timelines, (timeline) => void expect(findGaps(timeline)).toEqual([]), 40))
+  ])('nothing is missing in %s', (_, timelines) =>
+    check(timelines, (timeline) => void expect(findGaps(timeline)).toEqual([]), 40),
+  )
 })

@@ -1,12 +1,12 @@
-import * as locks from '../src/db/lock.ts'
-import * as db from '../src/db/open.ts'
-import type { SqliteReader } from '../src/db/sqlite/open.ts'
+import * as locks from '../../src/db/lock.ts'
+import * as db from '../../src/db/open.ts'
+import type { SqliteReader } from '../../src/db/sqlite/open.ts'
 import type {
   Reader as DatabaseReader,
   Store as DatabaseStore,
   InternalStoreOptions,
   StoreOptions,
-} from '../src/db/store.ts'
+} from '../../src/db/store.ts'
 
 /*
  * Databases for tests, with synchronous queries like SQLite. On PostgreSQL a thread executes these (postgres/suites).

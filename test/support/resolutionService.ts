@@ -1,4 +1,4 @@
-import { addUnits, floorTo, startOfDate } from '../src/util/time/zone.ts'
+import { addUnits, floorTo, startOfDate } from '../../src/util/time/zone.ts'
 import { askedWindow, json, type Script, serve } from './kit.ts'
 
 const ZONE = 'Europe/Madrid'

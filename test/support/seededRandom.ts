@@ -1,5 +1,5 @@
 /** Returns a random number generator with a seed (mulberry32, public domain, Tommy Ettinger). */
-export function randomOf(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

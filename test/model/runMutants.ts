@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { MUTANTS, type Mutant } from './repairs.ts'
+import { MUTANTS, type Mutant } from './formerFaults.ts'
 
 /** The result for a mutant; `stale`: its text no longer exists. */
 export interface Fate {

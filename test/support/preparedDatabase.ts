@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import type { InternalStoreOptions } from '../src/db/store.ts'
+import type { InternalStoreOptions } from '../../src/db/store.ts'
 import { ON_SERVER } from './onServer.ts'
-import { openStore, type Store } from './store.ts'
+import { openStore, type Store } from './testStore.ts'
 
 /** Opens a copy of a database with fixed contents, which the first test of a run creates. */
 export async function copyPrepared(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll } from 'vitest'
-import { cases } from './cases.ts'
 import { endHosts } from './command.ts'
+import { cases } from './randomCases.ts'
 
 /**
  * Uses fixed random cases, so that results depend only on the change. `RANDOM_SEED=N npm test` (any integer) draws

@@ -1,5 +1,5 @@
 /* Former faults of the program, as text changes that restore each. */
-import { RULES } from './rules.ts'
+import { RULES } from './ruleMutants.ts'
 
 /** A change in one place. */
 interface Edit {
