@@ -1,41 +1,39 @@
 import type { Reader } from '../db/store.ts'
+import { seriesName } from '../reports/seriesName.ts'
 import { formatUtc, type Instant, toInstant } from '../util/time/instant.ts'
-import { findRoots, type RootTrouble } from './causes.ts'
-import { databaseCommand, readCommands } from './commands.ts'
-import type { Finding } from './finding.ts'
-import { findingMessage, findingSubject } from './messages.ts'
+import { findRoots } from './causes.ts'
+import { databaseCommand, readCommandFacts } from './commands.ts'
+import { type Finding, type FindingKind, STATE_KINDS, TOTALS_KINDS, VALUE_KINDS } from './finding.ts'
+import { kindRules } from './kinds.ts'
 import { readNextRuns } from './nextRuns.ts'
-import { findAheadValues } from './readers/ahead.ts'
-import { findChangedMeanings } from './readers/changedMeanings.ts'
-import { findJobTroubles } from './readers/jobs.ts'
-import { findMissingTroubles } from './readers/missing.ts'
-import { findQuarantineTroubles, findRequestTroubles } from './readers/requests.ts'
-import { findFutureRuns, findRunTroubles } from './readers/runs.ts'
-import { findCadenceChanges, findStrayValues, findUnjudged } from './readers/timelines.ts'
-import { findDifferingDays, findValueTroubles } from './readers/values.ts'
-import type { Trouble } from './trouble.ts'
+import type { RootTrouble, Trouble } from './trouble.ts'
+import { listNames } from './words.ts'
 
-/** How much is read: the state of runs, requests and series; also values; also the totals of days, which takes long. */
-type Depth = 'state' | 'values' | 'totals'
+/** The kinds that are searched: those of the state; also of values; also of the totals of days, which takes long. */
+const KINDS_OF_DEPTH = {
+  state: STATE_KINDS,
+  values: [...STATE_KINDS, ...VALUE_KINDS],
+  totals: [...STATE_KINDS, ...VALUE_KINDS, ...TOTALS_KINDS],
+} as const satisfies Record<string, readonly FindingKind[]>
+
+type Depth = keyof typeof KINDS_OF_DEPTH
 
 /** Reads everything that is wrong at an instant, the causes with what follows from them. */
 async function readTroubles(db: Reader, now: Instant, depth: Depth): Promise<RootTrouble[]> {
-  const troubles: Trouble[] = [
-    ...(await findJobTroubles(db, now)),
-    ...(await findFutureRuns(db, now)),
-    ...(await findRunTroubles(db, now)),
-    ...(await findUnjudged(db)),
-    ...(await findRequestTroubles(db)),
-    ...(await findQuarantineTroubles(db)),
-    ...(await findMissingTroubles(db, now)),
-    ...(await findStrayValues(db, now)),
-    ...(await findAheadValues(db, now)),
-    ...(await findCadenceChanges(db, now)),
-    ...(await findChangedMeanings(db, now)),
-    ...(depth === 'state' ? [] : await findValueTroubles(db)),
-    ...(depth === 'totals' ? await findDifferingDays(db) : []),
-  ]
+  const troubles: Trouble[] = []
+  const finders = new Set(KINDS_OF_DEPTH[depth].map((kind) => kindRules({ kind }).find))
+  for (const find of finders) troubles.push(...(await find(db, now)))
   return findRoots(troubles)
+}
+
+/** The series that lack data because of a trouble. */
+function consequencesText({ trouble, consequences }: RootTrouble): string {
+  if (kindRules(trouble).namesItsSeries) return ''
+  const gaps = consequences.flatMap((trouble) =>
+    trouble.kind === 'gap' || trouble.kind === 'late' ? trouble.gaps : [],
+  )
+  const series = [...new Set(gaps.map(seriesName))]
+  return series.length === 0 ? '' : `. Missing because of this: ${listNames(series)}`
 }
 
 /** A finding, with the facts from which pages write their own sentences. */
@@ -50,16 +48,17 @@ export async function findWithFacts(
 ): Promise<FoundFinding[]> {
   const roots = await readTroubles(db, now, depth)
   if (roots.length === 0) return []
-  const { jobs, decideCommand } = await readCommands(db)
+  const facts = await readCommandFacts(db)
   const context = { toCommand, now, nextRuns: await readNextRuns(db, now) }
   return roots.map((root): FoundFinding => {
-    const { trouble } = root
-    const command = decideCommand(root)
+    const { trouble, consequences } = root
+    const rules = kindRules(trouble)
+    const command = rules.command?.(trouble, facts, consequences) ?? null
     return {
       kind: trouble.kind,
-      subject: findingSubject(trouble, jobs),
+      subject: rules.subject(trouble, facts.jobs),
       since_at: trouble.sinceAt === null ? null : formatUtc(trouble.sinceAt),
-      message: findingMessage(root, context),
+      message: rules.message(trouble, context) + consequencesText(root),
       command: command && toCommand(command),
       cause: trouble.cause,
       ...root,

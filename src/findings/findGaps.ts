@@ -11,7 +11,7 @@ import { isGone, type StoredJob } from '../state/storedJobs.ts'
 import { quantity, shellWord } from '../util/text.ts'
 import { formatUtc, type Instant, parseInstant, toInstant } from '../util/time/instant.ts'
 import { addUnits, ceilTo, floorTo, formatLocal, localDate } from '../util/time/zone.ts'
-import { databaseCommand, readCommands } from './commands.ts'
+import { databaseCommand, gapCommand, readCommandFacts } from './commands.ts'
 import { type NextRuns, readNextRuns, takesTurns, turnsText } from './nextRuns.ts'
 
 /** A gap in the range that was requested of a series or that a job selects. */
@@ -81,7 +81,8 @@ const nameRuns = (db: Reader, jobs: readonly StoredJob[], nextRuns: ReadonlyMap<
 /** Adds local times and the next run that fetches each gap. */
 async function listGaps(db: Reader, rows: readonly GapRow[], now: Instant): Promise<ListedGap[]> {
   if (rows.length === 0) return []
-  const { jobs, unknown, gapCommand } = await readCommands(db)
+  const facts = await readCommandFacts(db)
+  const { jobs, unknown } = facts
   const nextRuns = await readNextRuns(db, now)
   const runs = nameRuns(db, [...jobs.values()], nextRuns)
   const nextRun = ({ kind, indicator_id, job_id, reason, next_at }: GapRow): string | null => {
@@ -99,7 +100,7 @@ async function listGaps(db: Reader, rows: readonly GapRow[], now: Instant): Prom
     const day = floorTo(time_zone, from_at, 'day')
     const length = addUnits(time_zone, day, 'day', 1) - day
     const end = localDate(time_zone, ceilTo(time_zone, row.to_at, 'day'))
-    const command = gapCommand(row, [localDate(time_zone, from_at), end])
+    const command = gapCommand(facts, row, [localDate(time_zone, from_at), end])
     return {
       series_id,
       kind,

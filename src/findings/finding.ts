@@ -25,9 +25,12 @@ export const STATE_KINDS = [
 ] as const
 
 /** The kinds of findings for which every value or row is read. */
-const VALUE_KINDS = ['overlap', 'out of range', 'reference', 'daily totals'] as const
+export const VALUE_KINDS = ['overlap', 'out of range', 'reference'] as const
 
-export const FINDING_KINDS = [...STATE_KINDS, ...VALUE_KINDS] as const
+/** The kinds of findings for which the totals of all days are computed, which takes long. */
+export const TOTALS_KINDS = ['daily totals'] as const
+
+export const FINDING_KINDS = [...STATE_KINDS, ...VALUE_KINDS, ...TOTALS_KINDS] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
 /** Something that is wrong, with what to do about it. One cause is one finding, whatever follows from it. */

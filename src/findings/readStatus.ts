@@ -2,13 +2,16 @@ import { expressionBuilder } from 'kysely'
 import type { Reader } from '../db/store.ts'
 import type { FailureOutcome, GapReason } from '../db/tables/codes.ts'
 import type { Database, TableName } from '../db/tables/schema.ts'
+import { unknownNext } from '../judge/distances.ts'
+import { findOpenFailures } from '../state/failedRequests.ts'
 import { withDeadRuns } from '../state/lastRuns.ts'
 import { measureReplyStore, type ReplyStoreState } from '../state/replies.ts'
-import { HOUR, type Instant, toInstant } from '../util/time/instant.ts'
+import { readUnknown } from '../state/unknownItems.ts'
+import { formatUtc, HOUR, type Instant, toInstant } from '../util/time/instant.ts'
 import { findFindings } from './findFindings.ts'
 import { countGaps } from './findGaps.ts'
 import type { Finding } from './finding.ts'
-import { readFailures } from './readers/requests.ts'
+import { itemKey } from './kinds/requests.ts'
 
 /** A request that failed and has not succeeded since. */
 export interface OpenFailure {
@@ -28,6 +31,15 @@ export interface OpenFailure {
   readonly hint: string | null
   /** If the service does not know the id: the earliest time (UTC) at which a sync requests it again; null if the next sync does. */
   readonly next_at: string | null
+}
+
+/** Reads the last failure of every request that has not fully succeeded since, with its job and next request. */
+async function readFailures(db: Reader) {
+  const unknown = await readUnknown(db)
+  return (await findOpenFailures(db)).map((failure) => {
+    const item = unknown.get(itemKey(failure))
+    return { ...failure, next_at: item ? formatUtc(unknownNext(item)) : null }
+  })
 }
 
 /** Reads open failures without their job and series. */

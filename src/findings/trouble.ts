@@ -6,11 +6,12 @@ import type { Rhythm } from '../state/rhythm.ts'
 import type { StoredJob } from '../state/storedJobs.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
+import type { FindingKind } from './finding.ts'
 
-/* What the readers find: facts of one kind, without words and commands. */
+/* What finders find: facts of one kind, without words and commands. */
 
-/** The missing data of a series for one reason. */
-export interface SeriesGaps extends NamedSeries {
+/** The missing data of a series, for one reason and job. */
+export interface MissingData extends NamedSeries {
   readonly reason: GapReason
   readonly geoIds: readonly number[]
   readonly timeZone: string
@@ -66,8 +67,8 @@ export interface RejectedReply {
   readonly path: string
 }
 
-/** Days of a series, by geo. */
-interface SeriesDays extends NamedSeries {
+/** Days of a series with values that do not fit, and the geos of these values. */
+interface AffectedDays extends NamedSeries {
   readonly geoIds: readonly number[]
   /** The first and the last local day. */
   readonly days: readonly [first: string, last: string]
@@ -86,7 +87,7 @@ interface AheadValues extends NamedSeries {
 }
 
 /** A change of a series to longer periods. */
-export interface CadenceChange extends NamedSeries {
+export interface CoarserCadence extends NamedSeries {
   readonly geoIds: readonly number[]
   readonly at: string
   readonly oldStepS: number
@@ -106,28 +107,43 @@ export interface ChangedMeaning {
   readonly sinceAt: Instant
 }
 
-/** Facts that readers find, by kind. */
-type Facts =
-  | { readonly kind: 'job file' | 'alternating' | 'never run'; readonly job: StoredJob }
-  | { readonly kind: 'same name'; readonly named: readonly StoredJob[] }
-  | { readonly kind: 'clock'; readonly runs: number; readonly latest: Instant }
-  | { readonly kind: 'key' | 'service down'; readonly runs: readonly IncompleteRun[] }
-  | { readonly kind: 'last run' | 'unfinished'; readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
-  | { readonly kind: 'no run'; readonly rhythm: Rhythm }
-  | { readonly kind: 'not judged'; readonly series: number }
-  | { readonly kind: 'unknown id'; readonly failures: readonly OpenFailureRow[]; readonly nextAt: Instant }
-  | { readonly kind: 'failure'; readonly failures: readonly OpenFailureRow[] }
-  | { readonly kind: 'quarantine'; readonly reply: RejectedReply }
-  | { readonly kind: 'geo' | 'no values'; readonly lacking: LackingGeos }
-  | { readonly kind: 'late' | 'gap'; readonly gaps: readonly SeriesGaps[] }
-  | { readonly kind: 'off the grid' | 'overlap'; readonly days: SeriesDays }
-  | { readonly kind: 'ahead'; readonly ahead: AheadValues }
-  | { readonly kind: 'cadence changed'; readonly change: CadenceChange }
-  | { readonly kind: 'id changed meaning'; readonly meaning: ChangedMeaning }
-  | { readonly kind: 'out of range' | 'reference' | 'daily totals'; readonly subject: string; readonly what: string }
+/** Facts that a finder has put into words: what they are about, and what is wrong with it. */
+interface DescribedFacts {
+  readonly subject: string
+  readonly what: string
+}
 
-/** Facts of one kind, and what they are about. */
-export type Trouble = Facts & {
+/** The facts of each kind of finding. */
+interface Facts {
+  readonly 'job file': { readonly job: StoredJob }
+  readonly 'same name': { readonly named: readonly StoredJob[] }
+  readonly alternating: { readonly job: StoredJob }
+  readonly clock: { readonly runs: number; readonly latest: Instant }
+  readonly key: { readonly runs: readonly IncompleteRun[] }
+  readonly 'service down': { readonly runs: readonly IncompleteRun[] }
+  readonly 'last run': { readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
+  readonly unfinished: { readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
+  readonly 'never run': { readonly job: StoredJob }
+  readonly 'no run': { readonly rhythm: Rhythm }
+  readonly 'not judged': { readonly series: number }
+  readonly 'unknown id': { readonly failures: readonly OpenFailureRow[]; readonly nextAt: Instant }
+  readonly failure: { readonly failures: readonly OpenFailureRow[] }
+  readonly quarantine: { readonly reply: RejectedReply }
+  readonly geo: { readonly lacking: LackingGeos }
+  readonly 'no values': { readonly lacking: LackingGeos }
+  readonly late: { readonly gaps: readonly MissingData[] }
+  readonly gap: { readonly gaps: readonly MissingData[] }
+  readonly 'off the grid': { readonly days: AffectedDays }
+  readonly ahead: { readonly ahead: AheadValues }
+  readonly 'cadence changed': { readonly change: CoarserCadence }
+  readonly 'id changed meaning': { readonly meaning: ChangedMeaning }
+  readonly overlap: { readonly days: AffectedDays }
+  readonly 'out of range': DescribedFacts
+  readonly reference: DescribedFacts
+  readonly 'daily totals': DescribedFacts
+}
+
+interface CommonFacts {
   readonly sinceAt: Instant | null
   readonly jobIds: readonly number[]
   readonly seriesIds: readonly number[]
@@ -135,6 +151,16 @@ export type Trouble = Facts & {
   readonly cause: string | null
 }
 
-export type FailureTrouble = Extract<Trouble, { readonly kind: 'failure' }>
-/** Missing data. */
-export type GapTrouble = Extract<Trouble, { readonly gaps: unknown }>
+/** Facts of one kind, or of one of several kinds, and what they are about. */
+export type TroubleOf<K extends FindingKind> = {
+  readonly [P in K]: { readonly kind: P } & Facts[P] & CommonFacts
+}[K]
+
+/** Facts of any kind, and what they are about. */
+export type Trouble = TroubleOf<FindingKind>
+
+/** A trouble, and those that follow from it. */
+export interface RootTrouble {
+  readonly trouble: Trouble
+  readonly consequences: readonly Trouble[]
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
-import { readSeriesGaps } from '../../src/findings/readers/missing.ts'
+import { readMissingData } from '../../src/findings/readers/missingData.ts'
 import { startHourlyService } from '../support/hourlyService.ts'
 import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 import type { Store } from '../support/testStore.ts'
@@ -21,7 +21,7 @@ describe('the time since which data is missing', () => {
       { job: 'a', since_at: '2025-11-04T20:15:00Z' },
       { job: 'b', since_at: '2025-11-07T20:15:00Z' },
     ])
-    const gaps = await readSeriesGaps(store, NIGHT / 1000 + 4 * 86_400)
+    const gaps = await readMissingData(store, NIGHT / 1000 + 4 * 86_400)
     expect(gaps.map(({ sinceAt }) => sinceAt)).toEqual([NIGHT / 1000, NIGHT / 1000 + 3 * 86_400])
   })
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { BEGINNING } from '../../src/db/tables/codes.ts'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import type { FindingKind } from '../../src/findings/finding.ts'
+import { formatUtc } from '../../src/util/time/instant.ts'
 import { startHourlyService } from '../support/hourlyService.ts'
 import { ms, tempStore } from '../support/kit.ts'
 import type { Store } from '../support/testStore.ts'
@@ -48,4 +50,55 @@ test('a change to longer periods is a finding for a month', async () => {
     },
   ])
   expect(await found(store, 'cadence changed', now + 32 * DAY)).toEqual([])
+})
+
+test('an id that gets another name and unit is a finding for a month', async () => {
+  const store = await tempStore()
+  const now = ms('2025-11-04T12:00:00Z')
+  await (await startHourlyService()).run(
+    store,
+    'series: [{ indicators: [5], window: { from: 2025-11-01, to: 2025-11-03 } }]',
+    now,
+  )
+  const fetch = store.get('select max(id) from _fetch') as number
+  const from = seconds('2025-11-01T23:00:00Z')
+  store.run("insert into indicator (kind, id, first_seen_at) values ('indicator', 9, '')", [])
+  store.run(
+    "insert into indicator_unit (kind, id, from_at, magnitude, fetch_id) values ('indicator', 9, ?, 'MWh', ?), ('indicator', 9, ?, 'MW', ?)",
+    [BEGINNING, fetch, from, fetch],
+  )
+  store.run("insert into indicator_text (kind, id, locale, name, fetch_id) values ('indicator', 9, 'es', 'Power', ?)", [
+    fetch,
+  ])
+  store.run(
+    "insert into indicator_revision (kind, id, locale, fetch_id, name, superseded_by) values ('indicator', 9, 'es', 0, 'Energy', ?)",
+    [fetch],
+  )
+  expect(await found(store, 'id changed meaning', now + DAY)).toMatchObject([
+    {
+      subject: 'indicator 9',
+      message: `indicator 9 was Energy (MWh) and is Power (MW) from ${formatUtc(from)} on: the service uses the id for something else. Check that the job still selects what you want. Reported for 31 days`,
+      command: null,
+    },
+  ])
+  expect(await found(store, 'id changed meaning', now + 40 * DAY)).toEqual([])
+})
+
+test('rows that refer to missing rows are one finding for each table', async () => {
+  const store = await tempStore()
+  store.run('pragma foreign_keys = off', [])
+  for (const id of [8, 9])
+    store.run("insert into indicator_text (kind, id, locale, fetch_id) values ('indicator', ?, 'es', 1)", [id])
+  expect(await findFindings(store, 0)).toEqual([
+    {
+      kind: 'reference',
+      subject: 'indicator_text',
+      since_at: null,
+      message: expect.stringMatching(
+        /^indicator_text row \d+ refers to a missing row of indicator, and 1 more row\. Check the database with `indicator-sync doctor .*`, then rebuild it with `indicator-sync replay /,
+      ),
+      command: null,
+      cause: null,
+    },
+  ])
 })

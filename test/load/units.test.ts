@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BEGINNING } from '../../src/db/tables/codes.ts'
-import { findChangedMeanings } from '../../src/findings/readers/changedMeanings.ts'
+import { findChangedMeanings } from '../../src/findings/kinds/changedMeaning.ts'
 import { decideUnits, type UnitStretch } from '../../src/load/decideUnits.ts'
 import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 import type { Store } from '../support/testStore.ts'

@@ -1,5 +1,5 @@
 import { jobGapsText } from '../../findings/findGaps.ts'
-import { lackingGeosText } from '../../findings/messages.ts'
+import { lackingGeosText } from '../../findings/readers/lackingGeos.ts'
 import type { LackingGeos } from '../../findings/trouble.ts'
 import type { SkippedItem } from '../../plan/plannerState.ts'
 import type { Summary } from '../../sync/sync.ts'

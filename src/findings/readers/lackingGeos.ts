@@ -4,15 +4,17 @@ import { isNotForgotten } from '../../db/queries/jobRuns.ts'
 import type { Reader } from '../../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../../db/tables/codes.ts'
 import { selectsGeo } from '../../db/tables/sql/coverageViews.ts'
+import { seriesName } from '../../reports/seriesName.ts'
 import { DAY, floorToSecond, type Instant, parseInstant } from '../../util/time/instant.ts'
 import { gapsAt } from '../findGaps.ts'
 import type { LackingGeos, NamedGeo } from '../trouble.ts'
+import { listNames } from '../words.ts'
 
 /** Seconds. Values may be published as late as this. */
 const PUBLISHED_AFTER_S = 2 * DAY
 
 /** Selected geos of a series without any value. */
-type SeriesGeos = Omit<LackingGeos, 'stored' | 'elsewhere'>
+type GeosWithoutValues = Omit<LackingGeos, 'stored' | 'elsewhere'>
 
 const indicatorKey = ({ kind, indicator_id }: Pick<LackingGeos, 'kind' | 'indicator_id'>): string =>
   `${kind} ${indicator_id}`
@@ -28,7 +30,7 @@ const isGood = (outcome: string): boolean => FETCH_OUTCOMES.good.some((good) => 
  * Reads the geos of the last request of each entry with an instant in place of a window, if the service responded after their values were
  * due. Spans do not include these entries.
  */
-async function readInstantGeos({ kysely }: Reader): Promise<SeriesGeos[]> {
+async function readInstantGeos({ kysely }: Reader): Promise<GeosWithoutValues[]> {
   const lastRequests = kysely
     .selectFrom('_fetch as last')
     .innerJoin('_run as r', 'r.id', 'last.run_id')
@@ -69,7 +71,7 @@ async function readStoredGeos({ kysely }: Reader, indicators: readonly number[])
 }
 
 /** Reads the geos of the spans with the reason `no values`; `jobId`: only those that this job selects. */
-async function readSpanGeos({ kysely }: Reader, now: Instant, jobId?: number): Promise<SeriesGeos[]> {
+async function readSpanGeos({ kysely }: Reader, now: Instant, jobId?: number): Promise<GeosWithoutValues[]> {
   const rows = await kysely
     .selectFrom(gapsAt(now))
     .innerJoin('series as s', 's.id', 'gaps.series_id')
@@ -120,4 +122,19 @@ export async function findLackingGeos(db: Reader, now: Instant, jobId?: number):
     const elsewhere = listGeos(known.filter(({ series_id }) => series_id !== first.series_id))
     return [{ ...first, geoIds, stored, elsewhere, sinceAt: since.length === 0 ? null : Math.min(...since) }]
   })
+}
+
+const namedGeosText = (geos: readonly NamedGeo[]): string =>
+  listNames(geos.map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`)))
+
+/** Says that a series or geo never had a value: `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal).` */
+export function lackingGeosText(lacking: LackingGeos): string {
+  const { geoIds, stored, elsewhere } = lacking
+  const others =
+    elsewhere.length === 0 ? '' : `; other series of the indicator have values for ${namedGeosText(elsewhere)}`
+  if (geoIds.length === 0) return `${seriesName(lacking)} has no values: the service responded without any${others}.`
+  const lacks = `${seriesName(lacking)} has no values for geo ${listNames(geoIds.map(String))}`
+  if (stored.length > 0) return `${lacks}; values are stored for ${namedGeosText(stored)}.`
+  if (others !== '') return `${lacks}${others}.`
+  return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
 }

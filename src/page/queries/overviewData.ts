@@ -1,7 +1,7 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { type FoundFinding, findWithFacts } from '../../findings/findFindings.ts'
-import { countTolerated, readSeriesGaps } from '../../findings/readers/missing.ts'
-import type { SeriesGaps } from '../../findings/trouble.ts'
+import { countTolerated, readMissingData } from '../../findings/readers/missingData.ts'
+import type { MissingData } from '../../findings/trouble.ts'
 import { findRunningRun, withDeadRuns } from '../../state/lastRuns.ts'
 import { findRhythms } from '../../state/rhythm.ts'
 import { isLoopback } from '../../util/host.ts'
@@ -65,7 +65,7 @@ async function readLines(
   request: PageRequest,
   found: Awaited<ReturnType<typeof findSeries>>,
   reach: Awaited<ReturnType<typeof readReaches>>,
-  gaps: ReadonlyMap<number, readonly SeriesGaps[]>,
+  gaps: ReadonlyMap<number, readonly MissingData[]>,
 ) {
   const series = found.map(({ row }) => row)
   const ids = series.map(({ id }) => id)
@@ -110,7 +110,7 @@ async function readLines(
 
 export type OverviewLine = Awaited<ReturnType<typeof readLines>>[number]
 
-const isLate = ({ reason }: SeriesGaps): boolean => reason === 'late'
+const isLate = ({ reason }: MissingData): boolean => reason === 'late'
 
 /** Whether every service that was called runs on this computer, such as the emulator. */
 async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolean> {
@@ -122,7 +122,7 @@ async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolea
 export async function readOverview(request: PageRequest) {
   const { store, now, query } = request
   const stored = await allSeries(request)
-  const gaps = Map.groupBy(await readSeriesGaps(store, now), ({ series_id }) => series_id)
+  const gaps = Map.groupBy(await readMissingData(store, now), ({ series_id }) => series_id)
   // Series that need attention come first.
   const rank = ({ id }: SeriesRow): number => {
     const ofSeries = gaps.get(id)
@@ -134,7 +134,7 @@ export async function readOverview(request: PageRequest) {
   const { page, pages, shown } = paginate(request, await findSeries(request, all, filter), LINES_A_PAGE)
   const running = await findRunningRun(store)
   // A run in progress requests what its job lacks.
-  const isFetching = ({ reason, jobId }: SeriesGaps): boolean =>
+  const isFetching = ({ reason, jobId }: MissingData): boolean =>
     reason === 'never requested' && jobId === running?.job_id
   const rhythms = await findRhythms(store, now)
   return {

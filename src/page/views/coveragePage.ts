@@ -1,6 +1,6 @@
 import { jobFile, readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
-import { readCommands } from '../../findings/commands.ts'
+import { gapCommand, readCommandFacts } from '../../findings/commands.ts'
 import { readNextRuns, takesTurns } from '../../findings/nextRuns.ts'
 import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
 import type { LackingGeos } from '../../findings/trouble.ts'
@@ -117,7 +117,8 @@ export async function readSeriesCoverage(request: PageRequest) {
   const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
   const geo = requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
-  const { jobs, unknown, findJob, gapCommand } = await readCommands(request.store)
+  const facts = await readCommandFacts(request.store)
+  const { jobs, unknown, findJob } = facts
   const nextRuns = await readNextRuns(request.store, request.now)
   const lacking = await findLackingGeos(request.store, request.now)
   const head = {
@@ -177,7 +178,7 @@ export async function readSeriesCoverage(request: PageRequest) {
         to: formatLocal(zone, to),
         mistake: findMistake(geoId, hole.reason!),
         // Commands take whole local days.
-        command: gapCommand(closable, [localDate(zone, from), localDate(zone, ceilTo(zone, to, 'day'))]),
+        command: gapCommand(facts, closable, [localDate(zone, from), localDate(zone, ceilTo(zone, to, 'day'))]),
       }
     }),
     more: Math.max(0, holes.length - MAX_HOLES),

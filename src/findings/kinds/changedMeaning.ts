@@ -2,8 +2,10 @@ import { sql } from 'kysely'
 import type { Reader } from '../../db/store.ts'
 import { BEGINNING } from '../../db/tables/codes.ts'
 import { epochSeconds } from '../../db/tables/sql/expressions.ts'
-import { DAY, type Instant } from '../../util/time/instant.ts'
+import { DAY, formatUtc, type Instant } from '../../util/time/instant.ts'
+import type { KindRules } from '../kindRules.ts'
 import type { ChangedMeaning, Trouble } from '../trouble.ts'
+import { itemName } from '../words.ts'
 
 /** The catalogue and the values of an id are requested at different times, at most some weeks apart. */
 const MAX_DISTANCE_S = 31 * DAY
@@ -54,4 +56,15 @@ export async function findChangedMeanings({ kysely }: Reader, now: Instant): Pro
     const meaning: ChangedMeaning = { kind, id, from, oldName, oldUnit, name, unit, sinceAt }
     return { kind: 'id changed meaning', meaning, sinceAt, jobIds: [], seriesIds: [], cause: null }
   })
+}
+
+const unitText = (name: string | null, unit: string | null): string => (unit === null ? `${name}` : `${name} (${unit})`)
+
+/** The service uses an id for something else. */
+export const changedMeaning: KindRules<'id changed meaning'> = {
+  find: findChangedMeanings,
+  subject: ({ meaning }) => itemName(`${meaning.kind} ${meaning.id}`),
+  message: ({ meaning: { kind, id, from, oldName, oldUnit, name, unit } }) =>
+    `${kind} ${id} was ${unitText(oldName, oldUnit)} and is ${unitText(name, unit)} from ${formatUtc(from)} on: the service uses the id for something else. Check that the job still selects what you want. Reported for 31 days`,
+  command: null,
 }

@@ -1,12 +1,9 @@
 import type { Reader } from '../../db/store.ts'
-import { findRunningRun } from '../../state/lastRuns.ts'
-import { readUnknown } from '../../state/unknownItems.ts'
 import { quantity } from '../../util/text.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import { hull } from '../../util/time/interval.ts'
 import { gapsAt, isMissed } from '../findGaps.ts'
-import type { SeriesGaps, Trouble } from '../trouble.ts'
-import { findLackingGeos } from './lackingGeos.ts'
+import type { MissingData } from '../trouble.ts'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
@@ -54,10 +51,10 @@ export const toleratedText = (periods: number): string =>
     : `${quantity(periods, 'missing period is', 'missing periods are')} tolerated (list: indicator-sync gaps)`
 
 /** Reads the missing data of each series, by reason and job, without the few lost periods that are tolerated. */
-export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGaps[]> {
+export async function readMissingData(db: Reader, now: Instant): Promise<MissingData[]> {
   const gaps = (await readGapSums(db, now)).filter(({ tolerated, isMissed }) => tolerated === 0 && Boolean(isMissed))
   return [...Map.groupBy(gaps, ({ series_id, reason, job_id }) => `${series_id} ${reason} ${job_id}`).values()].map(
-    (group): SeriesGaps => {
+    (group): MissingData => {
       const { series_id, kind, indicator_id, time_trunc, geo_agg, time_zone, reason, job_id } = group[0]!
       const isCounted = group.every(({ count, counted }) => Number(count) === Number(counted))
       return {
@@ -79,40 +76,4 @@ export async function readSeriesGaps(db: Reader, now: Instant): Promise<SeriesGa
       }
     },
   )
-}
-
-/** Finds missing data. A run in progress requests what its job lacks; an unknown id is found by its requests. */
-export async function findMissingTroubles(db: Reader, now: Instant): Promise<Trouble[]> {
-  const gaps = await readSeriesGaps(db, now)
-  const running = await findRunningRun(db)
-  const unknown = await readUnknown(db)
-  const lacking = await findLackingGeos(db, now)
-  const listed = gaps.filter(
-    ({ kind, indicator_id, reason, jobId }) =>
-      reason !== 'no values' &&
-      !(reason === 'never requested' && running !== undefined && jobId === running.job_id) &&
-      !unknown.has(`${kind} ${indicator_id}`),
-  )
-  return [
-    ...lacking.map(
-      (geos): Trouble => ({
-        kind: geos.geoIds.length === 0 ? 'no values' : 'geo',
-        lacking: geos,
-        sinceAt: geos.sinceAt,
-        jobIds: geos.jobId === null ? [] : [geos.jobId],
-        seriesIds: [geos.series_id],
-        cause: null,
-      }),
-    ),
-    ...listed.map(
-      (series): Trouble => ({
-        kind: series.reason === 'late' ? 'late' : 'gap',
-        gaps: [series],
-        sinceAt: series.sinceAt,
-        jobIds: series.jobId === null ? [] : [series.jobId],
-        seriesIds: [series.series_id],
-        cause: series.reason,
-      }),
-    ),
-  ]
 }

@@ -3,9 +3,15 @@ import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { epochSeconds } from '../../db/tables/sql/expressions.ts'
 import { type AheadSample, findTooFarAhead } from '../../judge/usualAhead.ts'
+import { seriesName } from '../../reports/seriesName.ts'
+import { roughDuration } from '../../state/rhythm.ts'
 import { CLOCK_ERROR_S, DAY, formatMillis, HOUR, type Instant } from '../../util/time/instant.ts'
 import { dayIntervalAt } from '../../util/time/localDay.ts'
+import { formatLocal } from '../../util/time/zone.ts'
+import { rangeCommand } from '../commands.ts'
+import type { KindRules } from '../kindRules.ts'
 import type { Trouble } from '../trouble.ts'
+import { seriesAndGeos } from '../words.ts'
 
 /** Nobody can end this finding if the source keeps such values, so they are usual after a while. */
 const REPORTED_S = 31 * DAY
@@ -50,7 +56,7 @@ async function readSamples({ kysely }: Reader, seriesIds: readonly number[], now
 }
 
 /** Finds series with values further in the future than they usually publish, as the replies before show. */
-export async function findAheadValues(db: Reader, now: Instant): Promise<Trouble[]> {
+async function findAheadValues(db: Reader, now: Instant): Promise<Trouble[]> {
   const geos = Map.groupBy(await readFutureGeos(db, now), ({ series_id }) => series_id)
   if (geos.size === 0) return []
   const samples = await readSamples(db, [...geos.keys()], now)
@@ -73,4 +79,16 @@ export async function findAheadValues(db: Reader, now: Instant): Promise<Trouble
     const ahead = { ...named, geoIds: beyond.map(({ geo_id }) => geo_id), timeZone, range: { from, to }, usualS }
     return [{ kind: 'ahead', ahead, sinceAt: sample.finishedAt, jobIds: [], seriesIds: [seriesId], cause: null }]
   })
+}
+
+/** A series has values further in the future than it usually publishes. */
+export const ahead: KindRules<'ahead'> = {
+  find: findAheadValues,
+  subject: ({ ahead }) => seriesName(ahead),
+  message({ ahead }) {
+    const to = formatLocal(ahead.timeZone, ahead.range.to)
+    const usual = ahead.usualS > 0 ? `reached at most ${roughDuration(ahead.usualS)} ahead` : 'had no future values'
+    return `${seriesAndGeos(ahead)}: has values up to ${to}, but earlier responses ${usual}. Its source may not know them yet: compare them with it. Reported for 31 days`
+  },
+  command: ({ ahead }, facts) => rangeCommand(facts, facts.findJob(ahead.series_id, ahead.geoIds[0]!), ahead, false),
 }
