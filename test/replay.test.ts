@@ -183,6 +183,7 @@ describe('the quarantine', () => {
       [],
     )
     store.run('update _fetch set rows_rejected = 1, rows_new = rows_new - 1 where id = 2', [])
+    store.run("update _fetch set message = 'unknown form', code = 'shape', hint = 'none' where id = 2", [])
     expect(await quarantineCommand({ ...COMMON, database: store.file, json: true, alike: false, action: 'list' })).toBe(
       0,
     )

@@ -1,3 +1,4 @@
+import { REGULAR_COMMANDS } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { type GapReason, isAbsence } from '../db/tables/codes.ts'
 import { type CallLimit, callLimits, MINUTE_MS } from '../fetch/budget.ts'
@@ -28,7 +29,7 @@ export async function readNextRuns(db: Reader, now: Instant): Promise<ReadonlyMa
   const last = db.kysely
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
-    .where('command', 'in', ['sync', 'schedule'])
+    .where('command', 'in', REGULAR_COMMANDS)
     .groupBy('job_id')
   const runs = db.kysely.selectFrom('_run').select(['job_id', 'job_file', 'schedule', 'code']).where('id', 'in', last)
   const lastRuns = new Map((await runs.execute()).map((run) => [run.job_id, run]))

@@ -178,8 +178,8 @@ function assignGrids(days: readonly DayShape[], zone: string, blocks: readonly B
 }
 
 /**
- * The blocks of days that decide about days beside them. Of the finest step, some of at least fourteen days may have lost values, even
- * look coarser. Of a coarser step, fourteen days follow each other, and none of them holds other values.
+ * The blocks of days that decide about days beside them. A block of the finest step has at least fourteen days, of which some may have
+ * lost values and even look coarser. Of a coarser step, fourteen days follow each other, and none of them holds other values.
  */
 function findBlocks(days: readonly DayShape[], finestStep: number): Block[] {
   const blocks: Block[] = []
@@ -233,7 +233,7 @@ const joinEqual = (stretches: readonly Stretch[], zone: string): Stretch[] =>
     return grid !== null && !isSameGrid(before.grid!, grid, zone)
   })
 
-/** Whether two grids have the same periods. Two, because a period that clocks skip begins with the next one of another grid. */
+/** Whether two grids have the same periods. Compares two of them, because a period that clocks skip begins with the next one of another grid. */
 const isSameGrid = (a: Grid, b: Grid, zone: string): boolean =>
   a.step === b.step && isOnGrid(a, zone, b.anchor) && isOnGrid(a, zone, periodEnd(b, zone, b.anchor))
 

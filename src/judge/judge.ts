@@ -22,7 +22,7 @@ import { findValidRows } from './validRows.ts'
 
 /**
  * Judges a series for an instant and all later ones, as long as its stored data and the requirements stay the same. The end of a span that
- * follows the clock is infinite, and a span that becomes missing at `dueAt` is missing.
+ * follows the clock is infinite. A span that becomes missing at `dueAt` is returned as missing; readers show it as expected until then.
  */
 export function judge(requirements: readonly Requirement[], stored: JudgeInput, now: Instant): readonly Span[] {
   const finality = createFinality(stored)

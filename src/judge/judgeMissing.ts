@@ -11,6 +11,36 @@ import type { Absence } from './stored.ts'
 
 /* Periods without a value in verified ranges (R4, J7). */
 
+/** The parts of an absence in verified coverage, which is in order. Those of one job and state are joined. `first`: where they begin. */
+function cutAtCoverage(absence: Absence, verified: readonly Span[], first: number): Span[] {
+  const parts: Span[] = []
+  for (let i = first; i < verified.length && verified[i]!.from < absence.to; i++) {
+    const { from, to, state, job, jobId, nextAt } = verified[i]!
+    const part: Span = {
+      ...EMPTY_SPAN,
+      from: Math.max(from, absence.from),
+      to: Math.min(to, absence.to),
+      job,
+      jobId,
+      state: state === 'complete' ? 'missing' : 'provisional',
+      reason: absence.reason,
+      stepS: absence.step,
+      sinceAt: absence.sinceAt,
+      nextAt,
+    }
+    const last = parts.at(-1)
+    const continues =
+      last &&
+      last.to === part.from &&
+      last.job === job &&
+      last.jobId === jobId &&
+      last.state === (state === 'complete' ? 'missing' : state)
+    if (continues) parts[parts.length - 1] = { ...last, to: part.to, nextAt: earliest([last.nextAt, nextAt]) }
+    else parts.push(part)
+  }
+  return parts
+}
+
 /**
  * R4: missing periods in verified coverage. Those that are not final may still be published. If a later reply for all geos is unverified
  * there, they wait for its next request, because both are requested together.
@@ -25,36 +55,7 @@ export function judgeMissing({ stored, finality, now }: JudgeContext, geoId: num
   let first = 0
   for (const absence of absences.sort((a, b) => a.from - b.from)) {
     while (first < verified.length && verified[first]!.to <= absence.from) first++
-    const parts: Span[] = []
-    for (let i = first; i < verified.length && verified[i]!.from < absence.to; i++) {
-      const { from, to, state, job, jobId, nextAt } = verified[i]!
-      const part = { from: Math.max(from, absence.from), to: Math.min(to, absence.to) }
-      const last = parts.at(-1)
-      if (
-        last &&
-        last.to === part.from &&
-        last.jobId === jobId &&
-        last.job === job &&
-        last.state === (state === 'complete' ? 'missing' : state)
-      )
-        parts[parts.length - 1] = {
-          ...last,
-          to: part.to,
-          nextAt: earliest([last.nextAt, nextAt]),
-        }
-      else
-        parts.push({
-          ...EMPTY_SPAN,
-          ...part,
-          job,
-          jobId,
-          state: state === 'complete' ? 'missing' : 'provisional',
-          reason: absence.reason,
-          stepS: absence.step,
-          sinceAt: absence.sinceAt,
-          nextAt,
-        })
-    }
+    const parts = cutAtCoverage(absence, verified, first)
     const tolerated = isTolerated(absence)
     const next = isFuture(absence.checkedAt, now) ? now : (tolerated ? toleratedNext : absentNext)(absence)
     const later = unverified.filter((row) => row.fetchedAt > absence.checkedAt && overlaps(row, absence))

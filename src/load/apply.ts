@@ -131,7 +131,7 @@ type LoadedColumns = ReturnType<typeof loadedColumns>
 
 /** Completes the record. In a replay it usually is complete, and nothing is written. */
 const closeFetch = prepareQuery((db, { fetchId, ...loaded }: LoadedColumns & { fetchId: number }) => {
-  const columns = { ...loaded, message: null, hint: null, evidence: null }
+  const columns = { ...loaded, message: null, hint: null, code: null, evidence: null }
   return db
     .updateTable('_fetch')
     .set(columns)

@@ -138,7 +138,7 @@ export async function recordCoarse(run: Run, planned: PlannedRequest, reply: Par
   })
 }
 
-/** Records a request that got no reply and did not fail: its window was `too-large`, or the run was `stopped` before the reply. */
+/** Records a request whose reply is not used and that did not fail: its window was `too-large`, or the run was `stopped`. */
 export const recordAbandoned = (
   run: Run,
   planned: PlannedRequest,

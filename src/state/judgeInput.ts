@@ -205,7 +205,7 @@ const toFailedRange = (row: {
       }
 
 /** The input of the judgement of a series, without missing periods. */
-interface Judged {
+interface SeriesToJudge {
   readonly requirements: readonly Requirement[]
   readonly stored: Omit<JudgeInput, 'absences'>
   /** Whether the service ever refused the id: that postpones the next request of every missing period. */
@@ -213,7 +213,7 @@ interface Judged {
 }
 
 /** Reads what jobs require of a series, and what is stored of it at an instant. */
-export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Promise<Judged> {
+export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Promise<SeriesToJudge> {
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
   const lookbackS = lookback_s ?? DEFAULT_LOOKBACK_S
   const geos = await selectTimelines.all(db, { seriesId })

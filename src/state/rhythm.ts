@@ -1,4 +1,5 @@
 import { Cron } from 'croner'
+import { REGULAR_COMMANDS } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import type { Job } from '../job/job.ts'
@@ -58,7 +59,7 @@ const readRuns = ({ kysely }: Reader, jobId: number, now: Instant) =>
       ).as('live'),
     )
     .where('r.job_id', '=', jobId)
-    .where('r.command', 'in', ['sync', 'schedule'])
+    .where('r.command', 'in', REGULAR_COMMANDS)
     .where('r.started_at', '<=', formatMillis((now + CLOCK_ERROR_S) * 1000))
     .orderBy('r.id', 'desc')
     .limit(LAST_RUNS)

@@ -5,7 +5,7 @@ import { calculateAbsentShare } from '../plan/planAbsences.ts'
 import { BrokenItemError, NotFoundError, type SyncError } from '../util/errors.ts'
 import { processRequest, type RequestOutcome } from './processRequest.ts'
 
-/** The most requests that wait for the first one of their series. A series may have more, which are not planned before. */
+/** The most requests that wait for the first one of their series. A series may have more, which are planned only once the first has ended. */
 const MAX_WAITING = 1_000
 
 /** Planned requests in the order in which they are sent. */
@@ -68,7 +68,7 @@ export async function* execute(run: Run, client: Client, source: RequestSource):
  */
 function createQueue(source: RequestSource) {
   const requests = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
-  const { admits, note, announce } = createFilter()
+  const { admit, note, announce } = createFilter()
   const ready: PlannedRequest[] = []
   /** By series, once its first request has begun: the others, which wait for its end; null after it. */
   const waiting = new Map<string, PlannedRequest[] | null>()
@@ -91,7 +91,7 @@ function createQueue(source: RequestSource) {
         if (others) {
           others.push(planned)
           waitingCount++
-        } else if (!admits(planned)) return { pending: [planned], firstOf: null, isDropped: true }
+        } else if (!admit(planned)) return { pending: [planned], firstOf: null, isDropped: true }
         else {
           const firstOf = others === undefined ? key : null
           if (firstOf !== null) waiting.set(firstOf, [])
@@ -128,7 +128,8 @@ function createFilter() {
     announce({ reason, periods = 0 }: PlannedRequest): void {
       if (reason !== 'absent') otherPeriods += periods
     },
-    admits(planned: PlannedRequest): boolean {
+    /** Whether a request is sent. Counts its periods, too. */
+    admit(planned: PlannedRequest): boolean {
       const { reason, periods = 0 } = planned
       const isUnknown = unknown.has(path(planned))
       if (reason !== 'absent') {

@@ -56,8 +56,8 @@ export async function executeRun(context: SyncContext, spec: RunSpec, plan: RunP
     await closeQuarantine(store, nowMs())
     const counts = await readCounts(store, run.id)
     let earlyEnd = executed.earlyEnd ?? (await findOutage(store, failures, counts))
-    // A restate that loses values is no success: the reply may have had only a part of them.
-    const lost = command === 'restate' ? counts.rows_withdrawn : 0
+    // A restate of series that loses values is no success: the reply may have had only a part of them.
+    const lost = spec.options?.restate && job.series.length > 0 ? counts.rows_withdrawn : 0
     let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.notes.skipped.size + lost)
     // A run without requests writes so little that closing the database is enough.
     if (!isIdle) await store.tidy()

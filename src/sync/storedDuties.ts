@@ -172,12 +172,12 @@ const upsertDuty = prepareQuery((db, row: DutyRow) => {
 })
 
 /** A range of some geos that is required. */
-type Wanted = Pick<Duty, 'geoIds' | 'from' | 'to'>
+type RequiredRange = Pick<Duty, 'geoIds' | 'from' | 'to'>
 
 /** Counts the stored ranges of which some part was required by a removed duty, and is by no other. */
 async function countUnselected(
   tx: Transaction<Database>,
-  removed: readonly (Wanted & { readonly seriesId: number })[],
+  removed: readonly (RequiredRange & { readonly seriesId: number })[],
 ): Promise<number> {
   let count = 0
   for (const [seriesId, duties] of Map.groupBy(removed, (duty) => duty.seriesId)) {
@@ -192,7 +192,7 @@ async function countUnselected(
       .where('series_id', '=', seriesId)
       .execute()
     const left = rows.map(
-      ({ geo_ids, ...range }): Wanted => ({ ...range, geoIds: parseNumbers(geo_ids || null) ?? [] }),
+      ({ geo_ids, ...range }): RequiredRange => ({ ...range, geoIds: parseNumbers(geo_ids || null) ?? [] }),
     )
     const isUnselected = (row: (typeof coverage)[number]): boolean =>
       duties.some((duty) => {

@@ -1,7 +1,7 @@
 import { OversizedError } from '../util/errors.ts'
 
-/** Maximum values, lists and objects of a reply: 300,000 rows of values, or two hundred megabytes of JavaScript objects. */
-const MAX_PARSED = 2_000_000
+/** Maximum values, lists and objects of a reply: 285,000 rows of values, or two hundred megabytes of JavaScript objects. */
+export const MAX_PARSED = 2_000_000
 
 const QUOTE = 0x22
 const COLON = 0x3a

@@ -94,7 +94,7 @@ describe('requested ranges', () => {
       spans: ['geo 1, 8–10: missing (failed)'],
     },
     {
-      title: 'what no job requirements stays judged if it was stored',
+      title: 'a stored range that no job requires is still judged',
       requirements: [],
       stored: WHOLE,
       spans: ['geo 1, 0–30: complete'],
@@ -132,7 +132,7 @@ describe('requested ranges', () => {
       spans: ['geo 1, 0–10: complete', 'geo 1, 10–28: provisional', 'geo 1, 28–30: provisional'],
     },
     {
-      title: 'the longest lookback of a job does not concern ranges that it does not requirement',
+      title: 'the longest lookback of a job does not concern ranges that it does not require',
       requirements: [requirement({ to: at(15) }), requirement({ job: 'monthly', from: at(15), lookbackS: 20 * DAY })],
       stored: { coverage: [covered(0, 30)] },
       spans: ['geo 1, 0–15: complete', 'geo 1, 15–30: provisional'],
@@ -339,7 +339,7 @@ describe('the end of a timeline', () => {
       spans: ['geo 1, 0–30: complete'],
     },
     {
-      title: 'the end of a stored range that no job requirements is no finding',
+      title: 'the end of a stored range that no job requires is no finding',
       stored: ended,
       requirements: [],
       spans: ['geo 1, 0–30: complete'],

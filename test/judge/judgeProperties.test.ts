@@ -202,7 +202,7 @@ test('accepting changes no state, and nothing that is not accepted', () => {
   )
 })
 
-test('what no job requirements is never requested by itself', () => {
+test('what no job requires is never requested by itself', () => {
   fc.assert(
     fc.property(requirements, stored, days, (requirements, stored, day) => {
       for (const { nextAt, job } of judgeAt(requirements, stored, at(day))) if (job === null) expect(nextAt).toBeNull()

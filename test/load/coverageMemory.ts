@@ -73,7 +73,7 @@ export function prepare(
   for (const [geo, { at, steps }] of rows) {
     const own = values.get(geo) ?? new Map<number, number>()
     values.set(geo, own)
-    // A complete reply withdraws what it does not contain, except values of unbelievedDays days.
+    // A complete reply withdraws what it does not contain, except values of days that are not believed.
     if (window && rejects + dismissed.length === 0)
       for (const one of own.keys()) if (one >= window.from && one < window.to && !isDoubted(geo, one)) own.delete(one)
     for (const [i, one] of at.entries()) own.set(one, typeof steps === 'number' ? steps : steps[i]!)

@@ -39,7 +39,7 @@ const replies = fc
       'sound',
       'sound',
       'sound',
-      'unbelievedDays',
+      'unbelieved',
       'rejects',
       'dismissed',
       'dismissed somewhere',
@@ -58,7 +58,7 @@ const replies = fc
         outcome === 'dismissed' ? [{ geo: 3, at: day(first) + HOUR }] : outcome === 'dismissed somewhere' ? [null] : [],
       // Only geos with values can lack some.
       unbelievedDays: new Map(
-        outcome === 'unbelievedDays'
+        outcome === 'unbelieved'
           ? has.filter((geo) => geo !== 5 && (geos ?? GEOS).includes(geo)).map((geo) => [geo, [first]])
           : [],
       ),
@@ -138,7 +138,7 @@ describe('coverage after any history of replies', () => {
       }
     }))
 
-  test('a unbelievedDays day is unverified for its geo alone, unless the whole reply is', () =>
+  test('a day that is not believed is unverified for its geo alone, unless the whole reply is', () =>
     check((all, after) => {
       const { unbelievedDays = new Map<number, readonly number[]>(), rejects = 0 } = all.at(-1)!
       for (const [geo, days] of unbelievedDays)

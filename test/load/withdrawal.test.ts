@@ -122,10 +122,10 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     expect(withdrawn).toEqual([0, 4])
   })
 
-  test('each geo is unbelievedDays for itself', async () => {
+  test('each geo is believed or not for itself', async () => {
     const both = hours((day, hour) => day === 2 && hour >= 20)
     const { store, withdrawn } = await loaded(full, thin(DAY), thin(2 * DAY, { values: both }))
-    // Geo 3 is confirmed, geo 4 is unbelievedDays for the first time.
+    // Geo 3 is confirmed, geo 4 is not believed for the first time.
     expect(withdrawn).toEqual([0, 0, 4])
     expect(unverified(store)).toEqual([{ ...THIRD_UNVERIFIED[0], geo_id: 4 }])
     expect(missing(store)).toEqual(WITHDRAWN)

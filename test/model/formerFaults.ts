@@ -138,7 +138,7 @@ const REPAIRS: readonly Mutant[] = [
     'return lackingPeriods >= 0 &&',
   ),
   mutant(
-    'a day that is unbelievedDays is summed without the values that stay',
+    'a day that is not believed is summed without the values that stay',
     'load/writeDays.ts',
     'observations.isStepGuessed || !isComplete ? null : window',
     'observations.isStepGuessed ? null : window',

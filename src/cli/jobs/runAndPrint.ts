@@ -15,14 +15,11 @@ import { describePart, type RunOptions, runCommand } from './runCommand.ts'
 /** Flags of commands that run jobs once. */
 type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> & Partial<Args<typeof RANGE_FLAGS & typeof DISTRIBUTED_FLAG>>
 
-/** Jobs that the command does not read from the job files of its arguments. */
-type RunJobs = readonly Job[] | undefined
-
 /** Runs jobs, by default those of the job files, and prints their summaries. */
 export async function runAndPrint(
   args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
   command: string,
-  { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: RunJobs },
+  { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: readonly Job[] | undefined },
 ): Promise<number> {
   const { settings, selected, service, log } = await prepare(args, command, jobs)
   // A larger young generation saves no time, but takes up to 128 MB.
@@ -53,7 +50,7 @@ export async function runAndPrint(
 async function prepare(
   args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
   command: string,
-  jobs: RunJobs,
+  jobs: readonly Job[] | undefined,
 ) {
   try {
     const settings = readSettings(args)

@@ -3,6 +3,9 @@ import { shellWord } from '../../util/text.ts'
 import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 
+/** The commands that run whole jobs, night after night. */
+export const REGULAR_COMMANDS = ['sync', 'schedule']
+
 /** The command of a run that records that a job was removed. */
 export const FORGET = 'forget'
 

@@ -62,14 +62,14 @@ export function findLongestLookback(series: StoredSeries, lookbackS: number | nu
 /** The properties of a series. Its periods follow from a period of the reply, else from the last one of its first geo. */
 function toSeries(
   storedSeries: StoredSeries,
-  sent: Period | undefined,
+  received: Period | undefined,
   timeZone: string,
   lookbackS: number | null,
 ): Series {
   const { geoIds, timelines } = storedSeries
   const [first] = timelines
   const known = first?.extent && first.step !== null ? { at: first.extent.last, step: first.step } : undefined
-  const period = sent ?? known
+  const period = received ?? known
   return {
     knownGeos: geoIds,
     longestLookback: findLongestLookback(storedSeries, lookbackS),

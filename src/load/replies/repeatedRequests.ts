@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
+import { REGULAR_COMMANDS } from '../../db/queries/jobRuns.ts'
 import { type Database, TABLE_NAMES, type TableName, tableOf } from '../../db/tables/schema.ts'
 import { LAST_FETCHES } from '../../state/judgeInput.ts'
 import { LAST_RUNS } from '../../state/rhythm.ts'
@@ -44,7 +45,7 @@ async function readRecentRuns(db: Kysely<Database>): Promise<ReadonlySet<number>
   const counts = new Map<number | null, number>()
   const recent = new Set<number>()
   for (const { id, job_id, command, finished_at } of runs) {
-    const isRegular = command === 'sync' || command === 'schedule'
+    const isRegular = REGULAR_COMMANDS.includes(command)
     const count = counts.get(job_id) ?? 0
     if (finished_at === null || (isRegular && count < LAST_RUNS)) recent.add(id)
     if (isRegular) counts.set(job_id, count + 1)

@@ -83,22 +83,22 @@ export async function findExtents(
   for (const { geoId, first, end } of geoRanges(observations)) {
     const stored = extents.get(geoId) ?? null
     const ends = findEnds(observations, first, end)
-    const sent = ends && { first: observations.at[ends[0]]!, last: observations.at[ends[1]]! }
+    const received = ends && { first: observations.at[ends[0]]!, last: observations.at[ends[1]]! }
     const isIn = (at: Instant): boolean =>
       window ? at >= window.from && at < window.to : at >= observations.at[first]! && at <= observations.at[end - 1]!
     // An end in the window that the reply lacks may be gone.
     const mayBeGone =
       stored !== null &&
-      ((isIn(stored.first) && stored.first < (sent?.first ?? Number.POSITIVE_INFINITY)) ||
-        (isIn(stored.last) && stored.last > (sent?.last ?? Number.NEGATIVE_INFINITY)))
+      ((isIn(stored.first) && stored.first < (received?.first ?? Number.POSITIVE_INFINITY)) ||
+        (isIn(stored.last) && stored.last > (received?.last ?? Number.NEGATIVE_INFINITY)))
     if (mayBeGone) {
       const left = await readExtent(tx, seriesId, geoId)
       const isFinal = stored.first < settledBefore
       extents.set(geoId, left && isFinal ? { ...left, first: Math.min(left.first, stored.first) } : left)
-    } else if (sent)
+    } else if (received)
       extents.set(geoId, {
-        first: Math.min(sent.first, stored?.first ?? sent.first),
-        last: Math.max(sent.last, stored?.last ?? sent.last),
+        first: Math.min(received.first, stored?.first ?? received.first),
+        last: Math.max(received.last, stored?.last ?? received.last),
       })
     else if (!extents.has(geoId)) extents.set(geoId, null)
   }

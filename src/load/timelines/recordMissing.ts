@@ -50,8 +50,8 @@ export interface TimelineChanges {
 export async function recordMissing(tx: Transaction<Database>, changed: TimelineChanges): Promise<Interval | null> {
   const scopes = findScopes(changed)
   const ranges = new Map(geoRanges(changed.observations).map((geoRange) => [geoRange.geoId, geoRange]))
-  const sent = [...ranges.values()].map(({ first, end }) => instantsOf(changed.observations, first, end))
-  const concerned = [...[...scopes.values()].flat(), ...sent]
+  const received = [...ranges.values()].map(({ first, end }) => instantsOf(changed.observations, first, end))
+  const concerned = [...[...scopes.values()].flat(), ...received]
   if (concerned.length === 0) return null
   const reach = hull(concerned)
   const range = { seriesId: changed.seriesId, ...reach }
@@ -62,7 +62,7 @@ export async function recordMissing(tx: Transaction<Database>, changed: Timeline
   for (const geoId of new Set([...scopes.keys(), ...ranges.keys()])) {
     const scope = scopes.get(geoId) ?? []
     const before = stored.get(geoId) ?? []
-    const around = { coverage, dismissed, sent: ranges.get(geoId) }
+    const around = { coverage, dismissed, received: ranges.get(geoId) }
     const after = await findRows(tx, changed, geoId, scope, before, around)
     await writeMissing(tx, changed.seriesId, geoId, before, after)
   }
@@ -107,7 +107,7 @@ interface Around {
   /** Windows of earlier replies with dismissed rejects, which may stand for missing values. */
   readonly dismissed: readonly Interval[]
   /** The values of the geo in the reply. */
-  readonly sent: GeoRange | undefined
+  readonly received: GeoRange | undefined
 }
 
 /** The rows of `_absent` of a timeline near a scope, as its stored values show. */
@@ -117,7 +117,7 @@ async function findRows(
   geoId: number,
   scope: readonly Interval[],
   before: readonly MissingRow[],
-  { coverage, dismissed: dismissedWindows, sent }: Around,
+  { coverage, dismissed: dismissedWindows, received }: Around,
 ): Promise<readonly MissingRow[]> {
   const { seriesId, zone, cadences, extents, window, fetchedAt, longestLookback, dismissed } = changed
   const extent = extents.get(geoId)
@@ -128,26 +128,26 @@ async function findRows(
   const hidden = window ? subtract(dismissedWindows, [window]) : dismissedWindows
   const undecided = [...unverified, ...hidden]
   const isDecided = undecided.length === 0 && changed.decidedGeos.has(geoId)
-  const filled = isDecided ? [] : findFilled(zone, before, changed.observations, sent)
+  const filled = isDecided ? [] : findFilled(zone, before, changed.observations, received)
   const decided = merge([...subtract(scope, undecided), ...filled])
-  const checks: Check[] = valid.flatMap((row) =>
+  let checks: Check[] = valid.flatMap((row) =>
     intersect([row], decided).map((part) => ({ ...part, checkedAt: row.fetchedAt })),
   )
   if (window) {
     // Covered rows keep the oldest time of their parts; in the window it is that of this reply.
     const inWindow = intersect([window], merge(checks)).map((part) => ({ ...part, checkedAt: fetchedAt }))
     const beside = checks.flatMap((check) => subtract([check], [window]).map((part) => ({ ...check, ...part })))
-    checks.splice(0, checks.length, ...beside, ...inWindow)
+    checks = [...beside, ...inWindow]
   }
   const covered = merge(checks)
   if (!extent || covered.length === 0 || stretches.every(({ kind }) => kind === 'irregular'))
     return decideMissing(zone, before, decided, [], checks, () => fetchedAt)
-  // Between its last value and the window, a timeline that grows seldom has a period.
+  // A growing timeline seldom has a period between its last value and the window.
   const beside = window ? subtract(covered, [window]) : covered
   const isInWindow = findMissing(stretches, zone, beside, NO_VALUES, extent).length === 0
   const values =
-    changed.isComplete && sent && isInWindow
-      ? toTimelineValues(changed.observations, sent)
+    changed.isComplete && received && isInWindow
+      ? toTimelineValues(changed.observations, received)
       : await readTimelineValues(tx, { seriesId, geoId, ...hull(covered) })
   const takenBack = new Set(changed.withdrawn.get(geoId) ?? [])
   const isWithdrawn = (at: Instant): boolean =>
@@ -168,10 +168,10 @@ function findFilled(
   zone: string,
   rows: readonly MissingRow[],
   { at, values }: Observations,
-  sent: GeoRange | undefined,
+  received: GeoRange | undefined,
 ): readonly Interval[] {
-  if (!sent || rows.length === 0) return []
-  const instants = at.slice(sent.first, sent.end).filter((_, i) => values[sent.first + i] !== null)
+  if (!received || rows.length === 0) return []
+  const instants = at.slice(received.first, received.end).filter((_, i) => values[received.first + i] !== null)
   return rows.flatMap((row) => {
     const inside = instants.slice(lowerBound(instants, row.from), lowerBound(instants, row.to))
     if (row.step === null)

@@ -52,14 +52,14 @@ export async function withdraw(tx: Transaction<Database>, reply: LackingReply): 
   for (const { geoId, first, end } of geoRanges(observations)) {
     const open = pending.filter((row) => row.geo_id === geoId)
     if (!surplus.has(geoId) && open.length === 0) continue
-    const sent = new Set(observations.at.slice(first, end))
+    const received = new Set(observations.at.slice(first, end))
     const stored = await selectStored.all(tx, { seriesId, geoId, ...window })
     const days = Map.groupBy(stored, ({ at }) => calendar.dayIntervalAt(at).day)
-    const lackingPeriods = stored.filter((value) => isFinalPeriod(reply, value) && !sent.has(value.at)).length
+    const lackingPeriods = stored.filter((value) => isFinalPeriod(reply, value) && !received.has(value.at)).length
     const gone: Instant[] = []
     const kept: Interval[] = []
     for (const [day, values] of days) {
-      const lacking = values.filter(({ at }) => !sent.has(at))
+      const lacking = values.filter(({ at }) => !received.has(at))
       const { from, to } = toDoubtedInterval(localDay(zone, day), values)
       const earlier = open.filter((row) => row.from_at === from)
       if (isCredible(reply, values, lacking, lackingPeriods, earlier)) {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
+import { MAX_PARSED } from '../flood.ts'
 import {
   createCollector,
   type ParsedValues,
@@ -25,8 +26,8 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** Bodies with more rows are refused before they are parsed. */
-const MAX_ROWS = 280_000
+/** More rows are left to `JSON.parse`, which refuses bodies with too many values. */
+const MAX_ROWS = Math.floor(MAX_PARSED / 7)
 const VALUES_KEY = Buffer.from('"values"')
 /** Doubles represent every number of so many digits exactly, so that one division by a power of ten gives the same as `JSON.parse`. */
 const MAX_DIGITS = 15
