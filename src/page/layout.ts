@@ -12,7 +12,7 @@ export interface ShownPage {
   readonly body: Html
   readonly scripts?: readonly string[] | undefined
   /** Whether it is not updated while a sync writes. */
-  readonly still?: boolean | undefined
+  readonly isStill?: boolean | undefined
   /** The newest run, if there is one. */
   readonly lastRun?: ShownRun
   /** The address of the page's data for programs. */
@@ -23,8 +23,8 @@ export interface ShownPage {
 const section = (path: string): string => /^\/[^/]*/.exec(path)![0]
 
 /** Links to the page in the other languages; the server remembers the choice. */
-function languages({ locale, link, path, query, live }: PageRequest): HtmlPart {
-  if (!live) return null
+function languages({ locale, link, path, query, isLive }: PageRequest): HtmlPart {
+  if (!isLive) return null
   const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang'))
   return PAGE_LOCALES.filter((lang) => lang !== locale).map(
     (lang) =>
@@ -58,9 +58,9 @@ const savedViews = ({ words: { common }, token }: PageRequest): Html =>
 
 /** A whole document. */
 export function layout(shown: ShownPage, pages: readonly Page[], request: PageRequest): Html {
-  const { words, link, asset, locale, path, live } = request
+  const { words, link, asset, locale, path, isLive } = request
   const { common } = words
-  const scripts = [...(live ? ['live', 'saved'] : []), 'basics', ...(shown.scripts ?? [])]
+  const scripts = [...(isLive ? ['live', 'saved'] : []), 'basics', ...(shown.scripts ?? [])]
   return html`<!doctype html>
 <html lang="${locale}">
 <head>
@@ -77,20 +77,20 @@ ${scripts.map((name) => html`<script type="module" src="${asset(`${name}.js`)}">
 <a class="brand" href="${link('/')}">indicator-sync</a>
 <nav aria-label="${common.navigation}"><ul class="scroll">
 ${pages
-  .filter((page) => page.top && (live || !page.live))
+  .filter((page) => page.isInNavigation && (isLive || !page.needsServer))
   .map(
     ({ path: to, name }) =>
       html`<li><a href="${link(to)}"${section(to) === section(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
   )}</ul></nav>
-${live && html`<form class="find" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}"></form>`}
-${runState(shown, request)}${live && savedViews(request)}</div></header>
-<main id="main" tabindex="-1"${shown.still && html` data-still`}>
+${isLive && html`<form class="find" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}"></form>`}
+${runState(shown, request)}${isLive && savedViews(request)}</div></header>
+<main id="main" tabindex="-1"${shown.isStill && html` data-still`}>
 <h1>${shown.title}</h1>
 ${shown.body}
 </main>
-<p id="status" role="status" class="quiet"${live && html` data-changed="${common.changed}" data-lost="${common.lost('{}')}"`} data-locale="${locale}" data-copy="${common.copy}" data-copied="${common.copied}"></p>
+<p id="status" role="status" class="quiet"${isLive && html` data-changed="${common.changed}" data-lost="${common.lost('{}')}"`} data-locale="${locale}" data-copy="${common.copy}" data-copied="${common.copied}"></p>
 <footer>
-<p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`}${languages(request)} · ${common.clock(request.service.timeZone)}${!live && html` · ${common.made(momentText(request.service.timeZone, new Date(request.now * 1000).toISOString()))}`}</p>
+<p>${common.database} <code>${basename(request.store.file)}</code>${shown.machine !== undefined && html` · <a href="${shown.machine}">${common.machine}</a>`}${languages(request)} · ${common.clock(request.service.timeZone)}${!isLive && html` · ${common.made(momentText(request.service.timeZone, new Date(request.now * 1000).toISOString()))}`}</p>
 </footer>
 </body>
 </html>

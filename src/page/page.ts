@@ -39,11 +39,11 @@ export interface PageRequest {
   /** Epoch seconds. */
   readonly now: number
   /** Whether another site linked here; then nothing costly is done. */
-  readonly foreign: boolean
+  readonly isForeign: boolean
   /** The token of a server that other computers can reach. */
   readonly token?: string | null
   /** Whether the page has a server. A file has no search, no SQL and no scripts. */
-  readonly live: boolean
+  readonly isLive: boolean
   /** The address of a page for `href`, on a server or as a file: `link('/series/600', { from: '2025-10-01' })`. */
   link(path: string, query?: Query): string
   /** A command as the user types it, with the database if needed: `command('retry')`. */
@@ -96,9 +96,9 @@ interface Routed {
   /** With slots: `/series/:id`. */
   readonly path: string
   /** Whether it depends on the time, as an age does; then it changes every minute. */
-  readonly clock?: true
+  readonly dependsOnTime?: true
   /** Whether it is made at every request: the result of a statement depends on more than the database. */
-  readonly fresh?: true
+  readonly isUncached?: true
   /** Whether other sites may not link to it, because it is costly: SQL. */
   readonly isCostly?: true
 }
@@ -107,11 +107,11 @@ interface Routed {
 export interface Page extends Routed {
   readonly name: keyof Words['common']['pages']
   /** Whether it is in the navigation. */
-  readonly top?: true
+  readonly isInNavigation?: true
   /** Whether it needs a server: search, SQL. */
-  readonly live?: true
+  readonly needsServer?: true
   /** Whether it is not updated while a sync writes, because reading it again is costly. */
-  readonly still?: true
+  readonly isStill?: true
   /** Modules of `client/` that it loads: `grid` for `client/grid.ts`. */
   readonly scripts?: readonly string[]
   readonly view: () => Promise<View<unknown>>

@@ -72,8 +72,8 @@ export async function* pageFiles(
     const request: PageRequest = {
       ...baseRequest(store, url, params, locale, service),
       now,
-      live: false,
-      foreign: false,
+      isLive: false,
+      isForeign: false,
       // Files are the same whichever version made them.
       version: '',
       link(path, query = {}) {

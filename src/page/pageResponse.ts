@@ -66,9 +66,9 @@ function createRequest(site: Site, { address, params, headers, locale }: PageCal
     ...baseRequest(store, address, params, locale, site.service),
     version: site.version,
     now: site.now(),
-    live: true,
+    isLive: true,
     token: site.door.token,
-    foreign: isForeign(headers),
+    isForeign: isForeign(headers),
     link: formatAddress,
     command: site.command,
     asset: (name) => `/-/${assets().folder}/${name}`,
@@ -115,7 +115,7 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
   return {
     status,
     headers: { ...headers, ...HTML },
-    body: htmlText(layout({ title, body, still: true }, PAGES, request)),
+    body: htmlText(layout({ title, body, isStill: true }, PAGES, request)),
   }
 }
 
@@ -131,7 +131,7 @@ async function buildResponse({ page, endpoint, address }: PageCall, request: Pag
     title: view.title?.(data, request) ?? request.words.common.pages[page.name],
     body: view.show(data, request),
     scripts: page.scripts,
-    still: page.still,
+    isStill: page.isStill,
     lastRun: await readShownRun(request),
     machine: `${request.path === '/' ? '/index' : request.path}.json${address.search}`,
   }
@@ -150,8 +150,10 @@ export async function respond(site: Site, call: PageCall): Promise<SentResponse>
     await reader.engine.beginSnapshot()
     const request = createRequest(site, call, reader)
     const route = page ?? endpoint
-    const minute = route?.clock ? Math.floor(request.now / 60) : null
-    const etag = route?.fresh ? null : await createEtag(reader, [site.version, site.service, request.locale, minute])
+    const minute = route?.dependsOnTime ? Math.floor(request.now / 60) : null
+    const etag = route?.isUncached
+      ? null
+      : await createEtag(reader, [site.version, site.service, request.locale, minute])
     const dataHeaders = etag === null ? DATA_HEADERS : { ...DATA_HEADERS, ETag: etag }
     if (route && etag !== null && matchesTag(headers['if-none-match'], etag))
       return { status: 304, headers: dataHeaders, body: '' }

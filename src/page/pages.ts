@@ -20,25 +20,33 @@ const page = (path: string, name: Page['name'], view: Page['view'], more: Partia
 })
 
 /** Settings of routes that run a statement of the user. */
-const COSTLY = { isCostly: true, fresh: true } as const
+const COSTLY = { isCostly: true, isUncached: true } as const
 
 /** Every page; the navigation has those with `top`, in this order. */
 export const PAGES: readonly Page[] = [
-  page('/', 'home', async () => (await overview()).overviewView, { top: true, clock: true }),
-  page('/coverage', 'coverage', async () => (await coverage()).coverageView, { top: true }),
+  page('/', 'home', async () => (await overview()).overviewView, { isInNavigation: true, dependsOnTime: true }),
+  page('/coverage', 'coverage', async () => (await coverage()).coverageView, { isInNavigation: true }),
   page('/coverage/:id', 'coverage', async () => (await coverage()).seriesCoverageView, { scripts: ['grid'] }),
   page('/series/:id', 'series', async () => (await series()).seriesView, { scripts: ['interactiveChart', 'carpet'] }),
   page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),
-  page('/indicators', 'indicators', async () => (await catalogue()).indicatorsView, { top: true, live: true }),
-  page('/search', 'search', async () => (await catalogue()).searchView, { live: true }),
-  page('/texts', 'texts', async () => (await texts()).textsView, { top: true }),
+  page('/indicators', 'indicators', async () => (await catalogue()).indicatorsView, {
+    isInNavigation: true,
+    needsServer: true,
+  }),
+  page('/search', 'search', async () => (await catalogue()).searchView, { needsServer: true }),
+  page('/texts', 'texts', async () => (await texts()).textsView, { isInNavigation: true }),
   page('/texts/:kind/:id', 'texts', async () => (await texts()).textView),
-  page('/archives', 'archives', async () => (await archives()).archivesView, { top: true }),
+  page('/archives', 'archives', async () => (await archives()).archivesView, { isInNavigation: true }),
   page('/archives/:kind/:id', 'archive', async () => (await archives()).archiveView),
-  page('/runs', 'runs', async () => (await runs()).runsView, { top: true }),
+  page('/runs', 'runs', async () => (await runs()).runsView, { isInNavigation: true }),
   page('/runs/:id', 'run', async () => (await runs()).runView),
   page('/quarantine', 'quarantine', async () => (await runs()).quarantineView),
-  page('/sql', 'sql', async () => (await sql()).sqlView, { top: true, live: true, still: true, ...COSTLY }),
+  page('/sql', 'sql', async () => (await sql()).sqlView, {
+    isInNavigation: true,
+    needsServer: true,
+    isStill: true,
+    ...COSTLY,
+  }),
   page('/dictionary', 'dictionary', async () => (await sql()).dictionaryView),
   page('/dictionary/:name', 'dictionary', async () => (await sql()).dictionaryEntryView),
 ]
@@ -50,8 +58,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/csv/:id/:geo', respond: async () => (await endpoints()).valuesCsv },
   { path: '/api/names', respond: async () => (await endpoints()).matchingNames },
   { path: '/sql.csv', ...COSTLY, respond: async () => (await sql()).statementCsv },
-  { path: '/api/live', fresh: true, respond: async () => (await endpoints()).databaseState },
-  { path: '/healthz', clock: true, isCostly: true, respond: async () => (await endpoints()).health },
-  { path: '/metrics', clock: true, isCostly: true, respond: async () => (await endpoints()).metrics },
-  { path: '/status.json', clock: true, isCostly: true, respond: async () => (await endpoints()).status },
+  { path: '/api/live', isUncached: true, respond: async () => (await endpoints()).databaseState },
+  { path: '/healthz', dependsOnTime: true, isCostly: true, respond: async () => (await endpoints()).health },
+  { path: '/metrics', dependsOnTime: true, isCostly: true, respond: async () => (await endpoints()).metrics },
+  { path: '/status.json', dependsOnTime: true, isCostly: true, respond: async () => (await endpoints()).status },
 ]

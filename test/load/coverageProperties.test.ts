@@ -35,15 +35,7 @@ const replies = fc
     has: fc.subarray(GEOS),
     every: fc.constantFrom(1, 1, 1, 2, 7),
     lacks: fc.integer({ min: 0, max: 30 }),
-    outcome: fc.constantFrom(
-      'sound',
-      'sound',
-      'sound',
-      'unbelieved',
-      'rejects',
-      'dismissed',
-      'dismissed somewhere',
-    ),
+    outcome: fc.constantFrom('sound', 'sound', 'sound', 'unbelieved', 'rejects', 'dismissed', 'dismissed somewhere'),
     wait: fc.constantFrom(0, 900, 7 * HOUR, DAY, 3 * DAY),
   })
   .map(({ first, length, geos, has, every, lacks, outcome, wait }) => ({

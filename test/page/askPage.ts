@@ -28,8 +28,8 @@ export function requestOf(
     words: WORDS[locale],
     version: 'test',
     now: Date.parse('2025-11-05T00:00:00Z') / 1000,
-    live: true,
-    foreign: false,
+    isLive: true,
+    isForeign: false,
     link: (path, query = {}) => {
       const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
         value === undefined ? [] : [[name, String(value)]],

@@ -132,12 +132,12 @@ const daysText = ({ from, to }: { readonly from: string | null; readonly to: str
 export const archivesView = view({
   read: readArchives,
   show({ date, before, after, editions, more }, request) {
-    const { words, link, live } = request
+    const { words, link, isLive } = request
     const { archives: labels, common } = words
     if (date === null)
       return html`<p>${labels.none} ${common.noneHint}</p>${command('archives: [{ window: { last: 31d } }]')}`
     return html`<p>${labels.about}</p>
-${live && html`<form action="${link('/archives')}" class="question"><label>${common.day} <input type="date" name="date" value="${date}"></label> <button>${common.show}</button></form>`}
+${isLive && html`<form action="${link('/archives')}" class="question"><label>${common.day} <input type="date" name="date" value="${date}"></label> <button>${common.show}</button></form>`}
 <h2>${labels.of(date)}</h2>
 ${pager(request, { before: before === null ? null : { date: before }, after: after === null ? null : { date: after } })}
 ${
@@ -166,7 +166,7 @@ export const archiveView = view({
   read: readArchive,
   title: ({ name, archive: { id } }, { words }) => name?.trim() || `${words.common.pages.archive} ${id}`,
   show({ archive, description, locale, editions, older }, request) {
-    const { words, link, live } = request
+    const { words, link, isLive } = request
     const { archives: labels, common } = words
     return html`${description !== null && lines(description, locale)}
 ${facts([
@@ -176,7 +176,7 @@ ${facts([
 ])}
 <h2>${labels.editions}</h2>
 ${table(labels.editions, editions, [
-  [common.day, ({ date }) => (live ? html`<a href="${link('/archives', { date })}">${date}</a>` : date)],
+  [common.day, ({ date }) => (isLive ? html`<a href="${link('/archives', { date })}">${date}</a>` : date)],
   [labels.aboutDays, ({ about }) => daysText(about)],
   [common.published, ({ published }) => daysText(published)],
   [

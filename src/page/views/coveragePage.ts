@@ -243,7 +243,7 @@ export const coverageView = view({
       }
     })
     const { about, caption } = coverage.by[data.unit]
-    return html`${request.live && html`<p>${about}</p>`}${stateLegend(request)}
+    return html`${request.isLive && html`<p>${about}</p>`}${stateLegend(request)}
 ${gridTable({ caption, heads: [common.series, ...data.names.map((name) => name ?? '…')], rows }, request)}
 ${numberedPager(request, data.page, data.pages)}`
   },
@@ -251,8 +251,8 @@ ${numberedPager(request, data.page, data.pages)}`
 
 /** The choice of a geo. */
 function geoForm({ geos, geo, year }: CoverageData, request: PageRequest): HtmlPart {
-  const { words, link, path, live } = request
-  if (geos.length <= 1 || !live) return null
+  const { words, link, path, isLive } = request
+  if (geos.length <= 1 || !isLive) return null
   const name = ({ id, name }: (typeof geos)[number]) => (id === ALL_GEOS ? words.common.allGeos : `${id} ${name ?? ''}`)
   const choices = geos.map((choice) => [String(choice.id), name(choice)] as const)
   return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">${options([['', words.coverage.together], ...choices], String(geo ?? ''))}</select></label> <input type="hidden" name="year" value="${year}"><button>${words.common.show}</button></form>`
@@ -293,7 +293,7 @@ function dayTable(data: CoverageData, year: number, request: PageRequest): Html 
       }),
     }
   })
-  return html`<h2 id="days">${caption}</h2>${request.live && html`<p class="soft">${coverage.daysHint}</p>`}
+  return html`<h2 id="days">${caption}</h2>${request.isLive && html`<p class="soft">${coverage.daysHint}</p>`}
 ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request)}`
 }
 

@@ -116,14 +116,14 @@ function healthSection(data: Overview, request: PageRequest): Html {
   const item = (finding: ShownFinding): Html => {
     const left = leftSeries(finding)
     // A published page has no requests and messages of the service.
-    const message = request.live && messageText(finding.message, request, finding.cause)
+    const message = request.isLive && messageText(finding.message, request, finding.cause)
     return html`<li>${findingText(finding, data, request)}${left > 0 && ` ${home.left(left)}`}${message}</li>`
   }
   const groups = [...Map.groupBy(findings, ({ command }) => command).values()]
   return html`<section class="health problems" aria-label="${home.todo}">${groups.map((group) => {
     const { command } = group[0]!
-    return html`<div><ul>${group.map(item)}</ul>${request.live && command !== null && commandLine(command)}</div>`
-  })}${more > 0 && html`<p>${home.moreFindings(more)}</p>${request.live && commandLine(request.command('check'))}`}</section>`
+    return html`<div><ul>${group.map(item)}</ul>${request.isLive && command !== null && commandLine(command)}</div>`
+  })}${more > 0 && html`<p>${home.moreFindings(more)}</p>${request.isLive && commandLine(request.command('check'))}`}</section>`
 }
 
 /** How far the values reach; after two months, a date. */
@@ -155,7 +155,7 @@ function sparkline(trend: OverviewLine['trend']): HtmlPart {
 }
 
 function seriesColumns(request: PageRequest): Column<OverviewLine>[] {
-  const { words, link, locale, live } = request
+  const { words, link, locale, isLive } = request
   const { home, common } = words
   const none = html`<span class="soft">${home.noValue}</span>`
   return [
@@ -180,7 +180,7 @@ function seriesColumns(request: PageRequest): Column<OverviewLine>[] {
       'when',
     ],
     [home.trend, ({ trend }) => sparkline(trend), 'trend'],
-    [live ? home.behind : home.behindThen, (line) => age(line, request), 'age'],
+    [isLive ? home.behind : home.behindThen, (line) => age(line, request), 'age'],
     [
       home.strip(STRIP_DAYS),
       ({ path, days, gaps }) =>
@@ -196,7 +196,7 @@ function seriesTable(data: Overview, request: PageRequest): Html {
     return html`<p>${home.nothing}</p><p>${commandLine(request.command('sync jobs/nightly.yaml'))}</p>`
   const caption = html`<caption class="quiet">${home.caption(STRIP_DAYS)}</caption>`
   return html`<h2>${home.seriesHeading}</h2>
-${request.live && html`<form class="question" action="${request.link('/')}"><label>${home.filter} <input type="search" name="q" value="${data.filter}" size="24"></label> <button>${home.find}</button></form>`}
+${request.isLive && html`<form class="question" action="${request.link('/')}"><label>${home.filter} <input type="search" name="q" value="${data.filter}" size="24"></label> <button>${home.find}</button></form>`}
 ${data.series.length === 0 ? html`<p>${home.noMatch(data.filter)}</p>` : table(home.seriesHeading, data.series, seriesColumns(request), { style: 'series', caption })}
 ${numberedPager(request, data.page, data.pages)}
 ${stateLegend(request)}`
@@ -211,11 +211,11 @@ export const overviewView = view({
     const calm = data.health.fetchingRun === null ? home.upToDate : home.syncing
     const state = data.health.findings.length > 0 ? home.needs : calm
     // A published page does not change.
-    return request.live ? state : home.stateThen(state, localText(request, formatUtc(request.now)))
+    return request.isLive ? state : home.stateThen(state, localText(request, formatUtc(request.now)))
   },
   show: (
     data,
     request,
   ) => html`<p class="soft">${request.words.home[data.isPractice ? 'practice' : 'about'](data.health.series)}</p>${healthSection(data, request)}${seriesTable(data, request)}
-${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${request.live && data.next.map(({ job, at, isDue }) => html`<p class="soft">${request.words.home[isDue ? 'due' : 'next'](job, localText(request, at))}</p>`)}${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
+${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${request.isLive && data.next.map(({ job, at, isDue }) => html`<p class="soft">${request.words.home[isDue ? 'due' : 'next'](job, localText(request, at))}</p>`)}${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
 })

@@ -262,7 +262,7 @@ function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const asKnown = asOf && labels.valuesThen(momentText(dataset.zone, asOf.moment))
   // A line without values says so, and where to fetch them.
   const nothingIn = (path: string, geo: number, from: number): Html =>
-    html` <span class="bad">${labels.noValues}</span> <a href="${request.link(`/coverage/${path}`, request.live ? { geo, year: localDate(dataset.zone, from).slice(0, 4) } : {})}">${labels.mend}</a>`
+    html` <span class="bad">${labels.noValues}</span> <a href="${request.link(`/coverage/${path}`, request.isLive ? { geo, year: localDate(dataset.zone, from).slice(0, 4) } : {})}">${labels.mend}</a>`
   return html`<ul class="legend" data-part="legend">
 <li class="now${asOf && ' faint'}">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
 ${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>${changes[0] && ` ${labels.storedSince(momentText(dataset.zone, changes[0].at))}`}`}</li>`}
@@ -274,7 +274,7 @@ ${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
   const figure =
     typeof main?.value === 'number' &&
     ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
-  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.live && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.isLive && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
@@ -314,7 +314,7 @@ const slider = ({ words: { series: labels, common } }: PageRequest): Html =>
 /** The chart: drawn by the server, then again by a script. */
 function picture(data: PageData, here: Here, request: PageRequest): Html {
   const { dataset, range, chart } = data
-  const { words, live, link, locale } = request
+  const { words, isLive, link, locale } = request
   const { series: labels, common } = words
   const { zone, path, geoId } = dataset
   const label = labels.label(seriesTitle(dataset), timeText(zone, range.from), timeText(zone, range.to))
@@ -343,29 +343,29 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
   }
   return html`<section class="panel" aria-labelledby="chart-title">
 <h2 id="chart-title" class="quiet">${common.chart}</h2>
-${live && spans(data, here, request)}
-${live ? chooser(data, request) : geoLinks(data, request)}
+${isLive && spans(data, here, request)}
+${isLive ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
-<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.live && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
+<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
 <div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
-${live && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
+${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
 }
 
 /** Commands and SQL for the same data. */
 function elsewhere({ dataset, range, sql, commands }: PageData, here: Here, request: PageRequest): Html {
-  const { words, live, link } = request
+  const { words, isLive, link } = request
   const { series: labels } = words
   return html`<section data-part="same" aria-labelledby="same">
 <h2 id="same">${words.common.same}</h2>
-${live && html`<p><a href="${here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)}">${labels.csv}</a></p>`}
+${isLive && html`<p><a href="${here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)}">${labels.csv}</a></p>`}
 ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((command) => `${request.command(command)}\n`)}</pre>`}
-<p>${labels.sql}${live && html` · <a href="${link('/sql', { sql })}">/sql</a>`}</p><pre>${sql}</pre>
+<p>${labels.sql}${isLive && html` · <a href="${link('/sql', { sql })}">/sql</a>`}</p><pre>${sql}</pre>
 </section>`
 }
 
 /** Missing and provisional intervals. */
-function openIntervals({ open, dataset, range }: PageData, { words, link, live, now }: PageRequest): HtmlPart {
+function openIntervals({ open, dataset, range }: PageData, { words, link, isLive, now }: PageRequest): HtmlPart {
   const { zone, path, geoId } = dataset
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
@@ -379,7 +379,7 @@ function openIntervals({ open, dataset, range }: PageData, { words, link, live, 
         html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${parseInstant(nextAt) > now ? labels.again(momentText(zone, nextAt)) : labels.due}`}</li>\n`,
     )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
-<p><a href="${link(`/coverage/${path}`, live ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>
+<p><a href="${link(`/coverage/${path}`, isLive ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>
 </section>`
 }
 
@@ -448,10 +448,10 @@ ${shown}${isMarked && html`<p class="soft">* ${labels.partial}</p>`}</section>`
 
 /** The latest revisions of the range, with a statement for all versions; not in published pages, which show the present. */
 function revisionsTable({ dataset, revisions, range }: PageData, request: PageRequest): HtmlPart {
-  const { words, link, live, locale } = request
+  const { words, link, isLive, locale } = request
   const { series: labels } = words
   const { zone, path, geoId, unit } = dataset
-  if (!live || revisions.length === 0) return null
+  if (!isLive || revisions.length === 0) return null
   const decimals = mostDecimals(revisions.flatMap(({ before, after }) => [before, after]))
   const number = (head: string, read: (row: Revision) => number | null): Column<Revision> => [
     head,
@@ -487,19 +487,19 @@ export const seriesView = view({
   title: ({ dataset }) => `${seriesTitle(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
   show(data, request) {
     const { dataset, problems, chart } = data
-    const { words, live } = request
+    const { words, isLive } = request
     const { series: labels, common } = words
     const { zone, first, last, geo, unit, trunc, agg, geoAgg, geoTrunc } = dataset
     const here = linker(data, request)
     const stored =
       first !== null && last !== null ? labels.held(timeText(zone, first), timeText(zone, last)) : labels.nothing
-    return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${live && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
+    return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
 ${problems.map(({ code, leftOut, offered }) => html`<p class="bad" role="alert">${code === 'not-found' ? labels.noSeries : common.errors[code]}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${labels.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${
-  live &&
+  isLive &&
   html`<details id="carpet" class="carpet"><summary>${labels.carpet}</summary><div data-own><p role="status"></p>
 <figure hidden><div class="cells"><div class="hours" aria-hidden="true">${HOURS.map((hour) => html`<span>${hour % 6 === 0 && padTwo(hour)}</span>`)}</div><canvas role="img" tabindex="0" aria-label="${labels.carpet}. ${labels.carpetHint}"></canvas></div>
 <div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`

@@ -69,10 +69,10 @@ async function readGeoChoices(request: PageRequest, parameters: RequestedStateme
 
 /** Runs the statement of an address. Its mistakes are part of the data. */
 async function readSqlQuery(request: PageRequest) {
-  const { foreign } = request
+  const { isForeign } = request
   const statement = readStatement(request)
-  const shown = { ...statement, foreign, geos: await readGeoChoices(request, statement.parameters) }
-  if (foreign) return { ...shown, result: null, refused: null }
+  const shown = { ...statement, isForeign, geos: await readGeoChoices(request, statement.parameters) }
+  if (isForeign) return { ...shown, result: null, refused: null }
   try {
     return { ...shown, result: await runStatement(request, statement, runner.run), refused: null }
   } catch (error) {
@@ -179,9 +179,9 @@ export const sqlView = view({
   },
   show(sqlQuery, request) {
     const { sql: labels } = request.words
-    const { result, refused, foreign } = sqlQuery
+    const { result, refused, isForeign } = sqlQuery
     return html`<p>${labels.about}</p><div class="beside"><div>
-${foreign && sqlQuery.sql !== '' && html`<p role="alert">${labels.foreign}</p>`}
+${isForeign && sqlQuery.sql !== '' && html`<p role="alert">${labels.foreign}</p>`}
 ${form(sqlQuery, request)}
 ${
   refused !== null &&
@@ -242,10 +242,10 @@ export const dictionaryEntryView = view({
   read: readObject,
   title: ({ name }) => name,
   show({ name, meaning, columns }, request) {
-    const { words, link, live } = request
+    const { words, link, isLive } = request
     const { sql: labels, common } = words
     return html`<p>${programText(request, 'dictionary', meaning)}</p>
-${live && html`<p><a href="${link('/sql', { sql: `select * from ${name} limit 20` })}">${labels.query}</a></p>`}
+${isLive && html`<p><a href="${link('/sql', { sql: `select * from ${name} limit 20` })}">${labels.query}</a></p>`}
 ${table(name, columns, [
   [labels.column, (column) => html`<code>${column.name}</code>`],
   [common.type, ({ type }) => type],

@@ -30,8 +30,8 @@ const listOffsets = (zone: string, { from, to }: Interval): [number, number][] =
 }
 
 /** The number of columns of the requested picture. */
-const chartColumns = ({ query, live }: Pick<PageRequest, 'query' | 'live'>): number => {
-  const columns = Number(query.get('px')) || (live ? USUAL_COLUMNS : STATIC_COLUMNS)
+const chartColumns = ({ query, isLive }: Pick<PageRequest, 'query' | 'isLive'>): number => {
+  const columns = Number(query.get('px')) || (isLive ? USUAL_COLUMNS : STATIC_COLUMNS)
   return Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns)))
 }
 
@@ -46,7 +46,7 @@ export interface ComparedLine {
 }
 
 /** The unit of the address by which a range is summarized; undefined if there is none, or if it has too many periods. */
-export function chosenUnit(request: Pick<PageRequest, 'query' | 'live'>, { from, to }: Interval) {
+export function chosenUnit(request: Pick<PageRequest, 'query' | 'isLive'>, { from, to }: Interval) {
   const { by } = readChoices(request.query)
   return by === 'hour' && (to - from) / HOUR > 2 * chartColumns(request) ? undefined : by
 }
