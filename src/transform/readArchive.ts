@@ -8,7 +8,7 @@ import {
   type TextLayout,
 } from '../service/archiveLayouts.ts'
 import { isObject, refuseDeep } from '../util/json.ts'
-import { isXls, readWorkbook } from '../util/workbook.ts'
+import { countPartCells, isXls, readWorkbook } from '../util/workbook.ts'
 import { isZip, listZip, ZipError, type ZippedFile } from '../util/zip.ts'
 import { measureBody, refuseFlood } from './flood.ts'
 import { readI90 } from './i90/readI90.ts'
@@ -169,26 +169,35 @@ function refuseLargeBook(bytes: number, form: string): void {
     throw new FileError(`the workbook has ${bytes} bytes ${form} (limit ${MAX_FILE_BYTES}, as it is read into memory)`)
 }
 
-/** Throws if a workbook is none, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain. */
-async function checkWorkbook(bytes: Buffer): Promise<void> {
+/** Files that make the package read a ZIP as another format (ODS, UOC, Numbers), in which one cell may stand for millions. */
+const OTHER_BOOK = /(?:^|\/)(?:manifest\.xml|objectdata\.xml|document\.iwa|index\.zip)$/i
+
+/**
+ * Throws if a workbook is none, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain.
+ * Returns the number of cells in the largest of them; 0 for XLS.
+ */
+async function checkWorkbook(bytes: Buffer): Promise<number> {
   refuseLargeBook(bytes.length, 'on disk')
-  if (isXls(bytes)) return
+  if (isXls(bytes)) return 0
   const parts = isZip(bytes) ? await listZip(bytes) : []
-  if (!parts.some(({ path }) => path === XLSX_FILE)) throw new FileError('it is not a workbook')
+  const isOther = parts.some(({ path }) => OTHER_BOOK.test(path.replaceAll('\0', '')))
+  if (isOther || !parts.some(({ path }) => path === XLSX_FILE)) throw new FileError('it is not a workbook')
   refuseLargeBook(
     parts.reduce((sum, part) => sum + part.bytes, 0),
     'unpacked',
   )
-  for (const part of parts) await unpack(part)
+  let largest = 0
+  for (const part of parts) largest = Math.max(largest, countPartCells(part.path, await unpack(part)))
+  return largest
 }
 
 /** Reads the sheets of an I90 workbook, and turns an error of it into its fault. */
 async function* readBook(file: string, getBytes: () => Promise<Buffer>, timeZone: string): AsyncGenerator<ArchiveFile> {
   try {
     const bytes = await getBytes()
-    await checkWorkbook(bytes)
-    for (const { name, ...sheet } of readI90(file, await readWorkbook(bytes, MAX_LINES), timeZone))
-      yield { file, sheet: name, ...sheet }
+    const largestCells = await checkWorkbook(bytes)
+    const sheets = await readWorkbook(bytes, MAX_LINES, largestCells)
+    for (const { name, ...sheet } of readI90(file, sheets, timeZone)) yield { file, sheet: name, ...sheet }
   } catch (error) {
     yield toFaulty(file, error)
   }

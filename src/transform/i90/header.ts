@@ -19,6 +19,8 @@ type SheetRows = readonly (SheetRow | undefined)[]
 const HEADER_ROWS = 6
 /** The length of the name of a unit or measure: indexes cannot store long ones. */
 export const MAX_NAME = 200
+/** The characters of the names of all label columns: they are stored with each row. */
+const MAX_LABELS = 1_000
 /** Fewer numbers are values. */
 const MIN_NUMBERS = 12
 const MIN_PERIODS = 2
@@ -130,6 +132,7 @@ function readHeader(rows: SheetRows, at: number, day: DayLength): Header | strin
     below.some(isWord) &&
     below.every((cell, column) => isWord(cell) && top[column] === undefined && !periods.has(column))
   const labels = nameLabels(top, hasMeasures || hasLabels ? below : [], periods)
+  if ([...labels.values()].join('').length > MAX_LABELS) return 'the names of its labels are too long'
   const end = at + (hasMeasures || hasLabels ? 2 : 1)
   const filled = new Set<number>()
   rows.forEach((row, i) => {
