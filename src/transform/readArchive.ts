@@ -19,6 +19,8 @@ export interface ArchiveFile extends Partial<ReadSheet> {
   readonly file: string
   /** The sheet of a workbook. */
   readonly sheet?: string
+  /** The local day of a workbook. */
+  readonly day?: string
 }
 
 /** Limits of an archive. A settlement has 30 MB in several hundred files of at most 3,000 lines, compressed to a tenth. */
