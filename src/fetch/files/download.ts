@@ -14,11 +14,11 @@ import {
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { makeFolder } from '../../util/files/targetFolder.ts'
 import { brief, isObject } from '../../util/json.ts'
-import type { Redactor } from '../../util/redact.ts'
+import { LONGEST_SECRET, type Redactor } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyResponse } from '../classify.ts'
 import type { Client, OnRetry } from '../client.ts'
-import type { OpenResponse } from '../http.ts'
+import { type OpenResponse, readBeginning } from '../http.ts'
 import {
   createDownloadError,
   DownloadError,
@@ -153,14 +153,12 @@ async function receive(
   links: LinkPolicy,
   options: SaveOptions,
 ): Promise<DownloadResponse> {
-  const { status, headers, body } = opened
+  const { status, headers } = opened
   const nothing: DownloadResponse = { status, headers, body: Buffer.alloc(0) }
   const { location } = headers
   if (status >= 300 && status < 400 && location) return { ...nothing, next: resolveRedirect(location, from, links) }
   if (status !== 200) {
-    for await (const piece of body as AsyncIterable<Buffer>)
-      return { ...nothing, body: piece.subarray(0, EVIDENCE_BYTES) }
-    return nothing
+    return { ...nothing, body: await readBeginning(opened, EVIDENCE_BYTES, options.redactor) }
   }
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
@@ -188,9 +186,6 @@ async function save(opened: OpenResponse, options: SaveOptions): Promise<Downloa
   }
 }
 
-/** How many characters of the previous piece are searched again: the key may be split between two pieces, with escapes. */
-const OVERLAP_CHARACTERS = 16 * 1024
-
 /** Writes the body to a file. Throws DownloadError where it is too large or holds the key. */
 async function writePart(
   opened: OpenResponse,
@@ -208,7 +203,8 @@ async function writePart(
       if (bytes > maxBytes) throw createDownloadError(`it has more than ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')
       if (redactor.isIn(text)) throw createDownloadError('it contains the API key')
-      tail = text.slice(-OVERLAP_CHARACTERS)
+      // The key may be split between two pieces.
+      tail = text.slice(-LONGEST_SECRET)
       hash.update(piece)
       await toDisk(() => file.writeFile(piece), part)
     }
