@@ -227,6 +227,42 @@ describe('the cells of a sheet', () => {
   })
 })
 
+describe('a row of texts below the header', () => {
+  const blanks = numbers(24).map(() => 'N/D')
+
+  test('is a unit without numbers if it names one, and its sheet is named and kept', async () => {
+    const [head, blank, header, first, second] = restrictions(clockHours()) as Cell[][]
+    const { fault, i90Rows, rows } = await readSheet([
+      head!,
+      blank!,
+      header!,
+      [...first!.slice(0, 7), ...blanks],
+      second!,
+    ])
+    expect(fault).toEqual({ line: 4, reason: 'column H has "N/D" instead of a number' })
+    expect([i90Rows, rows!.length]).toEqual([[], 4])
+  })
+
+  test('is a direction without prices if the sheet has no units', async () => {
+    const { fault, i90Rows } = await readSheet([
+      ['Sentido', 'Hora', ...numbers(24)],
+      ['Bajar', null, ...blanks],
+      ['Subir', null, ...numbers(24)],
+    ])
+    expect(fault).toEqual({ line: 2, reason: 'column C has "N/D" instead of a number' })
+    expect(i90Rows).toEqual([])
+  })
+
+  test('has measures if it has no other cells than those of periods and totals', async () => {
+    const { values } = await readSheet([
+      [UNIT, 'Total', ...numbers(24)],
+      [null, 'MWh', ...numbers(24).map(() => 'MWh')],
+      ['UP1', 300, ...numbers(24)],
+    ])
+    expect(values).toEqual([['MWh', numbers(24)]])
+  })
+})
+
 describe('a sheet that is not understood', () => {
   const wide = (header: readonly Cell[], day: Day = 'normal') => readSheet(sheetOf(header), day)
   test.each<[what: string, header: Cell[], day: Day, reason: RegExp]>([
@@ -303,6 +339,16 @@ describe('a sheet that is not understood', () => {
     const { fault, i90Rows, rows } = await readSheet([...cells.slice(0, 2), sheetOf(numbers(24))[2]!, cells[3]!])
     expect(fault).toEqual({ line: 4, reason: 'column I has "n/a" instead of a number' })
     expect([i90Rows, rows!.length]).toEqual([[], 3])
+  })
+
+  test('with a number larger than any number is named with its cell and kept', async () => {
+    const cells = sheetOf(clockHours()).with(3, ['UP1', 'x', null, 7, 1, '9'.repeat(400), ...numbers(22)])
+    const [file] = await read(zipOf({ 'I90DIA_20250703.xlsx': makeWorkbook({ I90DIA03: cells }, 'xlsx') }))
+    expect(file!.fault).toEqual({
+      line: 4,
+      reason: expect.stringMatching(/^column F has "9{20,}…? instead of a number$/),
+    })
+    expect([file!.i90Rows, file!.rows!.length]).toEqual([[], 3])
   })
 })
 
