@@ -7,6 +7,7 @@ import {
   TEXT_LAYOUTS,
   type TextLayout,
 } from '../service/archiveLayouts.ts'
+import { findNotFile, MAX_MESSAGE_BYTES } from '../service/notFile.ts'
 import { isObject, refuseDeep } from '../util/json.ts'
 import { countPartCells, isXls, readWorkbook } from '../util/workbook.ts'
 import { isZip, listZip, ZipError, type ZippedFile } from '../util/zip.ts'
@@ -214,10 +215,17 @@ function formOf({ path, isRegular }: ZippedFile): 'rows' | 'workbook' | 'zip' | 
   return isJsonName(path) || textLayout(file) ? 'rows' : null
 }
 
+/** Throws ZipError if the files of a ZIP are too large together. */
+function refuseTotal(files: readonly ZippedFile[]): void {
+  const total = files.reduce((sum, file) => sum + file.bytes, 0)
+  if (total > MAX_BYTES) throw new ZipError(`the files of the ZIP have ${total} bytes (limit ${MAX_BYTES})`)
+}
+
 /** Reads the I90 workbooks in a ZIP that lies in another one. */
 async function* readInnerZip(file: string, bytes: Buffer, timeZone: string): AsyncGenerator<ArchiveFile> {
   const files = await listZip(bytes)
   const books = files.filter((inner) => formOf(inner) === 'workbook')
+  refuseTotal(books)
   for (const [name, same] of Map.groupBy(books, ({ path }) => baseName(path)))
     yield* readBook(name, () => unpackOnly(same), timeZone)
   for (const inner of files) if (!books.includes(inner)) yield { file: `${file}/${baseName(inner.path)}` }
@@ -240,8 +248,7 @@ async function* readZipped(file: string, same: readonly ZippedFile[], timeZone: 
 async function* readZip(files: readonly ZippedFile[], timeZone: string): AsyncGenerator<ArchiveFile> {
   if (files.length === 0) throw new ZipError('the ZIP has no files')
   const known = files.filter((file) => formOf(file) !== null)
-  const total = known.reduce((sum, file) => sum + file.bytes, 0)
-  if (total > MAX_BYTES) throw new ZipError(`the files of the ZIP have ${total} bytes (limit ${MAX_BYTES})`)
+  refuseTotal(known)
   let rows = 0
   const stored = new Set<string>()
   for (const [file, same] of Map.groupBy(known, ({ path }) => baseName(path)))
@@ -265,5 +272,10 @@ export async function* readArchive(name: string, bytes: Buffer, timeZone: string
   const isXlsx = files?.some(({ path }) => path === XLSX_FILE)
   if (I90_ARCHIVE.test(name) && (isXlsx || isXls(bytes))) yield* readBook(name, async () => bytes, timeZone)
   else if (files) yield* readZip(files, timeZone)
-  else yield await readFile(name, () => bytes)
+  else
+    yield await readFile(name, () => {
+      const reason = findNotFile(bytes.length, bytes.toString('utf8', 0, MAX_MESSAGE_BYTES))
+      if (reason !== null) throw new FileError(reason)
+      return bytes
+    })
 }

@@ -576,6 +576,16 @@ describe('a workbook', () => {
     ])
   })
 
+  test('in an inner ZIP with too many bytes is named, and the next one is read', async () => {
+    const large = Buffer.alloc(30_000_000)
+    const inner = zipOf(Object.fromEntries(numbers(7).map((i) => [`I90DIA_2025060${i}.xls`, large])))
+    const days = zipOf({ 'I90DIA_202506.zip': inner, 'I90DIA_20250703.zip': zipOf({ 'I90DIA_20250703.xls': book() }) })
+    expect(summary(await read(days))).toEqual([
+      ['I90DIA_202506.zip', null, null, 'the files of the ZIP have 210000000 bytes (limit 200000000)'],
+      ...sheets('I90DIA_20250703.xls'),
+    ])
+  })
+
   test('in a damaged inner ZIP is named, and the next one is read', async () => {
     const days = zipOf({ 'I90DIA_20250702.zip': 'x', 'I90DIA_20250703.zip': zipOf({ 'I90DIA_20250703.xls': book() }) })
     expect(summary(await read(days))).toEqual([
