@@ -6,7 +6,8 @@ import { EMULATOR_KEY } from './startEmulator.ts'
 import { STORAGE_PATH, storageResponse, storageUrl } from './storage.ts'
 
 /** Headers that the server writes itself. */
-const OWN_HEADERS = /^(content-length|content-encoding|transfer-encoding|connection|keep-alive|date|location)$/i
+const OWN_HEADERS =
+  /^(content-length|content-encoding|transfer-encoding|trailer|upgrade|connection|keep-alive|date|location)$/i
 
 const targetOf = ({ url }: Recorded): string => {
   const { pathname, search } = new URL(url)

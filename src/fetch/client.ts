@@ -3,13 +3,14 @@ import type { Store } from '../db/store.ts'
 import type { Pace } from '../job/job.ts'
 import type { ApiRequest, HttpResponse, Reply } from '../service/request.ts'
 import { OversizedError, SignalError, SyncError, TooLargeError } from '../util/errors.ts'
-import { createRedactor } from '../util/redact.ts'
+import { createRedactors } from '../util/redact.ts'
 import { createAgent } from './agent.ts'
 import { type AttemptFailure, classifyResponse } from './classify.ts'
 import { createClockCheck } from './clockSkew.ts'
 import { createHostRecords } from './hosts.ts'
 import { HTTP_LIMITS, type OpenResponse, readResponse, type SendOptions, userAgentHeader } from './http.ts'
 import { type OpenPacer, openPacer } from './pacer.ts'
+import { proxyLogins } from './proxies.ts'
 import type { ClientOptions } from './settings.ts'
 import { AttemptError, type Call, createThrottle } from './throttle.ts'
 import type { OnPause } from './waits.ts'
@@ -65,7 +66,7 @@ export function createClient(options: ClientOptions): Client {
   const { key, concurrency, signal, proxies, emit, nowMs = Date.now, retryMs = FIRST_RETRY_MS } = options
   const baseUrl = options.baseUrl.replace(/\/+$/, '')
   const limits = { ...HTTP_LIMITS, ...options.limits }
-  const redactor = createRedactor(key)
+  const redactor = createRedactors([key, ...(proxies ? proxyLogins(proxies) : [])])
   const agentOptions = { timeoutMs: limits.timeoutMs, connections: concurrency, signal, proxies }
   const dispatcher = createAgent(agentOptions)
   const publicDispatcher = createAgent({ ...agentOptions, isPublicOnly: true })

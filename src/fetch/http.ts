@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici'
 import type { HttpResponse } from '../service/request.ts'
 import { version } from '../util/package.ts'
-import type { Redactor } from '../util/redact.ts'
+import { LONGEST_SECRET, type Redactor } from '../util/redact.ts'
 import { type Deadlines, type DeadlineTimer, startDeadlines } from './deadlines.ts'
 import { createTooLargeError, decode, type SizeLimits } from './decode.ts'
 
@@ -101,6 +101,12 @@ async function readAll({ body, headers, watch }: OpenResponse, maxBytes: number,
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
 }
 
+/** Reads the beginning of a body. More is read than returned, so that a secret at its end is whole when it is removed. */
+export async function readBeginning(opened: OpenResponse, bytes: number, redactor: Redactor): Promise<Buffer> {
+  const beginning = await readAll(opened, bytes + LONGEST_SECRET, true)
+  return redactor.bytes(beginning).subarray(0, bytes)
+}
+
 /** Reads a whole response, and removes the key wherever the service repeats it. */
 export async function readResponse(
   opened: OpenResponse,
@@ -108,7 +114,7 @@ export async function readResponse(
 ): Promise<HttpResponse> {
   const { status, headers } = opened
   const isOk = status === 200
-  const wire = await readAll(opened, isOk ? limits.maxBytes : ERROR_BODY_BYTES, !isOk)
+  const wire = await readAll(opened, isOk ? limits.maxBytes : ERROR_BODY_BYTES + LONGEST_SECRET, !isOk)
   const sizeLimits = isOk ? limits : { ...limits, maxBytes: 16 * ERROR_BODY_BYTES }
   let body: Buffer
   try {
@@ -118,7 +124,8 @@ export async function readResponse(
     // The status of an error is enough.
     body = Buffer.alloc(0)
   }
-  return { status, headers, body: redactor.bytes(body) }
+  const clean = redactor.bytes(body)
+  return { status, headers, body: isOk ? clean : clean.subarray(0, ERROR_BODY_BYTES) }
 }
 
 /** The header by which this program identifies itself. */

@@ -9,7 +9,7 @@ import { formatMillis } from '../util/time/instant.ts'
 import { classifyResponse } from './classify.ts'
 import type { Client } from './client.ts'
 import { refuseForeign, resolveLink, resolveRedirect } from './files/links.ts'
-import type { OpenResponse, SendOptions } from './http.ts'
+import { readBeginning } from './http.ts'
 
 /** How `probe` calls the service. */
 export interface ProbeOptions {
@@ -52,24 +52,24 @@ function toProbeResponse({ body, ...recorded }: Recorded): ProbeResponse {
   return { ...recorded, body: parsed, bytes: body.length }
 }
 
-/** The headers that are recorded. The address of a redirect has no query, because that may be a signature. */
-const recordedHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(
+/** The query of an address within a text. */
+const QUERY = /((?:https?:)?\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/gi
+
+/**
+ * The headers and the body that are recorded. The query of an address that the service redirects to may be a signature, and the body
+ * of a redirect repeats the address.
+ */
+const withoutSignature = ({ status, headers, body }: HttpResponse): Pick<Recorded, 'headers' | 'body'> => ({
+  headers: Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => !PRIVATE_HEADERS.includes(name))
-      .map(([name, value]) => [name, name === 'location' ? value.replace(/[?#].*$/s, '') : value]),
-  )
-
-/** Reads the status, the headers and the beginning of a file. */
-async function readBeginning(opened: OpenResponse, { redactor }: SendOptions): Promise<HttpResponse> {
-  const { status, headers, body } = opened
-  let beginning: Buffer = Buffer.alloc(0)
-  for await (const piece of body as AsyncIterable<Buffer>) {
-    beginning = redactor.bytes(Buffer.from(piece.subarray(0, FILE_BYTES)))
-    break
-  }
-  return { status, headers, body: beginning }
-}
+      .map(([name, value]) => [
+        name,
+        (name === 'location' ? value.replace(/[?#].*$/s, '') : value).replace(QUERY, '$1'),
+      ]),
+  ),
+  body: status >= 300 && status < 400 ? Buffer.alloc(0) : body,
+})
 
 /** A response to record, or the error without one. */
 interface Outcome {
@@ -94,8 +94,7 @@ async function fetchReply(client: Client, name: RequestName, request: ApiRequest
     url: `${client.baseUrl}${request.target}`,
     sent: { ...request.headers, ...client.headers(false) },
     status,
-    headers: recordedHeaders(headers),
-    body,
+    ...withoutSignature({ status, headers, body }),
     ms: Math.round(ms),
     sentAt: formatMillis(sentAt),
     redirected: null,
@@ -115,7 +114,11 @@ async function requestFile(client: Client, address: URL, withKey: boolean): Prom
         route: 'download',
         url: address.href,
         headers: fileHeaders(client, withKey),
-        read: readBeginning,
+        read: async (opened, { redactor }) => ({
+          status: opened.status,
+          headers: opened.headers,
+          body: await readBeginning(opened, FILE_BYTES, redactor),
+        }),
         classify: (response, summary, now) => {
           const failure = response.status < 400 ? undefined : classifyResponse(response, summary, now)
           // The key was accepted before: a refusal is about the file.
@@ -153,8 +156,7 @@ async function fetchFile(client: Client, name: RequestName, url: string): Promis
       url,
       sent: fileHeaders(client, false),
       status,
-      headers: recordedHeaders(headers),
-      body,
+      ...withoutSignature({ status, headers, body }),
       ms: Date.now() - sentAt,
       sentAt: formatMillis(sentAt),
       redirected,

@@ -78,18 +78,30 @@ function parseProxy({ value, from }: SourcedText): HttpProxy {
   }
 }
 
-/** The texts of a proxy setting that must not be printed, also if its address is not valid. */
-export function proxySecrets({ http, https }: ProxySettings): string[] {
-  return [http, https].flatMap((setting) => {
+/** The logins of proxies as they are written: percent-encoded and plain. The address may be invalid. */
+const readLogins = ({ http, https }: ProxySettings): [login: string, plain: string][] =>
+  [http, https].flatMap((setting): [string, string][] => {
     const [, login] = /^(?:[^/@]*:\/\/)?(.*)@/s.exec(setting?.value.trim() ?? '') ?? []
-    if (login === undefined) return []
-    const plain = decode(login) ?? login
-    // A user alone may be a word that occurs elsewhere.
-    if (!login.includes(':')) return [Buffer.from(`${plain}:`).toString('base64')]
-    const passwords = [login, plain].map((text) => text.slice(text.indexOf(':') + 1))
-    return [login, plain, ...passwords, Buffer.from(plain).toString('base64')]
+    return login === undefined ? [] : [[login, decode(login) ?? login]]
   })
-}
+
+/** The logins of proxies in every form in which a proxy may repeat them: user with password, and as they are sent. */
+export const proxyLogins = (settings: ProxySettings): string[] =>
+  readLogins(settings).flatMap(([login, plain]) =>
+    // A user alone may be a word that occurs elsewhere.
+    login.includes(':')
+      ? [login, plain, Buffer.from(plain).toString('base64')]
+      : [Buffer.from(`${plain}:`).toString('base64')],
+  )
+
+/** The texts of a proxy setting that must not be printed: logins, and passwords alone, which may be words of the data. */
+export const proxySecrets = (settings: ProxySettings): string[] => [
+  ...proxyLogins(settings),
+  ...readLogins(settings)
+    .flat()
+    .filter((login) => login.includes(':'))
+    .map((login) => login.slice(login.indexOf(':') + 1)),
+]
 
 /** A host as `URL` spells it: in lower case, an IPv6 address shortened and without brackets, without a final dot. */
 function plainHost(host: string): string {

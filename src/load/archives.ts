@@ -46,13 +46,15 @@ interface ReadFile {
   readonly sheet?: string
   readonly rows?: readonly ArchiveRow[]
   readonly i90Rows?: readonly I90Row[]
+  /** The local day of a workbook. */
+  readonly day?: string
   /** Why a sheet is not understood. Its cells are in `rows`. */
   readonly misfit?: string
   readonly fault?: { readonly line: number | null; readonly reason: string }
 }
 
 /** What was loaded of a file. */
-interface LoadedFile extends Omit<ReadFile, 'rows' | 'i90Rows'> {
+interface LoadedFile extends Omit<ReadFile, 'rows' | 'i90Rows' | 'day'> {
   /** The number of rows; null without a known layout. */
   readonly count: number | null
 }
@@ -60,6 +62,21 @@ interface LoadedFile extends Omit<ReadFile, 'rows' | 'i90Rows'> {
 /** Divides rows by statements. */
 function* batches<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let i = 0; i < rows.length; i += ROWS_A_STATEMENT) yield rows.slice(i, i + ROWS_A_STATEMENT)
+}
+
+/** Leaves out workbooks of another day than their edition, and all but the first of its day: their values would count twice. */
+async function* refuseRepeated(files: AsyncIterable<ReadFile>, date: string): AsyncGenerator<Omit<ReadFile, 'day'>> {
+  const refused = new Set<string>()
+  let first: string | undefined
+  for await (const { day, ...file } of files) {
+    if (day === date) first ??= file.file
+    if (day === undefined || (day === date && file.file === first)) yield file
+    else if (!refused.has(file.file)) {
+      refused.add(file.file)
+      const reason = day === date ? `${first} is of the same day` : `it is of ${day}, but the edition is of ${date}`
+      yield { file: file.file, fault: { line: null, reason } }
+    }
+  }
 }
 
 /**
@@ -76,7 +93,7 @@ export const replaceArchiveRows = (
     for (const table of ['archive_row', 'archive_i90_row'] as const)
       await tx.deleteFrom(table).where('kind', '=', kind).where('id', '=', id).where('date', '=', date).execute()
     const files: LoadedFile[] = []
-    for await (const { rows, i90Rows = [], ...file } of read()) {
+    for await (const { rows, i90Rows = [], ...file } of refuseRepeated(read(), date)) {
       files.push({ ...file, count: rows ? rows.length + i90Rows.length : null })
       for (const batch of batches(rows ?? []))
         await tx

@@ -7,8 +7,9 @@ import {
   TEXT_LAYOUTS,
   type TextLayout,
 } from '../service/archiveLayouts.ts'
+import { findNotFile, MAX_MESSAGE_BYTES } from '../service/notFile.ts'
 import { isObject, refuseDeep } from '../util/json.ts'
-import { isXls, readWorkbook } from '../util/workbook.ts'
+import { countPartCells, isXls, readWorkbook } from '../util/workbook.ts'
 import { isZip, listZip, ZipError, type ZippedFile } from '../util/zip.ts'
 import { measureBody, refuseFlood } from './flood.ts'
 import { readI90 } from './i90/readI90.ts'
@@ -19,6 +20,8 @@ export interface ArchiveFile extends Partial<ReadSheet> {
   readonly file: string
   /** The sheet of a workbook. */
   readonly sheet?: string
+  /** The local day of a workbook. */
+  readonly day?: string
 }
 
 /** Limits of an archive. A settlement has 30 MB in several hundred files of at most 3,000 lines, compressed to a tenth. */
@@ -169,26 +172,35 @@ function refuseLargeBook(bytes: number, form: string): void {
     throw new FileError(`the workbook has ${bytes} bytes ${form} (limit ${MAX_FILE_BYTES}, as it is read into memory)`)
 }
 
-/** Throws if a workbook is none, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain. */
-async function checkWorkbook(bytes: Buffer): Promise<void> {
+/** Files that make the package read a ZIP as another format (ODS, UOC, Numbers), in which one cell may stand for millions. */
+const OTHER_BOOK = /(?:^|\/)(?:manifest\.xml|objectdata\.xml|document\.iwa|index\.zip)$/i
+
+/**
+ * Throws if a workbook is none, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain.
+ * Returns the number of cells in the largest of them; 0 for XLS.
+ */
+async function checkWorkbook(bytes: Buffer): Promise<number> {
   refuseLargeBook(bytes.length, 'on disk')
-  if (isXls(bytes)) return
+  if (isXls(bytes)) return 0
   const parts = isZip(bytes) ? await listZip(bytes) : []
-  if (!parts.some(({ path }) => path === XLSX_FILE)) throw new FileError('it is not a workbook')
+  const isOther = parts.some(({ path }) => OTHER_BOOK.test(path.replaceAll('\0', '')))
+  if (isOther || !parts.some(({ path }) => path === XLSX_FILE)) throw new FileError('it is not a workbook')
   refuseLargeBook(
     parts.reduce((sum, part) => sum + part.bytes, 0),
     'unpacked',
   )
-  for (const part of parts) await unpack(part)
+  let largest = 0
+  for (const part of parts) largest = Math.max(largest, countPartCells(part.path, await unpack(part)))
+  return largest
 }
 
 /** Reads the sheets of an I90 workbook, and turns an error of it into its fault. */
 async function* readBook(file: string, getBytes: () => Promise<Buffer>, timeZone: string): AsyncGenerator<ArchiveFile> {
   try {
     const bytes = await getBytes()
-    await checkWorkbook(bytes)
-    for (const { name, ...sheet } of readI90(file, await readWorkbook(bytes, MAX_LINES), timeZone))
-      yield { file, sheet: name, ...sheet }
+    const largestCells = await checkWorkbook(bytes)
+    const sheets = await readWorkbook(bytes, MAX_LINES, largestCells)
+    for (const { name, ...sheet } of readI90(file, sheets, timeZone)) yield { file, sheet: name, ...sheet }
   } catch (error) {
     yield toFaulty(file, error)
   }
@@ -203,10 +215,17 @@ function formOf({ path, isRegular }: ZippedFile): 'rows' | 'workbook' | 'zip' | 
   return isJsonName(path) || textLayout(file) ? 'rows' : null
 }
 
+/** Throws ZipError if the files of a ZIP are too large together. */
+function refuseTotal(files: readonly ZippedFile[]): void {
+  const total = files.reduce((sum, file) => sum + file.bytes, 0)
+  if (total > MAX_BYTES) throw new ZipError(`the files of the ZIP have ${total} bytes (limit ${MAX_BYTES})`)
+}
+
 /** Reads the I90 workbooks in a ZIP that lies in another one. */
 async function* readInnerZip(file: string, bytes: Buffer, timeZone: string): AsyncGenerator<ArchiveFile> {
   const files = await listZip(bytes)
   const books = files.filter((inner) => formOf(inner) === 'workbook')
+  refuseTotal(books)
   for (const [name, same] of Map.groupBy(books, ({ path }) => baseName(path)))
     yield* readBook(name, () => unpackOnly(same), timeZone)
   for (const inner of files) if (!books.includes(inner)) yield { file: `${file}/${baseName(inner.path)}` }
@@ -229,8 +248,7 @@ async function* readZipped(file: string, same: readonly ZippedFile[], timeZone: 
 async function* readZip(files: readonly ZippedFile[], timeZone: string): AsyncGenerator<ArchiveFile> {
   if (files.length === 0) throw new ZipError('the ZIP has no files')
   const known = files.filter((file) => formOf(file) !== null)
-  const total = known.reduce((sum, file) => sum + file.bytes, 0)
-  if (total > MAX_BYTES) throw new ZipError(`the files of the ZIP have ${total} bytes (limit ${MAX_BYTES})`)
+  refuseTotal(known)
   let rows = 0
   const stored = new Set<string>()
   for (const [file, same] of Map.groupBy(known, ({ path }) => baseName(path)))
@@ -254,5 +272,10 @@ export async function* readArchive(name: string, bytes: Buffer, timeZone: string
   const isXlsx = files?.some(({ path }) => path === XLSX_FILE)
   if (I90_ARCHIVE.test(name) && (isXlsx || isXls(bytes))) yield* readBook(name, async () => bytes, timeZone)
   else if (files) yield* readZip(files, timeZone)
-  else yield await readFile(name, () => bytes)
+  else
+    yield await readFile(name, () => {
+      const reason = findNotFile(bytes.length, bytes.toString('utf8', 0, MAX_MESSAGE_BYTES))
+      if (reason !== null) throw new FileError(reason)
+      return bytes
+    })
 }

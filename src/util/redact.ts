@@ -60,6 +60,9 @@ export function* unquoted(bytes: Buffer, shortest: number): Generator<Buffer, vo
   }
 }
 
+/** Bytes of the longest form of a secret. Text is cut only after secrets that go so far over its end are removed. */
+export const LONGEST_SECRET = 16 * 1024
+
 /** Bytes that are searched at once. Pieces overlap by the longest form of a secret. */
 const PIECE_BYTES = 1024 * 1024
 const LONGEST_LETTER = 64
@@ -90,6 +93,19 @@ function create(secret: string): Redactor {
 
 /** The redactor of a secret, made once. Quotes around the secret are not part of it. */
 export const createRedactor = memoize((secret: string): Redactor => create(secret.replace(/^"(.*)"$/s, '$1')))
+
+/** The redactor of several secrets. */
+export function createRedactors(secrets: readonly string[]): Redactor {
+  const redactors = secrets.map(createRedactor)
+  return {
+    text: (text) => redact(text, secrets),
+    bytes(bytes) {
+      for (const redactor of redactors) redactor.bytes(bytes)
+      return bytes
+    },
+    isIn: (text) => redactors.some((redactor) => redactor.isIn(text)),
+  }
+}
 
 /** Replaces every secret in a text. */
 export const redact = (text: string, secrets: readonly string[]): string =>

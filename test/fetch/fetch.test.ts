@@ -130,6 +130,20 @@ describe('responses and their retries', () => {
     expect(other.calls).toHaveLength(0)
   })
 
+  test('no part of the key is left at the end of an error that is read only to its limit', async () => {
+    const key = '0123456789abcdef'.repeat(4)
+    const { result } = await request(
+      (_q, s) => s.writeHead(400).end('x'.repeat(65_536 - 60) + key + 'y'.repeat(50_000)),
+      {
+        key,
+      },
+    )
+    const { body } = (result as FailedFetch).last
+    expect(body).toHaveLength(65_536)
+    expect(body.toString()).not.toContain('0123')
+    expect(body.subarray(-61).toString()).toMatch(/^x\[secret\]/)
+  })
+
   test.each([
     ['120', 120_000],
     ['Tue, 04 Nov 2025 12:01:00 GMT', 60_000],

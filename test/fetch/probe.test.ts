@@ -282,6 +282,69 @@ test('a recorded response contains neither the key, nor cookies, nor the signatu
   expect(text).toContain('[secret]')
 })
 
+test('a recorded redirect has no body and no query of an address', async () => {
+  const emulator = await emulate({ now: NOW })
+  const storage = await serve((_request, response) => response.end('a file'))
+  const location = `${storage.url}/file?Expires=1&Signature=secret-signature`
+  const { url } = await deviatingService(emulator, [
+    {
+      request: 'download',
+      change: (response) => {
+        Object.assign(response, { status: 302, body: `<a href="${location}">redirected</a>` })
+        Object.assign(response.headers, {
+          location,
+          refresh: `0; url=${location}`,
+          link: `<${location}>; rel=canonical`,
+        })
+        delete response.headers['content-encoding']
+      },
+    },
+  ])
+  const { written, responses } = await probe(url)
+  expect(responses.download).toMatchObject({ status: 302, redirected: { isOtherHost: true, status: 200 } })
+  const { body, headers } = written.find(({ name }) => name === 'download')!
+  expect(body).toHaveLength(0)
+  expect(headers).toMatchObject({
+    location: `${storage.url}/file`,
+    refresh: `0; url=${storage.url}/file`,
+    link: `<${storage.url}/file>; rel=canonical`,
+  })
+})
+
+test('no part of the key is left at the end of the recorded part of a file', async () => {
+  const emulator = await emulate({ now: NOW })
+  const { url } = await deviatingService(emulator, [
+    {
+      request: 'download',
+      change: (response) => {
+        Object.assign(response, { status: 200, body: 'x'.repeat(2048 - 60) + KEY + 'y'.repeat(100) })
+        delete response.headers['content-encoding']
+      },
+    },
+  ])
+  const { written } = await probe(url)
+  const { body } = written.find(({ name }) => name === 'download')!
+  expect(body).toHaveLength(2048)
+  expect(body.toString()).not.toContain('0123')
+})
+
+test('no part of the key is left of a file that arrives in pieces', async () => {
+  const emulator = await emulate({ now: NOW })
+  const server = await serve(async (request, response) => {
+    if (request.url!.includes('/download')) {
+      response.write(`echo ${KEY.slice(0, 60)}`)
+      return void setTimeout(() => response.end(KEY.slice(60)), 50)
+    }
+    const { accept } = request.headers
+    const answer = await fetch(`${emulator.url}${request.url}`, {
+      headers: { accept: accept!, 'x-api-key': emulator.key },
+    })
+    response.writeHead(answer.status).end(await answer.text())
+  })
+  const { written } = await probe(server.url)
+  expect(written.find(({ name }) => name === 'download')!.body.toString()).toMatch(/^echo \[secret\]\*+$/)
+})
+
 test('a refused key ends the probe after one call, and its response is not recorded', async () => {
   const server = await serve((_request, response) => response.writeHead(403).end('{"message":"Forbidden"}'))
   const { earlyEnd, written } = await probe(server.url)

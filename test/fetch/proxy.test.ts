@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { FailedFetch } from '../../src/fetch/client.ts'
 import { deliver } from '../../src/fetch/deliver.ts'
 import { download, prepareFolder } from '../../src/fetch/files/download.ts'
 import { findProxy, proxySecrets } from '../../src/fetch/proxies.ts'
@@ -112,6 +113,25 @@ describe('a request through a proxy', () => {
     const { url, headers } = server.calls[0]!
     expect(url).toBe('/v1/indicators')
     expect(headers).toMatchObject({ host: 'api.example:8080', 'x-api-key': KEY, accept: 'application/json' })
+  })
+
+  test('a login that an error page of the proxy repeats is removed', async () => {
+    const page = await serve((q, s) =>
+      s.writeHead(500, { 'X-Sent': q.headers['proxy-authorization'] }).end(JSON.stringify(q.headers)),
+    )
+    const HTTP_PROXY = page.url.replace('//', '//user:p%40ss:word@')
+    const client = testClient('http://api.example/v1', {
+      key: KEY,
+      proxies: proxiesOf({ HTTP_PROXY }),
+      breaker: { failures: 99, pauseMs: 1, openings: 1, giveUpMs: 60_000 },
+    })
+    const result = await client.get(REQUEST)
+    expect(result).toMatchObject({ error: { code: 'server-error' }, last: { status: 500 } })
+    const { last } = result as FailedFetch
+    const text = JSON.stringify(last.headers) + last.body.toString()
+    expect(text).toContain('"proxy-authorization":"Basic [secret]')
+    expect(text).toContain('"x-sent":"Basic [secret]"')
+    expect(text).not.toContain(Buffer.from('user:p@ss:word').toString('base64').slice(9))
   })
 
   test('a host on this machine or in NO_PROXY is called without the proxy', async () => {

@@ -1,5 +1,5 @@
 import * as xlsx from '@e965/xlsx'
-import { strToU8, zipSync } from 'fflate'
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 
 type Cells = readonly (readonly (string | number | Date | null)[])[]
 
@@ -24,6 +24,20 @@ export function makeFullWorkbook(cells: number): Buffer {
   const file = xlsx.CFB.utils.cfb_new()
   xlsx.CFB.utils.cfb_add(file, 'Workbook', Buffer.concat(records))
   return xlsx.CFB.write(file, { type: 'buffer' }) as Buffer
+}
+
+/** Makes an XLSX file and changes its parts: their content by path. */
+export function makeChangedXlsx(
+  sheets: Readonly<Record<string, Cells>>,
+  change: (path: string, text: string) => string,
+  more: Readonly<Record<string, string>> = {},
+): Uint8Array {
+  const book = xlsx.utils.book_new()
+  for (const [name, cells] of Object.entries(sheets))
+    xlsx.utils.book_append_sheet(book, xlsx.utils.aoa_to_sheet(cells as unknown[][]), name)
+  const parts = unzipSync(xlsx.write(book, { type: 'buffer', bookType: 'xlsx', bookSST: true }) as Buffer)
+  const changed = Object.entries(parts).map(([path, bytes]) => [path, change(path, strFromU8(bytes))] as const)
+  return zipOf({ ...Object.fromEntries(changed), ...more })
 }
 
 /** The numbers of periods from 1. */

@@ -74,7 +74,6 @@ describe('rows', () => {
 test.each([
   ['JSON of another structure', 'PVPC', '{"PVPC":{"Dia":"01/06/2021"}}'],
   ['broken JSON', 'PVPC', '{"PVPC":['],
-  ['a message as content', 'PVPC', '{"message":"No values for specified archive"}'],
   ['text under another name', 'C2_prdvsuqh', QUARTERS],
   ['lines of another format', 'C2_segmento_20240101_20240131', 'segmento;\n2024;02;09;\nBALEARES;1;x;\n'],
   ['days of another format', 'C2_baprdeme_20240101_20240131', 'baprdeme;\n2024;02;09;\nL 01;BALEARES;1.5;\n'],
@@ -111,6 +110,23 @@ test.each([
   ['too many bytes', FILE, `${HEAD}${' '.repeat(33_000_000)}`, null, /^it has 33000031 bytes \(limit 32000000\)$/],
 ])('a file with %s cannot be loaded', async (_what, name, text, line, reason) => {
   expect(await read(name, text)).toEqual([{ file: name, fault: { line, reason: expect.stringMatching(reason) } }])
+})
+
+test.each([
+  ['I90DIA', '', 'the response is empty'],
+  ['I90DIA', '<!doctype html><html><p>Mantenimiento', 'the response is a web page instead of a file'],
+  [
+    'C2_liquicomun',
+    '<?xml version="1.0"?><Error><Code>AccessDenied</Code>',
+    'the response is an error instead of a file',
+  ],
+  [
+    'PVPC',
+    '{"message":"No values for specified archive"}',
+    'the service sent the message "No values for specified archive" instead of a file',
+  ],
+])('the file of the edition %s that is %j is named with the reason', async (name, text, reason) => {
+  expect(await read(name, text)).toEqual([{ file: name, fault: { line: null, reason } }])
 })
 
 describe('a ZIP', () => {

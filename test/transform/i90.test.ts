@@ -1,9 +1,11 @@
+import * as xlsx from '@e965/xlsx'
 import { describe, expect, test } from 'vitest'
 import { type ArchiveFile, readArchive } from '../../src/transform/readArchive.ts'
 import {
   clockHours,
   coverOf,
   hourQuarters,
+  makeChangedXlsx,
   makeFullWorkbook,
   makeWorkbook,
   numbers,
@@ -225,6 +227,42 @@ describe('the cells of a sheet', () => {
   })
 })
 
+describe('a row of texts below the header', () => {
+  const blanks = numbers(24).map(() => 'N/D')
+
+  test('the row below a header is a unit without numbers if it names one, and its sheet is named and kept', async () => {
+    const [head, blank, header, first, second] = restrictions(clockHours()) as Cell[][]
+    const { fault, i90Rows, rows } = await readSheet([
+      head!,
+      blank!,
+      header!,
+      [...first!.slice(0, 7), ...blanks],
+      second!,
+    ])
+    expect(fault).toEqual({ line: 4, reason: 'column H has "N/D" instead of a number' })
+    expect([i90Rows, rows!.length]).toEqual([[], 4])
+  })
+
+  test('the row below a header is a direction without prices if the sheet has no units', async () => {
+    const { fault, i90Rows } = await readSheet([
+      ['Sentido', 'Hora', ...numbers(24)],
+      ['Bajar', null, ...blanks],
+      ['Subir', null, ...numbers(24)],
+    ])
+    expect(fault).toEqual({ line: 2, reason: 'column C has "N/D" instead of a number' })
+    expect(i90Rows).toEqual([])
+  })
+
+  test('the row below a header has measures if it has no other cells than those of periods and totals', async () => {
+    const { values } = await readSheet([
+      [UNIT, 'Total', ...numbers(24)],
+      [null, 'MWh', ...numbers(24).map(() => 'MWh')],
+      ['UP1', 300, ...numbers(24)],
+    ])
+    expect(values).toEqual([['MWh', numbers(24)]])
+  })
+})
+
 describe('a sheet that is not understood', () => {
   const wide = (header: readonly Cell[], day: Day = 'normal') => readSheet(sheetOf(header), day)
   test.each<[what: string, header: Cell[], day: Day, reason: RegExp]>([
@@ -275,6 +313,17 @@ describe('a sheet that is not understood', () => {
     expect(await readSheet(unit)).toMatchObject({ fault, i90Rows: [], rows: [{ line: 1 }, { line: 2 }] })
   })
 
+  test('a sheet with labels too long to store with each row is named and kept', async () => {
+    const [head, blank, header, row] = sheetOf(clockHours())
+    const { misfit, i90Rows } = await readSheet([
+      head!,
+      blank!,
+      [...numbers(4).map((i) => `${i}`.repeat(255)), ...header!.slice(4)],
+      row!,
+    ])
+    expect([misfit, i90Rows]).toEqual(['the names of its labels are too long', []])
+  })
+
   test('a sheet with measures that differ is named and kept', async () => {
     const two = numbers(24).flatMap((n) => [n, null])
     const cells = [
@@ -290,6 +339,16 @@ describe('a sheet that is not understood', () => {
     const { fault, i90Rows, rows } = await readSheet([...cells.slice(0, 2), sheetOf(numbers(24))[2]!, cells[3]!])
     expect(fault).toEqual({ line: 4, reason: 'column I has "n/a" instead of a number' })
     expect([i90Rows, rows!.length]).toEqual([[], 3])
+  })
+
+  test('a sheet with a number larger than any number is named with its cell and kept', async () => {
+    const cells = sheetOf(clockHours()).with(3, ['UP1', 'x', null, 7, 1, '9'.repeat(400), ...numbers(22)])
+    const [file] = await read(zipOf({ 'I90DIA_20250703.xlsx': makeWorkbook({ I90DIA03: cells }, 'xlsx') }))
+    expect(file!.fault).toEqual({
+      line: 4,
+      reason: expect.stringMatching(/^column F has "9{20,}…? instead of a number$/),
+    })
+    expect([file!.i90Rows, file!.rows!.length]).toEqual([[], 3])
   })
 })
 
@@ -371,6 +430,161 @@ describe('a workbook', () => {
     const files = await read(zipOf({ 'I90DIA_20250702.xls': bytes, 'I90DIA_20250703.xls': book() }))
     expect(summary(files)).toEqual([
       ['I90DIA_20250702.xls', null, null, expect.stringMatching(reason)],
+      ...sheets('I90DIA_20250703.xls'),
+    ])
+  })
+
+  const GOOD = { I90DIA00: coverOf('03/07/2025', '01/10/2025'), I90DIA03: restrictions(numbers(24)) }
+  /** A workbook with more rows in its second sheet, and other texts. */
+  const withRows = (rows: string, changeText = (text: string) => text) =>
+    makeChangedXlsx(GOOD, (path, text) => {
+      if (path === 'xl/sharedStrings.xml') return changeText(text)
+      return path.endsWith('sheet2.xml') ? text.replace('</sheetData>', `${rows}</sheetData>`) : text
+    })
+  const rowsOf = (count: number, cell: string) =>
+    numbers(count)
+      .map((i) => `<row r="${i + 10}">${cell}</row>`)
+      .join('')
+  /** Texts that a ZIP does not compress too much. */
+  const noise = (length: number) =>
+    numbers(Math.ceil(length / 6))
+      .map((i) => (i * 7919 + 60_466_176).toString(36).slice(0, 6))
+      .join('')
+      .slice(0, length)
+  const firstText = (to: string) => (text: string) => text.replace(/<si>.*?<\/si>/, `<si><t>${to}</t></si>`)
+  const shared = '<c t="s"><v>0</v></c>'
+
+  test.each<[what: string, bytes: () => Uint8Array, reason: RegExp]>([
+    [
+      'has 90,000 cells of one long text',
+      () => withRows(rowsOf(90_000, shared), firstText(noise(30_000))),
+      /^the texts of its cells have more than 20000000 characters$/,
+    ],
+    [
+      'has a text that no workbook program stores',
+      () => withRows(rowsOf(1, shared), firstText(noise(32_768))),
+      /^a cell has 32768 characters \(limit 32767\)$/,
+    ],
+    [
+      'has too many cells',
+      () => withRows(rowsOf(2_000, '<c><v>1</v></c>'.repeat(1_000))),
+      /^the workbook has 20\d{5} cells \(limit 2000000, as it is read into memory\)$/,
+    ],
+    [
+      'has one large part for many sheets',
+      () =>
+        makeChangedXlsx(
+          { ...GOOD, ...Object.fromEntries(numbers(60).map((i) => [`S${i}`, [['x']]])) },
+          (path, text) => {
+            if (path.endsWith('sheet2.xml'))
+              return text.replace('</sheetData>', `${rowsOf(500, '<c><v>1</v></c>'.repeat(500))}</sheetData>`)
+            return path.endsWith('workbook.xml.rels')
+              ? text.replace(/worksheets\/sheet\d+\.xml/g, 'worksheets/sheet2.xml')
+              : text
+          },
+        ),
+      /^the workbook has 2\d{6} cells \(limit 2000000, /,
+    ],
+    [
+      'has a link over all cells',
+      () =>
+        makeChangedXlsx(GOOD, (path, text) =>
+          path.endsWith('sheet2.xml')
+            ? text.replace(
+                '</sheetData>',
+                '</sheetData><hyperlinks><hyperlink ref="A1:XFD1048576" location="a"/></hyperlinks>',
+              )
+            : text,
+        ),
+      /^the workbook has 171\d{8} cells /,
+    ],
+    [
+      'has too many sheets',
+      () => makeWorkbook(Object.fromEntries(numbers(101).map((i) => [`S${i}`, [['x']]])), 'xlsx'),
+      /^the workbook has 101 sheets \(limit 100\)$/,
+    ],
+    [
+      'is also a workbook of another format',
+      () => makeChangedXlsx(GOOD, (_path, text) => text, { 'META-INF/manifest.xml': '<x/>' }),
+      /^it is not a workbook$/,
+    ],
+    [
+      'refers to a text that it does not have',
+      () => withRows(rowsOf(1, '<c t="s"><v>999999</v></c>')),
+      /^sheet I90DIA03 is damaged: its part is missing or refers to a text that does not exist$/,
+    ],
+    [
+      'has values after an empty row 100,001',
+      () => withRows('<row r="100002"><c r="A100002"><v>1</v></c></row>'),
+      /^sheet I90DIA03 has more than 100000 rows$/,
+    ],
+    [
+      'has a row with a number of four billion',
+      () => withRows('<row r="4294967294"><c r="A4294967294"><v>1</v></c></row>'),
+      /^sheet I90DIA03 has more than 100000 rows$/,
+    ],
+  ])('a workbook that %s is refused before its rows take too much memory', async (_what, bytes, reason) => {
+    const files = await read(zipOf({ 'I90DIA_20250702.xlsx': bytes(), 'I90DIA_20250703.xls': book() }))
+    expect(summary(files)).toEqual([
+      ['I90DIA_20250702.xlsx', null, null, expect.stringMatching(reason)],
+      ...sheets('I90DIA_20250703.xls'),
+    ])
+  })
+
+  test('a workbook of one large sheet among many is read sheet by sheet, with the same rows', async () => {
+    const many = { ...GOOD, ...Object.fromEntries(numbers(60).map((i) => [`S${i}`, [[`x${i}`]]])) }
+    const bytes = makeChangedXlsx(many, (path, text) =>
+      path.endsWith('sheet5.xml')
+        ? text.replace('</sheetData>', `${rowsOf(100, '<c><v>1</v></c>'.repeat(400))}</sheetData>`)
+        : text,
+    )
+    const files = await read(zipOf({ 'I90DIA_20250703.xlsx': bytes }))
+    expect(files).toHaveLength(62)
+    expect(files[1]!.i90Rows).toHaveLength(2)
+    expect(files[4]!.rows).toHaveLength(101)
+    expect(files[61]!.rows!.map(({ columns }) => columns)).toEqual(['{"A":"x60"}'])
+  })
+
+  test('a workbook as XLS with one text in many cells, with a link over all cells, or as another format is named', async () => {
+    const record = (code: number, ...content: readonly (number | string)[]) => {
+      const bytes = Buffer.concat(
+        content.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from([part % 256, part >> 8]))),
+      )
+      return Buffer.concat([Buffer.from([code % 256, code >> 8, bytes.length % 256, bytes.length >> 8]), bytes])
+    }
+    const wrap = (stream: string, content: Buffer) => {
+      const file = xlsx.CFB.utils.cfb_new()
+      xlsx.CFB.utils.cfb_add(file, stream, content)
+      return xlsx.CFB.write(file, { type: 'buffer' }) as Buffer
+    }
+    const written = xlsx.CFB.read(makeWorkbook({ I90DIA03: [['x']] }), { type: 'buffer' })
+    const content = Buffer.from(xlsx.CFB.find(written, 'Workbook')!.content)
+    /** Puts records before the last one, which ends the sheet. */
+    const withRecords = (...records: readonly Buffer[]) =>
+      wrap('Workbook', Buffer.concat([content.subarray(0, -4), ...records, content.subarray(-4)]))
+    const text = 't'.repeat(8_000)
+    const texts = [record(0xfc, 1, 0, 1, 0, text.length, '\0', text)]
+    for (const row of numbers(2_600)) texts.push(record(0xfd, row, 0, 0, 0, 0))
+    const named = await read(
+      zipOf({
+        'I90DIA_20250701.xls': withRecords(...texts),
+        'I90DIA_20250702.xls': withRecords(record(0x01b8, 0, 65_535, 0, 65_535)),
+        'I90DIA_20250703.xls': wrap('PerfectOffice_MAIN', Buffer.from('x')),
+      }),
+    )
+    expect(named.map(({ fault }) => fault?.reason)).toEqual([
+      'the texts of its cells have more than 20000000 characters',
+      'the workbook has 4294967297 cells (limit 2000000, as it is read into memory)',
+      'it is not a workbook',
+    ])
+  })
+
+  test('a workbook in an inner ZIP with too many bytes is named, and the next one is read', async () => {
+    const large = Buffer.alloc(30_000_000)
+    const inner = zipOf(Object.fromEntries(numbers(7).map((i) => [`I90DIA_2025060${i}.xls`, large])))
+    const days = zipOf({ 'I90DIA_202506.zip': inner, 'I90DIA_20250703.zip': zipOf({ 'I90DIA_20250703.xls': book() }) })
+    expect(summary(await read(days))).toEqual([
+      ['I90DIA_202506.zip', null, null, 'the files of the ZIP have 210000000 bytes (limit 200000000)'],
       ...sheets('I90DIA_20250703.xls'),
     ])
   })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, readSync, renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findNotFile, MAX_MESSAGE_BYTES } from '../../service/notFile.ts'
 import type { HttpResponse } from '../../service/request.ts'
 import {
   InputError,
@@ -13,12 +14,11 @@ import {
 } from '../../util/errors.ts'
 import { partFileName, removeStaleParts } from '../../util/files/partFiles.ts'
 import { makeFolder } from '../../util/files/targetFolder.ts'
-import { brief, isObject } from '../../util/json.ts'
-import type { Redactor } from '../../util/redact.ts'
+import { LONGEST_SECRET, type Redactor } from '../../util/redact.ts'
 import { oneLine } from '../../util/text.ts'
 import { type AttemptFailure, classifyResponse } from '../classify.ts'
 import type { Client, OnRetry } from '../client.ts'
-import type { OpenResponse } from '../http.ts'
+import { type OpenResponse, readBeginning } from '../http.ts'
 import {
   createDownloadError,
   DownloadError,
@@ -153,14 +153,12 @@ async function receive(
   links: LinkPolicy,
   options: SaveOptions,
 ): Promise<DownloadResponse> {
-  const { status, headers, body } = opened
+  const { status, headers } = opened
   const nothing: DownloadResponse = { status, headers, body: Buffer.alloc(0) }
   const { location } = headers
   if (status >= 300 && status < 400 && location) return { ...nothing, next: resolveRedirect(location, from, links) }
   if (status !== 200) {
-    for await (const piece of body as AsyncIterable<Buffer>)
-      return { ...nothing, body: piece.subarray(0, EVIDENCE_BYTES) }
-    return nothing
+    return { ...nothing, body: await readBeginning(opened, EVIDENCE_BYTES, options.redactor) }
   }
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity')
@@ -188,9 +186,6 @@ async function save(opened: OpenResponse, options: SaveOptions): Promise<Downloa
   }
 }
 
-/** How many characters of the previous piece are searched again: the key may be split between two pieces, with escapes. */
-const OVERLAP_CHARACTERS = 16 * 1024
-
 /** Writes the body to a file. Throws DownloadError where it is too large or holds the key. */
 async function writePart(
   opened: OpenResponse,
@@ -208,7 +203,8 @@ async function writePart(
       if (bytes > maxBytes) throw createDownloadError(`it has more than ${maxBytes} bytes`)
       const text = tail + piece.toString('latin1')
       if (redactor.isIn(text)) throw createDownloadError('it contains the API key')
-      tail = text.slice(-OVERLAP_CHARACTERS)
+      // The key may be split between two pieces.
+      tail = text.slice(-LONGEST_SECRET)
       hash.update(piece)
       await toDisk(() => file.writeFile(piece), part)
     }
@@ -232,42 +228,10 @@ async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
   }
 }
 
-/** The longest message of the service, or of the storage. */
-const MAX_MESSAGE_BYTES = 64 * 1024
-/** Keys that a message has, in lower case. At least one is of the first list, and no other one occurs. */
-const MESSAGE_KEYS = ['message', 'error', 'errors', 'detail', 'details', 'title', 'description']
-const OTHER_KEYS = ['status', 'statuscode', 'code', 'type', 'path', 'instance', 'timestamp', 'requestid', 'success']
-
-/** The message in JSON that the service sent instead of a file, such as `{"message":"No values for specified archive"}`. */
-function parseMessage(text: string): string | null {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (!isObject(body)) return null
-  const entries = Object.entries(body).map(([key, value]) => [key.toLowerCase(), value] as const)
-  if (!entries.every(([key]) => MESSAGE_KEYS.includes(key) || OTHER_KEYS.includes(key))) return null
-  const [, message] = entries.find(([key]) => MESSAGE_KEYS.includes(key)) ?? []
-  return message === undefined ? null : brief(message)
-}
-
-/** The first element of a page, or of an error of storage in XML, after what may precede it. */
-const PAGE =
-  /^\ufeff?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+)?(?<root>html|head|body|error)[\s>]/is
-
 /** Refuses a response with status 200 that is no file, because it would be stored for good. Content types are unreliable. */
 function refuseMessage(file: string, bytes: number, contentType: string): void {
-  if (bytes === 0) throw createDownloadError('the response is empty')
-  const text = readStart(file, MAX_MESSAGE_BYTES)
-  const root = PAGE.exec(text)?.groups?.root
-  if (root?.toLowerCase() === 'error') throw createDownloadError('the response is an error instead of a file')
-  if (root || /^(?:text\/html|application\/xhtml)\b/i.test(contentType))
-    throw createDownloadError('the response is a web page instead of a file')
-  const message = bytes > MAX_MESSAGE_BYTES ? null : parseMessage(text)
-  if (message !== null)
-    throw createDownloadError(`the service sent the message ${oneLine(message).slice(0, 200)} instead of a file`)
+  const reason = findNotFile(bytes, readStart(file, MAX_MESSAGE_BYTES), contentType)
+  if (reason !== null) throw createDownloadError(reason)
 }
 
 /** The beginning of a file as text. */

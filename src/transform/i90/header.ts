@@ -19,6 +19,8 @@ type SheetRows = readonly (SheetRow | undefined)[]
 const HEADER_ROWS = 6
 /** The length of the name of a unit or measure: indexes cannot store long ones. */
 export const MAX_NAME = 200
+/** The characters of the names of all label columns: they are stored with each row. */
+const MAX_LABELS = 1_000
 /** Fewer numbers are values. */
 const MIN_NUMBERS = 12
 const MIN_PERIODS = 2
@@ -98,11 +100,24 @@ function nameLabels(top: SheetRow, bottom: SheetRow, periods: ReadonlySet<number
     const upper = top[column]
     const lower = bottom[column]
     // Totals have a measure each, as the periods do.
-    const isTotal = lower !== undefined && /^total/i.test(group)
-    const name = isTotal ? `${group} ${lower}` : (lower ?? upper)
+    const name = lower !== undefined && isTotal(group) ? `${group} ${lower}` : (lower ?? upper)
     if (name !== undefined) labels.set(column, String(name))
   }
   return labels
+}
+
+const isTotal = (group: unknown): boolean => /^total/i.test(String(group))
+
+/**
+ * Whether the row below the periods names their measures: it has a word in each column of a period, and is not the first row of
+ * values. In that one, columns with labels have cells. Totals have measures, too.
+ */
+function namesMeasures(top: SheetRow, below: SheetRow, periods: readonly number[]): boolean {
+  const isPeriod = new Set(periods)
+  const hasLabel = top.some(
+    (name, column) => name !== undefined && !isPeriod.has(column) && !isTotal(name) && below[column] !== undefined,
+  )
+  return !hasLabel && periods.every((column) => isWord(below[column]))
 }
 
 /** Reads the header whose periods are in a row. Returns a reason if they are not certain. */
@@ -110,7 +125,7 @@ function readHeader(rows: SheetRows, at: number, day: DayLength): Header | strin
   const top = rows[at]!
   const below = rows[at + 1] ?? []
   const known = groupColumns(top, top.length).flatMap(({ columns }) => columns)
-  const hasMeasures = known.every((column) => isWord(below[column]))
+  const hasMeasures = namesMeasures(top, below, known)
   const groups = alignGroups(
     joinRepeated(groupColumns(top, hasMeasures ? Math.max(top.length, below.length) : top.length)),
   )
@@ -130,6 +145,7 @@ function readHeader(rows: SheetRows, at: number, day: DayLength): Header | strin
     below.some(isWord) &&
     below.every((cell, column) => isWord(cell) && top[column] === undefined && !periods.has(column))
   const labels = nameLabels(top, hasMeasures || hasLabels ? below : [], periods)
+  if ([...labels.values()].join('').length > MAX_LABELS) return 'the names of its labels are too long'
   const end = at + (hasMeasures || hasLabels ? 2 : 1)
   const filled = new Set<number>()
   rows.forEach((row, i) => {

@@ -50,6 +50,8 @@ function dayOf(date: LocalDate, timeZone: string): I90Day {
 /** A sheet of a workbook, read. */
 export interface NamedSheet extends ReadSheet {
   readonly name: string
+  /** The local day of its workbook. */
+  readonly day: LocalDate
 }
 
 /** Reads the sheets of an I90 workbook, one after the other. Throws FileError if it has no date. */
@@ -61,8 +63,8 @@ export function* readI90(file: string, sheets: readonly Sheet[], timeZone: strin
   if (cover) {
     const isOther = covered !== null && covered !== date
     const misfit = isOther ? { misfit: `its date is ${covered}, but the file is of ${date}, which was taken` } : {}
-    yield { name: cover.name, rows: keepSheet(file, cover), i90Rows: [], ...misfit }
+    yield { name: cover.name, day: date, rows: keepSheet(file, cover), i90Rows: [], ...misfit }
   }
   const day = dayOf(date, timeZone)
-  for (const sheet of sheets) if (sheet !== cover) yield { name: sheet.name, ...readSheet(file, sheet, day) }
+  for (const sheet of sheets) if (sheet !== cover) yield { name: sheet.name, day: date, ...readSheet(file, sheet, day) }
 }

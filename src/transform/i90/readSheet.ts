@@ -29,7 +29,10 @@ export interface ReadSheet {
 /** The value of a cell; undefined if it is empty. Throws FileError if it is not a number. */
 function toValue(cell: Cell | undefined, line: number, column: number): number | undefined {
   if (cell === undefined || typeof cell === 'number') return cell
-  if (typeof cell === 'string' && /^-?\d+(?:[.,]\d+)?$/.test(cell)) return Number(cell.replace(',', '.'))
+  const number =
+    typeof cell === 'string' && /^-?\d+(?:[.,]\d+)?$/.test(cell) ? Number(cell.replace(',', '.')) : Number.NaN
+  // A text of 400 digits is infinite.
+  if (Number.isFinite(number)) return number
   throw new FileError(`column ${columnLetters(column)} has ${brief(cell)} instead of a number`, line)
 }
 

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { join } from 'node:path'
 import { InputError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
@@ -28,17 +29,44 @@ export interface Recorded {
 
 const HINT = 'Pass a folder that `indicator-sync probe --record` wrote.'
 
-const isTexts = (value: unknown): boolean =>
-  isObject(value) && Object.values(value).every((text) => typeof text === 'string')
+/** Whether a value is the headers of a message, which can be sent again. */
+function isHeaders(value: unknown): boolean {
+  if (!isObject(value)) return false
+  try {
+    for (const [name, text] of Object.entries(value)) {
+      validateHeaderName(name)
+      if (typeof text !== 'string') return false
+      validateHeaderValue(name, text)
+    }
+    return true
+  } catch {
+    return false
+  }
+}
 
-/** Whether an object has all fields of a recorded response except its body. */
-const isRecorded = ({ name, url, sent, status, headers, ms, sentAt, redirected }: JsonObject): boolean =>
-  [name, url, sentAt].every((text) => typeof text === 'string') &&
-  [status, ms].every(Number.isFinite) &&
-  isTexts(sent) &&
-  isTexts(headers) &&
-  (redirected === null ||
-    (isObject(redirected) && typeof redirected.isOtherHost === 'boolean' && Number.isFinite(redirected.status)))
+/** Whether a value is the status of a final response. */
+const isStatus = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 999
+
+const isAddress = (value: unknown): boolean =>
+  typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')
+
+/** Finds the first field of a recorded response that is missing or not valid; null if there is none. `file`: its name without the ending. */
+function findBadField({ name, url, sent, status, headers, ms, sentAt, redirected }: JsonObject, file: string) {
+  const isValid = {
+    // It becomes a part of an address.
+    name: name === file && /^[\w.-]+$/.test(file),
+    url: isAddress(url),
+    sent: isHeaders(sent),
+    status: isStatus(status),
+    headers: isHeaders(headers),
+    ms: Number.isFinite(ms),
+    sentAt: typeof sentAt === 'string',
+    redirected:
+      redirected === null ||
+      (isObject(redirected) && typeof redirected.isOtherHost === 'boolean' && isStatus(redirected.status)),
+  }
+  return Object.entries(isValid).find(([, valid]) => !valid)?.[0] ?? null
+}
 
 /** Writes a response into a folder: the body first, so that the file of its headers completes it. */
 export function writeRecorded(folder: string, { body, ...head }: Recorded): void {
@@ -67,8 +95,11 @@ export function readRecording(folder: string): Recorded[] {
       .map((name) => {
         file = join(folder, name)
         const head: unknown = JSON.parse(readFileSync(file, 'utf8'))
-        if (!isObject(head) || !isRecorded(head)) throw new SyntaxError('it has other fields')
-        return { ...(head as unknown as Omit<Recorded, 'body'>), body: readFileSync(file.replace(/json$/, 'body')) }
+        if (!isObject(head)) throw new SyntaxError('it is not an object')
+        const bad = findBadField(head, name.replace(/\.json$/, ''))
+        if (bad !== null) throw new SyntaxError(`its field ${bad} is missing or not valid`)
+        file = file.replace(/json$/, 'body')
+        return { ...(head as unknown as Omit<Recorded, 'body'>), body: readFileSync(file) }
       })
   } catch (error) {
     const isForm = error instanceof SyntaxError

@@ -15,8 +15,9 @@ import {
 } from '../../support/i90Workbooks.ts'
 import { emulate, runCommand, runJob, tempFolder, tempStore } from '../../support/kit.ts'
 
-const NOW = Date.parse('2025-11-04T12:00:00Z')
-const DAYS = 'archives: [{ window: { from: 2025-07-03, to: 2025-07-05 } }]'
+/** When the workbooks of October are published. */
+const NOW = Date.parse('2026-02-04T12:00:00Z')
+const DAYS = 'archives: [{ window: { from: 2025-10-26, to: 2025-10-28 } }]'
 
 /** Creates a database with listed archives and a downloaded file of the first edition of I90DIA. */
 async function storeWith(bytes: Uint8Array) {
@@ -24,12 +25,13 @@ async function storeWith(bytes: Uint8Array) {
   await runJob(store, await emulate({ now: NOW / 1000 }), DAYS, { now: NOW })
   const folder = tempFolder()
   /** Replaces the file, as a download does. */
-  const put = async (name: string, content: Uint8Array) => {
-    writeFileSync(join(folder, name), content)
+  const put = async (name: string, content: Uint8Array, date = '2025-10-26') => {
+    const path = `${name} ${date}`
+    writeFileSync(join(folder, path), content)
     const edition = store.kysely.selectFrom('archive_publications').select('url').where('name', '=', name)
-    const { url } = await edition.orderBy('date').limit(1).executeTakeFirstOrThrow()
+    const { url } = await edition.where('date', '=', date).executeTakeFirstOrThrow()
     const sha256 = createHash('sha256').update(content).digest('hex')
-    const row = { url: url!, path: name, sha256, bytes: content.length, fetched_at: '2025-11-04T12:00:00.000Z' }
+    const row = { url: url!, path, sha256, bytes: content.length, fetched_at: '2025-11-04T12:00:00.000Z' }
     const insert = store.kysely.insertInto('archive_file').values(row)
     await insert.onConflict((conflict) => conflict.column('url').doUpdateSet(row)).execute()
   }
@@ -187,6 +189,41 @@ test('a text in place of a number is named by every load, its sheet is kept, and
   expect((await printed()).out).toMatch(/Cannot load 1 file:\n- I90DIA .*, sheet I90DIA08, line 2: column J has/)
   expect(await rows('select distinct sheet from archive_i90')).toEqual([{ sheet: '03' }])
   expect(await rows("select line from archive_row where file like '%/I90DIA08'")).toEqual([{ line: 1 }, { line: 2 }])
+})
+
+test('a workbook of another day than its edition is named with both days and not loaded', async () => {
+  const { put, load, rows } = await storeWith(zipped(AUTUMN))
+  await put('I90DIA', zipped(AUTUMN), '2025-10-27')
+  for (let i = 0; i < 2; i++)
+    expect(await load()).toMatchObject({
+      code: 1,
+      rows: i === 0 ? 17 : 0,
+      stored: i,
+      sheets: i === 0 ? [expect.stringContaining('I90DIA99')] : [],
+      failed: [
+        {
+          file: `I90DIA 2025-10-27: ${FILE}`,
+          line: null,
+          reason: 'it is of 2025-10-26, but the edition is of 2025-10-27',
+        },
+      ],
+    })
+  expect(await rows('select date, count(*) as n from archive_i90_row group by date')).toEqual([
+    { date: '2025-10-26', n: 5 },
+  ])
+  expect(await rows('select distinct date from archive_row')).toEqual([{ date: '2025-10-26' }])
+  expect(await rows("select count(*) as n from archive_i90_03 where unit = 'UP1'")).toEqual([{ n: 25 }])
+})
+
+test('of two workbooks of one day, the first is loaded and the other is named', async () => {
+  const files = { [FILE]: makeWorkbook(AUTUMN), [`${FILE}x`]: makeWorkbook(AUTUMN, 'xlsx') }
+  const { load, rows } = await storeWith(zipOf(files))
+  expect(await load()).toMatchObject({
+    code: 1,
+    rows: 17,
+    failed: [{ file: `I90DIA 2025-10-26: ${FILE}x`, line: null, reason: `${FILE} is of the same day` }],
+  })
+  expect(await rows("select count(*) as n from archive_i90_03 where unit = 'UP1'")).toEqual([{ n: 25 }])
 })
 
 /** A module that hides the optional package from a process. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Emulator } from '../../../src/emulator/startEmulator.ts'
 import { startRecorded } from '../../../src/emulator/startRecorded.ts'
 import { ASSUMPTIONS } from '../../../src/service/assumptions/assumptions.ts'
@@ -144,6 +144,52 @@ test('a recording is served again with the same verdicts, and nothing else', asy
   } finally {
     await served.close()
   }
+})
+
+test.each<[field: string, change: object]>([
+  ['name', { name: '../day' }],
+  ['name', { name: 'other' }],
+  ['url', { url: 'nonsense' }],
+  ['url', { url: 'file:///etc/passwd' }],
+  ['sent', { sent: { Accept: 1 } }],
+  ['status', { status: 99 }],
+  ['status', { status: 1000 }],
+  ['status', { status: 200.5 }],
+  ['headers', { headers: { 'x-a': 'a\r\nx-b: b' } }],
+  ['headers', { headers: { 'x a': 'b' } }],
+  ['redirected', { redirected: { isOtherHost: true, status: 99 } }],
+])('the emulator refuses a recording whose field %s is not valid: %j', async (field, change) => {
+  const folder = tempFolder()
+  const good = { name: 'day', url: 'http://h/indicators/600', sent: {}, status: 200, headers: {}, ms: 1, sentAt: 'x' }
+  writeFileSync(join(folder, 'day.json'), JSON.stringify({ ...good, redirected: null, ...change }))
+  writeFileSync(join(folder, 'day.body'), '{}')
+  expect(await runCommand(folder, ['emulator', '--recorded', '.'])).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(
+      new RegExp(`day\\.json is not a recorded response: its field ${field} is missing or not valid`),
+    ),
+  })
+})
+
+test('the emulator serves recorded headers that only a stream may have', async () => {
+  const folder = tempFolder()
+  const headers = { trailer: 'x-sum', 'transfer-encoding': 'chunked', upgrade: 'h2c', 'x-place': 'Espa\u00f1a' }
+  const head = {
+    name: 'day',
+    url: 'http://h/day',
+    sent: {},
+    status: 200,
+    headers,
+    ms: 1,
+    sentAt: 'x',
+    redirected: null,
+  }
+  writeFileSync(join(folder, 'day.json'), JSON.stringify(head))
+  writeFileSync(join(folder, 'day.body'), '{}')
+  const served = await startRecorded(folder)
+  onTestFinished(() => served.close())
+  const response = await fetch(`${served.url}/day`)
+  expect([response.status, await response.text()]).toEqual([200, '{}'])
 })
 
 test('the emulator refuses a folder without a recording, and other data with one', async () => {
