@@ -15,6 +15,34 @@ interface RetryPart {
   readonly params: AnyParams
 }
 
+/**
+ * The requests in an order in which few of them cover all: windows of successive nights overlap, so a window that begins in the one before
+ * and ends last comes first. None becomes larger than it was, because a fault in one day must not fail the others.
+ */
+function orderByCover(requests: readonly RetryRequest[]): RetryRequest[] {
+  const groups = Map.groupBy(requests, ({ series, window, geoIds }) =>
+    series && window ? `${seriesKey(series)} ${geoIds?.join() ?? ''}` : null,
+  )
+  return [...groups].flatMap(([key, group]) => (key === null ? group : coverInOrder(group)))
+}
+
+/** The windows of a series: first those that cover all of them, in order of time, then the others. */
+function coverInOrder(requests: readonly RetryRequest[]): RetryRequest[] {
+  const inOrder = requests.toSorted((a, b) => a.window!.from - b.window!.from)
+  const covering: RetryRequest[] = []
+  let coveredTo = Number.NEGATIVE_INFINITY
+  for (let i = 0; i < inOrder.length; ) {
+    const from = Math.max(coveredTo, inOrder[i]!.window!.from)
+    let furthest = inOrder[i]!
+    for (; i < inOrder.length && inOrder[i]!.window!.from <= from; i++)
+      if (inOrder[i]!.window!.to > furthest.window!.to) furthest = inOrder[i]!
+    if (furthest.window!.to <= coveredTo) continue
+    covering.push(furthest)
+    coveredTo = furthest.window!.to
+  }
+  return [...covering, ...inOrder.filter((request) => !covering.includes(request))]
+}
+
 /** The parts of a request that are not requested yet. Geos with equal parts are requested together. */
 function listRetryParts({ series, window, geoIds, params }: RetryRequest, requested: RequestRegister): RetryPart[] {
   if (!series || !window) return [{ geoIds: geoIds ?? (series ? [] : [ALL_GEOS]), window, params }]
@@ -36,7 +64,7 @@ export function* planRetry(
   retryRequests: readonly RetryRequest[],
 ): Generator<PlannedRequest> {
   const requested = createRegister()
-  for (const request of retryRequests) {
+  for (const request of orderByCover(retryRequests)) {
     const { entryPath, route, series, lookbackS, isUnfiltered } = request
     const pastRevision = now - (lookbackS ?? DEFAULT_LOOKBACK_S)
     for (const { geoIds, window, params } of listRetryParts(request, requested)) {

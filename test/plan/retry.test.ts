@@ -27,3 +27,39 @@ test('a listing fetched by a retry withdraws missing items, like one fetched by 
   // A filtered listing does not withdraw missing items.
   expect(store.all('select kind, id from content where withdrawn_at is not null')).toEqual([{ kind: 'news', id: 2 }])
 })
+
+test('windows of successive nights that failed are covered by few requests, none larger than before', () => {
+  const day = (n: number): number => ms('2025-10-01T22:00:00Z') / 1000 + n * 86_400
+  const series = {
+    kind: 'indicator',
+    indicatorId: 600,
+    timeTrunc: null,
+    timeAgg: null,
+    geoAgg: null,
+    geoTrunc: null,
+    geoIds: null,
+  }
+  const failed = Array.from({ length: 20 }, (_, night) => ({
+    entryPath: 'series[0]',
+    route: 'indicator',
+    params: { id: 600 },
+    window: { from: day(night), to: day(night + 4) },
+    series,
+    geoIds: null,
+    lookbackS: null,
+    isUnfiltered: false,
+  }))
+  // A hole between two groups of nights stays one.
+  const retried = failed.filter((_, night) => night < 8 || night > 13)
+  const windows = [...planRetry({ service: SERVICES.generic, now: day(40) }, retried.toReversed())].map(
+    ({ window }) => window!,
+  )
+  expect(windows.map(({ from, to }) => [(from - day(0)) / 86_400, (to - day(0)) / 86_400])).toEqual([
+    [0, 4],
+    [4, 8],
+    [8, 11],
+    [14, 18],
+    [18, 22],
+    [22, 23],
+  ])
+})
