@@ -175,7 +175,7 @@ export function handler(args: GapsArgs): Promise<number> {
       warnOfLimit(args, rows.length, allRows.length, ranges)
       if (ranges !== '' && rows.length === allRows.length)
         print(
-          `${quantity(rows.length, 'row')} for ${quantity(gaps.length, 'range')}: geos without the same range share a row.`,
+          `${quantity(rows.length, 'row')} for ${quantity(gaps.length, 'range')}: geos that lack the same range share a row.`,
         )
       // A failed run may not even have known what its job selects.
       for (const { what } of incomplete.slice(0, SHOWN_RUNS)) print(`Warning: ${what}`)
