@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { brotliCompressSync } from 'node:zlib'
-import { type Recorded, readRecording } from '../util/files/recording.ts'
+import { InputError } from '../util/errors.ts'
+import { RECORDING_HINT, type Recorded, readRecording } from '../util/files/recording.ts'
 import { type ListeningServer, listen } from '../util/listen.ts'
 import { EMULATOR_KEY } from './startEmulator.ts'
 import { STORAGE_PATH, storageResponse, storageUrl } from './storage.ts'
@@ -20,6 +21,11 @@ export async function startRecorded(
   { port = 0, host = '127.0.0.1' }: { readonly port?: number; readonly host?: string } = {},
 ): Promise<ListeningServer & { readonly key: string }> {
   const recording = readRecording(folder)
+  if (recording.length === 0)
+    throw new InputError(`${folder} has no recorded response: it contains no file that ends in .json.`, {
+      hint: RECORDING_HINT,
+      code: 'bad-recording',
+    })
   const server = createServer(({ url = '', headers }, response) => {
     const key = headers['x-api-key']?.toString()
     const fits = recording.filter((recorded) => targetOf(recorded) === url)

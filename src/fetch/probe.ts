@@ -197,6 +197,14 @@ function prepare(
   }
 }
 
+/** The end of a probe after one request was refused with a key that others were accepted with. */
+const createRefusedItemError = (name: RequestName, { message, cause }: SyncError): StoppedError =>
+  new StoppedError(`${message} It accepted the key before, so the refusal is about request ${name}.`, {
+    hint: 'Run the same command again: it continues with the other requests.',
+    code: 'request-refused',
+    cause,
+  })
+
 /** Sends the requests of a probe whose responses are not recorded, one after the other and each once. */
 export async function fetchProbe(options: ProbeOptions): Promise<ProbeResult> {
   const { names, recorded, onResponse } = options
@@ -230,7 +238,8 @@ export async function fetchProbe(options: ProbeOptions): Promise<ProbeResult> {
     // Without any response the service is down: further requests would only wait.
     if (isFirst && !response && error instanceof TransientError) return result(new UnavailableError(error))
     // The client sends nothing after a refusal, but nothing may be left.
-    if (error && endsRun && !(isRefusedItem && name === names.at(-1))) return result(error)
+    if (error && endsRun && !(isRefusedItem && name === names.at(-1)))
+      return result(isRefusedItem ? createRefusedItemError(name, error) : error)
     if (!response || isTransient(response))
       failed.push({ name, reason: error?.message ?? `It has status ${response?.status}.` })
   }

@@ -7,7 +7,7 @@ import { type Finding, type FindingKind, STATE_KINDS, TOTALS_KINDS, VALUE_KINDS 
 import { kindRules } from './kinds.ts'
 import { readNextRuns } from './nextRuns.ts'
 import type { RootTrouble, Trouble } from './trouble.ts'
-import { listNames } from './words.ts'
+import { type ListNames, listAllNames, listNames } from './words.ts'
 
 /** The kinds that are searched: those of the state; also of values; also of the totals of days, which takes long. */
 const KINDS_OF_DEPTH = {
@@ -27,29 +27,48 @@ async function readTroubles(db: Reader, now: Instant, depth: Depth): Promise<Roo
 }
 
 /** The series that lack data because of a trouble. */
-function consequencesText({ trouble, consequences }: RootTrouble): string {
+function consequencesText({ trouble, consequences }: RootTrouble, list: ListNames): string {
   if (kindRules(trouble).namesItsSeries) return ''
   const gaps = consequences.flatMap((trouble) =>
     trouble.kind === 'gap' || trouble.kind === 'late' ? trouble.gaps : [],
   )
   const series = [...new Set(gaps.map(seriesName))]
-  return series.length === 0 ? '' : `. Missing because of this: ${listNames(series)}`
+  return series.length === 0 ? '' : `. Missing because of this: ${list(series)}`
+}
+
+/** The geos that a trouble is about, each once. */
+function geosOf(trouble: Trouble): number[] {
+  if ('gaps' in trouble) return [...new Set(trouble.gaps.flatMap(({ geoIds }) => geoIds))]
+  if ('lacking' in trouble) return [...trouble.lacking.geoIds]
+  if ('days' in trouble) return [...trouble.days.geoIds]
+  if ('timeline' in trouble) return [trouble.timeline.geo_id]
+  if ('ahead' in trouble) return [...trouble.ahead.geoIds]
+  return 'change' in trouble ? [...trouble.change.geoIds] : []
 }
 
 /** A finding, with the facts from which pages write their own sentences. */
 export type FoundFinding = Finding & RootTrouble
 
-/** As `findFindings`, with facts. `toCommand` writes a command as the user types it. */
+/** How findings are worded. */
+interface Wording {
+  /** Writes a command as the user types it. */
+  readonly toCommand?: (words: string) => string
+  /** Whether messages name everything they are about; default: only the first names, and the number of others. */
+  readonly isComplete?: boolean
+}
+
+/** As `findFindings`, with facts. */
 export async function findWithFacts(
   db: Reader,
   now: Instant,
   depth: Depth = 'state',
-  toCommand = (words: string): string => databaseCommand(db, words),
+  { toCommand = (words) => databaseCommand(db, words), isComplete = false }: Wording = {},
 ): Promise<FoundFinding[]> {
   const roots = await readTroubles(db, now, depth)
   if (roots.length === 0) return []
   const facts = await readCommandFacts(db)
-  const context = { toCommand, now, nextRuns: await readNextRuns(db, now) }
+  const list = isComplete ? listAllNames : listNames
+  const context = { toCommand, listNames: list, now, nextRuns: await readNextRuns(db, now) }
   return roots.map((root): FoundFinding => {
     const { trouble, consequences } = root
     const rules = kindRules(trouble)
@@ -58,9 +77,11 @@ export async function findWithFacts(
       kind: trouble.kind,
       subject: rules.subject(trouble, facts.jobs),
       since_at: trouble.sinceAt === null ? null : formatUtc(trouble.sinceAt),
-      message: rules.message(trouble, context) + consequencesText(root),
+      message: rules.message(trouble, context) + consequencesText(root, list),
       command: command && toCommand(command),
       cause: trouble.cause,
+      geo_ids: geosOf(trouble),
+      targets: 'failures' in trouble ? trouble.failures.map(({ target }) => target) : [],
       ...root,
     }
   })
@@ -73,5 +94,6 @@ export async function findWithFacts(
 export const findFindings = async (
   db: Reader,
   now: Instant = toInstant(Date.now()),
-  { depth = 'values' }: { readonly depth?: Depth } = {},
-): Promise<Finding[]> => (await findWithFacts(db, now, depth)).map(({ trouble, consequences, ...finding }) => finding)
+  { depth = 'values', ...wording }: { readonly depth?: Depth } & Pick<Wording, 'isComplete'> = {},
+): Promise<Finding[]> =>
+  (await findWithFacts(db, now, depth, wording)).map(({ trouble, consequences, ...finding }) => finding)

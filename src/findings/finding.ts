@@ -47,4 +47,8 @@ export interface Finding {
   readonly command: string | null
   /** Why, in a word for scripts: the reason of missing data, or the error code of a run or request; null without one. */
   readonly cause: string | null
+  /** All geos it is about, each once; 0 stands for all geos of a series. Empty if it is not about geos. */
+  readonly geo_ids: readonly number[]
+  /** The paths of all failed requests it is about. */
+  readonly targets: readonly string[]
 }

@@ -19,6 +19,8 @@ function summarize(alike: readonly Finding[], listCommand: string): Finding {
     message: `${alike.length} findings, such as ${named} (all: \`${listCommand}\`). The first: ${first.message}`,
     command: alike.every(({ command }) => command === first.command) ? first.command : null,
     cause: first.cause,
+    geo_ids: [...new Set(alike.flatMap(({ geo_ids }) => geo_ids))],
+    targets: alike.flatMap(({ targets }) => targets),
   }
 }
 

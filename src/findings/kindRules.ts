@@ -5,11 +5,14 @@ import type { CommandFacts } from './commands.ts'
 import type { FindingKind } from './finding.ts'
 import type { NextRuns } from './nextRuns.ts'
 import type { Trouble, TroubleOf } from './trouble.ts'
+import type { ListNames } from './words.ts'
 
 /** What sentences need besides the facts. */
 export interface MessageContext {
   /** Writes a command as the user types it. */
   readonly toCommand: (words: string) => string
+  /** Lists names: all of them, or only the first ones. */
+  readonly listNames: ListNames
   readonly now: Instant
   /** The next runs of each job. */
   readonly nextRuns: ReadonlyMap<number, NextRuns>

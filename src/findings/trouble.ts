@@ -140,7 +140,10 @@ interface Facts {
   readonly overlap: { readonly days: AffectedDays }
   readonly 'out of range': DescribedFacts
   readonly reference: DescribedFacts
-  readonly 'daily totals': DescribedFacts
+  readonly 'daily totals': {
+    readonly timeline: NamedSeries & { readonly geo_id: number }
+    readonly dates: readonly string[]
+  }
 }
 
 interface CommonFacts {

@@ -90,6 +90,8 @@ test('a realtime series with values of tomorrow is a finding until it has none',
         'indicator 5, geo 3: has values up to 2025-11-10T00:00:00+01:00, but earlier responses had no future values. Its source may not know them yet: compare them with it. Reported for 31 days',
       command: expect.stringMatching(/^indicator-sync restate .* --only 5 --from 2025-11-09 --to 2025-11-10 /),
       cause: null,
+      geo_ids: [3],
+      targets: [],
     },
   ])
   const now = FIRST_NIGHT + 5 * DAY + HOUR

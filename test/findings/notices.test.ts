@@ -99,6 +99,8 @@ test('rows that refer to missing rows are one finding for each table', async () 
       ),
       command: null,
       cause: null,
+      geo_ids: [],
+      targets: [],
     },
   ])
 })

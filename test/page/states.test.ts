@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { GapReason } from '../../src/db/tables/codes.ts'
+import { findGaps } from '../../src/findings/findGaps.ts'
 import { type Drawn, drawBand, drawSteps, eachPeriod, periodAt } from '../../src/page/client/segments.ts'
 import { readCoverageIntervals, readStates } from '../../src/page/queries/intervals.ts'
 import { joinValues } from '../../src/page/queries/series/window.ts'
@@ -53,6 +55,43 @@ test('stored ranges that follow the clock end at the time of the page, as gaps d
   store.run("update _span set to_at = null, lag_s = 0 where state = 'provisional'", [])
   const intervals = (await readCoverageIntervals({ store, now: at(now) }, [1])).get(1)!
   expect(Math.max(...intervals.map(({ to }) => to))).toBe(at(now))
+})
+
+test('the page of a series has the reasons of gaps: what a job never requested, and what is late', async () => {
+  const store = await tempStore()
+  const service = await startHourlyService()
+  const range = { from: at('2025-10-20T22:00Z'), to: at('2025-11-12T23:00Z') }
+  let now = '2025-11-04T20:15:00Z'
+  service.state.has = (instant) => instant < Math.min(at(now), at('2025-11-06T20:00Z'))
+  const states = async (seriesId: number) =>
+    (await readStates({ store, now: at(now) }, { seriesId, geoId: 3 }, range))
+      .filter(({ state }) => state !== 'final')
+      .map(({ from, to, state }) => [state, formatUtc(from), formatUtc(to)])
+  const gaps = async (indicator: number, reason: GapReason) =>
+    (await findGaps(store, at(now)))
+      .filter((gap) => gap.indicator_id === indicator && gap.reason === reason)
+      .map(({ from, to }) => [formatUtc(at(from)), formatUtc(at(to))])
+  // Its budget ends the run, so the other days of the job remain.
+  const wide = `name: wide
+pace: { callsPerDay: 2 }
+series: [{ indicators: [7], window: { from: 2025-10-25, to: 2025-10-30 }, chunk: 1d }]`
+  await service.run(store, wide, now)
+  const unrequested = await gaps(7, 'never requested')
+  expect(unrequested.length).toBeGreaterThan(0)
+  expect(await states(1)).toEqual([
+    ['none', '2025-10-20T22:00:00Z', '2025-10-24T22:00:00Z'],
+    ...unrequested.map((gap) => ['unrequested', ...gap]),
+    ['none', '2025-10-29T23:00:00Z', '2025-11-04T20:15:00Z'],
+  ])
+  for (let day = 4; day < 10; day++) {
+    now = `2025-11-${String(day).padStart(2, '0')}T21:15:00Z`
+    await service.run(store, 'name: live\nseries: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]', now)
+  }
+  const late = await gaps(5, 'late')
+  expect(late).toHaveLength(1)
+  expect((await states(2)).filter(([state]) => state === 'late' || state === 'unverified')).toEqual([
+    ['late', ...late[0]!],
+  ])
 })
 
 const VALUES = fc

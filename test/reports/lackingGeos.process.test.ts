@@ -63,7 +63,7 @@ const lackingOf = async (yaml: string, now = NOW, has: (at: number, geo: number)
   const market = await startHourlyService({ geos: [3, 4], has })
   const { lackingGeos } = await runJob(store, market, yaml, { now: ms(now) })
   expect(await findLackingGeos(store, ms(now) / 1000)).toEqual(lackingGeos)
-  return lackingGeos.map(lackingGeosText)
+  return lackingGeos.map((geos) => lackingGeosText(geos))
 }
 const lacks = 'indicator 5 has no values for geo'
 const REST = `${WINDOW}, lookback: 1d`
@@ -115,7 +115,7 @@ test('an entry with an instant gets a warning until its job names other geos', a
     const yaml = `series: [{ indicators: [600], geoIds: [${geoIds}], datetime: ${JSON.stringify(datetime)} }]`
     const { lackingGeos } = await runJob(store, emulator, yaml, { now: ms(NOW) })
     expect(await findLackingGeos(store, ms(NOW) / 1000)).toEqual(lackingGeos)
-    return lackingGeos.map(lackingGeosText)
+    return lackingGeos.map((geos) => lackingGeosText(geos))
   }
   expect(await run('3, 8741')).toEqual(['indicator 600 has no values for geo 8741; values are stored for 3 (España).'])
   expect(await run('3')).toEqual([])
@@ -132,7 +132,7 @@ test('a geo with nothing but nulls has no values', async () => {
     const store = await tempStore()
     const yaml = `series: [{ indicators: [5], geoIds: [${geoIds}], ${REST} }]`
     const { lackingGeos } = await runJob(store, server, yaml, { now: ms(NOW) })
-    return lackingGeos.map(lackingGeosText)
+    return lackingGeos.map((geos) => lackingGeosText(geos))
   }
   expect(await run('3, 4')).toEqual([`${lacks} 4; values are stored for 3.`])
   // The server sends both geos.

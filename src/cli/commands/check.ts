@@ -26,7 +26,10 @@ export const handler = (args: Args<typeof flags>): Promise<number> =>
   withReader(readSettings(args).database.value, async (reader) => {
     const zone = readSettings(args).service.value.timeZone
     const now = toInstant(Date.now())
-    const findings = await findFindings(reader, now, { depth: args.deep ? 'totals' : 'values' })
+    const findings = await findFindings(reader, now, {
+      depth: args.deep ? 'totals' : 'values',
+      isComplete: args.json || args.all,
+    })
     const listCommand = databaseCommand(reader, `check --all${args.deep ? ' --deep' : ''}`)
     const isClean = findings.length === 0
     const notes = async () => [

@@ -7,6 +7,7 @@ import {
   provisionalText,
 } from '../../findings/findGaps.ts'
 import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
+import { listAllNames, listNames } from '../../findings/words.ts'
 import { MOMENT_FORM, parseMoment, resolveMoment } from '../../job/moment.ts'
 import { findFailedRuns, findUnfinishedRuns } from '../../state/lastRuns.ts'
 import { type AcceptedGap, acceptGaps, listAccepted, reopenGaps } from '../../sync/acceptGaps.ts'
@@ -135,13 +136,13 @@ const SHOWN_RUNS = 10
 /** Geos that a row names; of more, it has their number. */
 const MAX_GEOS = 5
 
-/** The rows of a table of gaps. Geos of a series that lack the same range for one reason share a row. */
-function gapRows(gaps: readonly ListedGap[]) {
+/** The rows of a table of gaps. Geos of a series that lack the same range for one reason share a row, which names at most `maxGeos`. */
+function gapRows(gaps: readonly ListedGap[], maxGeos: number) {
   const others = COLUMNS.filter((column) => column !== 'geo_id')
   const alike = Map.groupBy(gaps, (gap) => others.map((column) => gap[column]).join(' '))
   return [...alike.values()].map((ofRange) => {
     const geoIds = ofRange.map(({ geo_id }) => (geo_id === ALL_GEOS ? 'all geos' : geo_id))
-    const geos = geoIds.length > MAX_GEOS ? `${geoIds.length} geos` : geoIds.join(', ')
+    const geos = geoIds.length > maxGeos ? `${geoIds.length} geos` : geoIds.join(', ')
     return COLUMNS.map((column) => (column === 'geo_id' ? geos : ofRange[0]![column]))
   })
 }
@@ -160,7 +161,8 @@ export function handler(args: GapsArgs): Promise<number> {
     const now = toInstant(Date.now())
     const gaps = [...(await findGaps(reader, now)), ...(args.provisional ? await findProvisional(reader, now) : [])]
     const lacking = await findLackingGeos(reader, now)
-    const allRows = gapRows(gaps)
+    // All rows include all geos.
+    const allRows = gapRows(gaps, args.limit === 0 ? Number.POSITIVE_INFINITY : MAX_GEOS)
     const rows = allRows.slice(0, args.limit || allRows.length)
     const isComplete = incomplete.length + lacking.length === 0
     const noGaps = isComplete
@@ -168,12 +170,18 @@ export function handler(args: GapsArgs): Promise<number> {
       : 'No known gaps, but data may be missing:'
     printResult(args, gaps, rows.length > 0 ? tableText({ columns: COLUMNS, rows }) : noGaps)
     if (!args.json) {
-      warnOfLimit(args, rows.length, allRows.length)
+      // Other commands count ranges.
+      const ranges = allRows.length < gaps.length ? ` rows, which stand for ${quantity(gaps.length, 'range')}` : ''
+      warnOfLimit(args, rows.length, allRows.length, ranges)
+      if (ranges !== '' && rows.length === allRows.length)
+        print(
+          `${quantity(rows.length, 'row')} for ${quantity(gaps.length, 'range')}: geos that lack the same range share a row.`,
+        )
       // A failed run may not even have known what its job selects.
       for (const { what } of incomplete.slice(0, SHOWN_RUNS)) print(`Warning: ${what}`)
       if (incomplete.length > SHOWN_RUNS)
         print(`… and ${incomplete.length - SHOWN_RUNS} more incomplete runs: indicator-sync check --all`)
-      for (const line of lackingGeosTexts(lacking)) print(line)
+      for (const line of lackingGeosTexts(lacking, args.limit === 0 ? listAllNames : listNames)) print(line)
       if (rows.length === 0) print(provisionalText(await countProvisional(reader)))
     }
     return args.fail && !(isComplete && gaps.every(({ tolerated }) => tolerated)) ? EXIT.check : EXIT.done

@@ -131,19 +131,21 @@ export async function handler(args: ProbeArgs): Promise<number> {
           report(`${++received} of at most ${quantity(names.length, 'request')} sent`)
         },
       })
-      const { earlyEnd, failed, requests } = result
+      const { earlyEnd, failed, requests, responses } = result
       const judged = judgeAll(assumptions, result)
+      const isUntested = earlyEnd !== null && Object.keys(responses).length === 0
       printResult(
         args,
         { folder, requests, failed, stop: earlyEnd?.message ?? null, assumptions: judged },
-        probeText(judged, result, asWritten),
+        // Without any response, the error says everything.
+        isUntested ? '' : probeText(judged, result, asWritten),
       )
       if (earlyEnd) emit('command.failed', failedFields(earlyEnd))
       const isWrong = judged.some(({ verdict, matters }) => verdict === 'deviates' && matters)
       const stopCode = signals.code()
       if (stopCode !== undefined) return stopCode
-      if (earlyEnd) return exitCodeFor(earlyEnd)
       if (isWrong) return EXIT.check
+      if (earlyEnd) return exitCodeFor(earlyEnd)
       return failed.length > 0 ? EXIT.partial : EXIT.done
     } finally {
       signals.release()

@@ -101,6 +101,9 @@ export interface Notifier {
 const shortSummary = (summary: Summary): object =>
   summaryJson({ ...summary, failures: summary.failures.slice(0, MAX_SHOWN) })
 
+/** A finding without its lists, which may be longer than a chat accepts. */
+const withoutLists = ({ geo_ids, targets, ...finding }: Finding) => finding
+
 /** The first findings, and how many there are. */
 function findingLines(findings: readonly Finding[]): string[] {
   const shown = findings.slice(0, MAX_IN_TEXT).map(({ kind, message }) => `${kind}: ${message}`)
@@ -192,7 +195,7 @@ export function createNotifier(
       const ok = outcome === 'done' || earlyEnd instanceof BudgetError
       const findings = groupFindings(await readFindings(), LIST_COMMAND)
       const text = [summaryText(summary), ...findingLines(findings)].join('\n')
-      const more = { ...shortSummary(summary), findings: findings.slice(0, MAX_SHOWN) }
+      const more = { ...shortSummary(summary), findings: findings.slice(0, MAX_SHOWN).map(withoutLists) }
       notifyTargets(job, { event: outcome, ok, text, more })
     },
     broke: (job, thrown) => {

@@ -78,10 +78,12 @@ export function print(text: string): void {
 export const printResult = ({ json }: { readonly json: boolean }, result: unknown, text: string): void =>
   print(json ? JSON.stringify(result, null, 2) : text)
 
-/** Says on stderr that `--limit` left rows out. */
-export function warnOfLimit({ quiet }: { readonly quiet: boolean }, shown: number, total: number): void {
+/** Says on stderr that `--limit` left rows out. `rest`: what the rows are, if the total alone could be misread. */
+export function warnOfLimit({ quiet }: { readonly quiet: boolean }, shown: number, total: number, rest = ''): void {
   if (shown < total && !quiet)
-    process.stderr.write(`Showing the first ${grouped(shown)} of ${grouped(total)}. Use --limit 0 to show all.\n`)
+    process.stderr.write(
+      `Showing the first ${grouped(shown)} of ${grouped(total)}${rest}. Use --limit 0 to show all.\n`,
+    )
 }
 
 async function* makeVisible(pieces: Pieces): AsyncGenerator<string | Uint8Array> {

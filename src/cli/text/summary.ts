@@ -1,6 +1,7 @@
 import { jobGapsText } from '../../findings/findGaps.ts'
 import { lackingGeosText } from '../../findings/readers/lackingGeos.ts'
 import type { LackingGeos } from '../../findings/trouble.ts'
+import type { ListNames } from '../../findings/words.ts'
 import type { SkippedItem } from '../../plan/plannerState.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { SignalError, UnavailableError } from '../../util/errors.ts'
@@ -36,9 +37,9 @@ export const skippedText = (skipped: readonly SkippedItem[]): string[] =>
   )
 
 /** Warnings about geos without values, one line for each of the first indicators. */
-export const lackingGeosTexts = (lacking: readonly LackingGeos[]): string[] =>
+export const lackingGeosTexts = (lacking: readonly LackingGeos[], list?: ListNames): string[] =>
   firstLines(
-    lacking.map((geos) => `Warning: ${lackingGeosText(geos)}`),
+    lacking.map((geos) => `Warning: ${lackingGeosText(geos, list)}`),
     LIST_COMMAND,
   )
 

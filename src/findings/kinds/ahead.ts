@@ -85,10 +85,10 @@ async function findAheadValues(db: Reader, now: Instant): Promise<Trouble[]> {
 export const ahead: KindRules<'ahead'> = {
   find: findAheadValues,
   subject: ({ ahead }) => seriesName(ahead),
-  message({ ahead }) {
+  message({ ahead }, { listNames }) {
     const to = formatLocal(ahead.timeZone, ahead.range.to)
     const usual = ahead.usualS > 0 ? `reached at most ${roughDuration(ahead.usualS)} ahead` : 'had no future values'
-    return `${seriesAndGeos(ahead)}: has values up to ${to}, but earlier responses ${usual}. Its source may not know them yet: compare them with it. Reported for 31 days`
+    return `${seriesAndGeos(ahead, listNames)}: has values up to ${to}, but earlier responses ${usual}. Its source may not know them yet: compare them with it. Reported for 31 days`
   },
   command: ({ ahead }, facts) => rangeCommand(facts, facts.findJob(ahead.series_id, ahead.geoIds[0]!), ahead, false),
 }

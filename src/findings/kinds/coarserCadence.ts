@@ -59,7 +59,7 @@ async function findCoarserCadences(db: Reader, now: Instant): Promise<Trouble[]>
 export const coarserCadence: KindRules<'cadence changed'> = {
   find: findCoarserCadences,
   subject: ({ change }) => seriesName(change),
-  message: ({ change }) =>
-    `${seriesAndGeos(change)}: has a value every ${durationText(change.newStepS)} from ${change.at} on, every ${durationText(change.oldStepS)} before. Check that this is right, or set \`expect\` in the job. Reported for 31 days`,
+  message: ({ change }, { listNames }) =>
+    `${seriesAndGeos(change, listNames)}: has a value every ${durationText(change.newStepS)} from ${change.at} on, every ${durationText(change.oldStepS)} before. Check that this is right, or set \`expect\` in the job. Reported for 31 days`,
   command: null,
 }

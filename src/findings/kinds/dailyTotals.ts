@@ -4,9 +4,6 @@ import { seriesName } from '../../reports/seriesName.ts'
 import type { KindRules } from '../kindRules.ts'
 import type { Trouble } from '../trouble.ts'
 
-/** Dates that a finding names. */
-const MAX_DATES = 10
-
 /** Finds series and geos with days whose totals differ from their values. Reads every value. */
 export async function findDifferingDays({ kysely }: Reader): Promise<Trouble[]> {
   const timelines = await kysely
@@ -26,12 +23,8 @@ export async function findDifferingDays({ kysely }: Reader): Promise<Trouble[]> 
   for (const timeline of timelines) {
     const dates = await findDifferentDays(kysely, timeline.series_id, timeline.geo_id)
     if (dates.length === 0) continue
-    const days =
-      dates.length === 1 ? '1 day does not match its values' : `${dates.length} days do not match their values`
-    const more = dates.length > MAX_DATES ? ` and ${dates.length - MAX_DATES} more` : ''
-    const what = `geo ${timeline.geo_id}: the totals of ${days}: ${dates.slice(0, MAX_DATES).join(', ')}${more}`
     const about = { sinceAt: null, jobIds: [], seriesIds: [timeline.series_id], cause: null }
-    troubles.push({ kind: 'daily totals', subject: seriesName(timeline), what, ...about })
+    troubles.push({ kind: 'daily totals', timeline, dates, ...about })
   }
   return troubles
 }
@@ -39,7 +32,11 @@ export async function findDifferingDays({ kysely }: Reader): Promise<Trouble[]> 
 /** The totals of days differ from their values. */
 export const dailyTotals: KindRules<'daily totals'> = {
   find: findDifferingDays,
-  subject: ({ subject }) => subject,
-  message: ({ subject, what }) => `${subject}, ${what}. Another program changed values`,
+  subject: ({ timeline }) => seriesName(timeline),
+  message({ timeline, dates }, { listNames }) {
+    const days =
+      dates.length === 1 ? '1 day does not match its values' : `${dates.length} days do not match their values`
+    return `${seriesName(timeline)}, geo ${timeline.geo_id}: the totals of ${days}: ${listNames(dates)}. Another program changed values`
+  },
   command: () => 'replay',
 }

@@ -7,7 +7,7 @@ import { syncCommand } from '../commands.ts'
 import { areWithin, isLeftByRun } from '../consequences.ts'
 import type { KindRules } from '../kindRules.ts'
 import type { Trouble } from '../trouble.ts'
-import { listNames, MAX_NAMES } from '../words.ts'
+import { MAX_NAMES } from '../words.ts'
 
 /** Two definitions alternate after as many returns to the former one: one return may be an edit that was undone. */
 const MIN_RETURNS = 2
@@ -80,7 +80,7 @@ export const jobFile: KindRules<'job file'> = {
 export const sameName: KindRules<'same name'> = {
   find: findJobTroubles,
   subject: ({ named }) => `job ${named[0]!.name}`,
-  message: ({ named }) =>
+  message: ({ named }, { listNames }) =>
     `job ${named[0]!.name} is defined ${named.length} times: ${named.length > MAX_NAMES ? listNames(named.map(place)) : named.map(place).join(' and ')}; rename one, or forget one`,
   command({ named }, { storedJobs }) {
     const oldest = named.reduce((a, b) => ((a.lastRunAt ?? '') <= (b.lastRunAt ?? '') ? a : b))

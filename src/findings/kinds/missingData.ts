@@ -12,7 +12,7 @@ import type { KindRules, MessageContext } from '../kindRules.ts'
 import { requestText } from '../nextRuns.ts'
 import { readMissingData } from '../readers/missingData.ts'
 import type { MissingData, Trouble } from '../trouble.ts'
-import { listNames, seriesAndGeos } from '../words.ts'
+import { seriesAndGeos } from '../words.ts'
 
 /** Finds missing data. A run in progress requests what its job lacks. Unknown ids and geos without values are other kinds. */
 async function findMissingData(db: Reader, now: Instant): Promise<Trouble[]> {
@@ -88,8 +88,8 @@ function closingText(gaps: MissingData, context: MessageContext): string {
 function gapText(gaps: readonly MissingData[], context: MessageContext): string {
   const first = gaps[0]!
   if (gaps.length > 1)
-    return `data of ${quantity(gaps.length, 'series', 'series')} was never requested: ${listNames(gaps.map(seriesName))}`
-  return `${seriesAndGeos(first)}: ${extentText(first)} ${reasonText(first)}${closingText(first, context)}`
+    return `data of ${quantity(gaps.length, 'series', 'series')} was never requested: ${context.listNames(gaps.map(seriesName))}`
+  return `${seriesAndGeos(first, context.listNames)}: ${extentText(first)} ${reasonText(first)}${closingText(first, context)}`
 }
 
 /** Says that nothing came after the last value, and how to accept that a series has ended. */
@@ -97,7 +97,7 @@ function lateText(gaps: MissingData, context: MessageContext): string {
   const { timeZone, range, indicator_id } = gaps
   const last = formatLocal(timeZone, range.from)
   const accept = `gaps accept ${indicator_id} --series ${gaps.series_id} --from ${localDate(timeZone, range.from)} --note "has ended"`
-  return `${seriesAndGeos(gaps)}: no value from ${last} on, which is later than usual${nextText(gaps, context)}. Check the source. If the series has ended: \`${context.toCommand(accept)}\``
+  return `${seriesAndGeos(gaps, context.listNames)}: no value from ${last} on, which is later than usual${nextText(gaps, context)}. Check the source. If the series has ended: \`${context.toCommand(accept)}\``
 }
 
 /** Names the series, or the job that never requested several. */

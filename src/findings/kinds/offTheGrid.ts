@@ -94,7 +94,7 @@ async function findStrayValues(db: Reader, now: Instant): Promise<Trouble[]> {
 export const offTheGrid: KindRules<'off the grid'> = {
   find: findStrayValues,
   subject: ({ days }) => seriesName(days),
-  message: ({ days }) =>
-    `${seriesAndGeos(days)}: ${quantity(days.count, 'value is', 'values are')} between the periods of the series, ${daysText(days.days)}. They are kept, and stand for no period: compare them with the source. Reported for 31 days`,
+  message: ({ days }, { listNames }) =>
+    `${seriesAndGeos(days, listNames)}: ${quantity(days.count, 'value is', 'values are')} between the periods of the series, ${daysText(days.days)}. They are kept, and stand for no period: compare them with the source. Reported for 31 days`,
   command: null,
 }

@@ -40,8 +40,8 @@ async function findOverlaps({ kysely }: Reader): Promise<Trouble[]> {
 export const overlap: KindRules<'overlap'> = {
   find: findOverlaps,
   subject: ({ days }) => seriesName(days),
-  message: ({ days }) =>
-    `${seriesAndGeos(days)}: ${quantity(days.count, 'day has', 'days have')} more than 25 hours of values, ${daysText(days.days)}`,
+  message: ({ days }, { listNames }) =>
+    `${seriesAndGeos(days, listNames)}: ${quantity(days.count, 'day has', 'days have')} more than 25 hours of values, ${daysText(days.days)}`,
   command({ days: { series_id, indicator_id, geoIds, days } }, facts) {
     const job = facts.findJob(series_id, geoIds[0]!)
     const dayAfter = new Date(Date.parse(days[1]) + DAY * 1000).toISOString().slice(0, 10)

@@ -10,7 +10,7 @@ import { syncCommand } from '../commands.ts'
 import { areWithin, failedIn } from '../consequences.ts'
 import type { KindRules } from '../kindRules.ts'
 import type { Trouble } from '../trouble.ts'
-import { itemName, listNames, withoutDot } from '../words.ts'
+import { itemName, withoutDot } from '../words.ts'
 
 /** The item of a request that the service does not know: `indicator 99999`. */
 export const itemKey = ({ route, params }: Pick<OpenFailureRow, 'route' | 'params'>): string =>
@@ -75,7 +75,7 @@ function failureSubject(failures: readonly OpenFailureRow[]): string {
 export const failure: KindRules<'failure'> = {
   find: findRequestTroubles,
   subject: ({ failures }) => failureSubject(failures),
-  message({ failures, cause }) {
+  message({ failures, cause }, { listNames }) {
     const targets = listNames(
       failures.map(({ target }) => target),
       3,

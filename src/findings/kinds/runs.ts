@@ -13,7 +13,7 @@ import { type CommandFacts, finishRunCommand, KEY_COMMAND } from '../commands.ts
 import { failedIn, isLeftByRun } from '../consequences.ts'
 import type { KindRules } from '../kindRules.ts'
 import type { Trouble, TroubleOf } from '../trouble.ts'
-import { listNames, withoutDot } from '../words.ts'
+import { withoutDot } from '../words.ts'
 
 /** Why all runs fail, and the code of these runs. */
 const COMMON_CAUSES = { key: 'key-refused', 'service down': 'unavailable' } as const
@@ -97,7 +97,7 @@ function isCausedByService(cause: Trouble, trouble: Trouble, outcome: 'key' | 't
 export const key: KindRules<'key'> = {
   find: findRunTroubles,
   subject: () => 'service',
-  message: ({ runs }, { toCommand }) =>
+  message: ({ runs }, { toCommand, listNames }) =>
     `the service refused the API key: ${listNames(runs.map(runText))} failed. Set INDICATOR_SYNC_API_KEY to a valid key (\`${toCommand(KEY_COMMAND)}\` tests it), then run the command`,
   command: finishRunsCommand,
   isCauseOf: (cause, trouble) => isCausedByService(cause, trouble, 'key'),
@@ -107,7 +107,7 @@ export const key: KindRules<'key'> = {
 export const serviceDown: KindRules<'service down'> = {
   find: findRunTroubles,
   subject: () => 'service',
-  message: ({ runs }) =>
+  message: ({ runs }, { listNames }) =>
     `the service is unavailable: ${listNames(runs.map(runText))} failed: ${withoutDot(runs.at(-1)!.message)}`,
   command: finishRunsCommand,
   isCauseOf: (cause, trouble) => isCausedByService(cause, trouble, 'transient'),

@@ -8,7 +8,7 @@ import { seriesName } from '../../reports/seriesName.ts'
 import { DAY, floorToSecond, type Instant, parseInstant } from '../../util/time/instant.ts'
 import { gapsAt } from '../findGaps.ts'
 import type { LackingGeos, NamedGeo } from '../trouble.ts'
-import { listNames } from '../words.ts'
+import { type ListNames, listNames } from '../words.ts'
 
 /** Seconds. Values may be published as late as this. */
 const PUBLISHED_AFTER_S = 2 * DAY
@@ -124,17 +124,17 @@ export async function findLackingGeos(db: Reader, now: Instant, jobId?: number):
   })
 }
 
-const namedGeosText = (geos: readonly NamedGeo[]): string =>
-  listNames(geos.map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`)))
+const namedGeosText = (geos: readonly NamedGeo[], list: ListNames): string =>
+  list(geos.map(({ id, name }) => (name === null ? `${id}` : `${id} (${name})`)))
 
 /** Says that a series or geo never had a value: `indicator 600 has no values for geo 8741; values are stored for 1 (Portugal).` */
-export function lackingGeosText(lacking: LackingGeos): string {
+export function lackingGeosText(lacking: LackingGeos, list: ListNames = listNames): string {
   const { geoIds, stored, elsewhere } = lacking
   const others =
-    elsewhere.length === 0 ? '' : `; other series of the indicator have values for ${namedGeosText(elsewhere)}`
+    elsewhere.length === 0 ? '' : `; other series of the indicator have values for ${namedGeosText(elsewhere, list)}`
   if (geoIds.length === 0) return `${seriesName(lacking)} has no values: the service responded without any${others}.`
-  const lacks = `${seriesName(lacking)} has no values for geo ${listNames(geoIds.map(String))}`
-  if (stored.length > 0) return `${lacks}; values are stored for ${namedGeosText(stored)}.`
+  const lacks = `${seriesName(lacking)} has no values for geo ${list(geoIds.map(String))}`
+  if (stored.length > 0) return `${lacks}; values are stored for ${namedGeosText(stored, list)}.`
   if (others !== '') return `${lacks}${others}.`
   return `${lacks}; no values are stored for any geo. Check the id and the window, or remove geoIds from the job to fetch all geos.`
 }

@@ -30,8 +30,10 @@ export const SIGNS = {
   none: '',
   unverified: '×',
   failed: '!',
-  // A state that only the page of a series distinguishes.
+  // States that only the page of a series distinguishes.
   absent: '×',
+  late: '×',
+  unrequested: '×',
 } as const
 
 /** The steps to the right and down of the arrow keys. */

@@ -102,12 +102,24 @@ export function timelines(intervals: readonly CoverageInterval[]): Timelines {
   return new Map(geos.map((geo) => [geo, buildTimeline(intervals, geo)]))
 }
 
-/** An interval of one state on the page of a series. */
+/** An interval of one state on the page of a series, which says why data is missing. */
 export interface ChartState extends Interval, Pick<CoverageInterval, 'missing' | 'nextAt'> {
-  readonly state: CoverageState | 'absent'
+  readonly state: CoverageState | 'absent' | 'late' | 'unrequested'
 }
 
-/** Reads the states of a range without gaps. Parts after `now` that were not requested or published are left out. */
+/** The states of reasons that the page of a series distinguishes. */
+const REASON_STATES = {
+  absent: 'absent',
+  null: 'absent',
+  withdrawn: 'absent',
+  'no values': 'absent',
+  late: 'late',
+  'never requested': 'unrequested',
+  failed: 'failed',
+  unverified: 'unverified',
+} as const satisfies Record<GapReason, ChartState['state']>
+
+/** Reads the states of a range, as the page of its coverage has them. Parts after `now` that were not selected or published are left out. */
 export async function readStates(
   request: Pick<PageRequest, 'store' | 'now'>,
   { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
@@ -123,22 +135,19 @@ export async function readStates(
     .limit(1)
     .executeTakeFirst()
   const published = Math.max(now, newest ? newest.at + newest.step_s : now)
-  const timeline = buildTimeline(
-    intervals.filter(({ reason }) => reason !== 'never requested'),
-    geoId,
-  )
-  const requested = timeline.flatMap(({ from, to, state, reason, missing, nextAt }): ChartState[] =>
+  const timeline = buildTimeline(intervals, geoId).filter(({ state }) => state !== 'none')
+  const selected = timeline.flatMap(({ from, to, state, reason, missing, nextAt }): ChartState[] =>
     intersect([{ from, to: state === 'provisional' ? Math.min(to, published) : to }], [range]).map((part) => ({
       ...part,
-      state: isAbsence(reason) ? 'absent' : state,
+      state: reason === null ? state : REASON_STATES[reason],
       missing,
       nextAt,
     })),
   )
   const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
   const none = { state: 'none', missing: null, nextAt: null } as const
-  const never = subtract([past], timeline).map((hole) => ({ ...hole, ...none }))
-  return [...requested, ...never].sort((a, b) => a.from - b.from).filter(({ from, to }) => from < to)
+  const unselected = subtract([past], timeline).map((hole) => ({ ...hole, ...none }))
+  return [...selected, ...unselected].sort((a, b) => a.from - b.from).filter(({ from, to }) => from < to)
 }
 
 /** The share of each state in a period; together they are 1. */

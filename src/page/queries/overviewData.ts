@@ -45,7 +45,7 @@ async function readReaches({ store, now }: PageRequest) {
 
 /** Reads the findings, each cause once, with the series that a link leads to. */
 async function readFindings(request: PageRequest, series: readonly SeriesRow[]) {
-  const found = await findWithFacts(request.store, request.now, 'state', request.command)
+  const found = await findWithFacts(request.store, request.now, 'state', { toCommand: request.command })
   const rows = new Map(series.map((row) => [row.id, row]))
   const rowOf = ({ trouble }: FoundFinding): SeriesRow | undefined => rows.get(trouble.seriesIds[0] ?? 0)
   const shown = found.slice(0, FINDINGS_SHOWN)

@@ -27,7 +27,8 @@ export interface Recorded {
   readonly redirected: { readonly isOtherHost: boolean; readonly status: number } | null
 }
 
-const HINT = 'Pass a folder that `indicator-sync probe --record` wrote.'
+/** What to do about a folder without a recording. */
+export const RECORDING_HINT = 'Pass a folder that `indicator-sync probe --record` wrote.'
 
 /** Whether a value is the headers of a message, which can be sent again. */
 function isHeaders(value: unknown): boolean {
@@ -105,7 +106,7 @@ export function readRecording(folder: string): Recorded[] {
     const isForm = error instanceof SyntaxError
     throw new InputError(
       isForm ? `${file} is not a recorded response: ${error.message}.` : `${file} ${describeSystemError(error)}.`,
-      { hint: HINT, code: 'bad-recording', cause: error },
+      { hint: RECORDING_HINT, code: 'bad-recording', cause: error },
     )
   }
 }

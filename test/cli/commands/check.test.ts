@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openWriter } from '../../../src/db/lock.ts'
 import type { Finding } from '../../../src/findings/finding.ts'
 import { endRun, openRun } from '../../../src/sync/record.ts'
-import { runCommand, tempFolder } from '../../support/kit.ts'
+import { startHourlyService } from '../../support/hourlyService.ts'
+import { ms, runCommand, runJob, tempFolder, tempStore } from '../../support/kit.ts'
 import { flawedStore } from '../flawed.ts'
 
 test('check lists each finding and exits with 6 until none is left', async () => {
@@ -29,6 +30,22 @@ test('check lists each finding and exits with 6 until none is left', async () =>
     6,
     [{ kind: 'daily totals', message: expect.stringContaining('10 days') }],
   ])
+})
+
+test('check --json lists the path of every request of a finding, and the default text only the first', async () => {
+  const store = await tempStore()
+  const market = await startHourlyService()
+  market.state.status = () => 400
+  const yaml = 'name: test\nseries: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, chunk: 1d }]'
+  await runJob(store, market, yaml, { now: ms('2025-11-04T12:00:00Z') })
+  const check = async (...args: string[]) =>
+    (await runCommand(tempFolder(), ['check', '--database', store.file, ...args])).out
+  expect((await check()).replaceAll(/\s+/g, ' ')).toMatch(/^failure: (\d+) requests failed: .* and \d+ more\. Correct/)
+  const [{ targets, message, geo_ids }] = JSON.parse(await check('--json'))
+  expect(targets).toHaveLength(Number(/^\d+/.exec(message)![0]))
+  expect(targets.length).toBeGreaterThan(10)
+  for (const target of targets) expect(message).toContain(target)
+  expect(geo_ids).toEqual([])
 })
 
 test('check names the run that is in progress, whose data is still missing', async () => {

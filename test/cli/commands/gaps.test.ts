@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { runCommand, tempFolder } from '../../support/kit.ts'
+import { startHourlyService } from '../../support/hourlyService.ts'
+import { ms, runCommand, runJob, tempFolder, tempStore } from '../../support/kit.ts'
 import { flawedStore } from '../flawed.ts'
 
 test('gaps lists missing values with reasons as text or JSON, and fails with --fail', async () => {
@@ -52,4 +53,41 @@ test.each([
   const { code, err } = await runCommand(tempFolder(), ['gaps', ...args, '--database', store.file])
   expect(err).toContain(message)
   expect(code).toBe(2)
+})
+
+const GEOS = Array.from({ length: 12 }, (_, i) => 8741 + i)
+
+/** A store of a series that lacks the same two hours of twelve geos. */
+async function storeWithGaps() {
+  const store = await tempStore()
+  const market = await startHourlyService({ geos: GEOS })
+  const lost = ['2025-10-02T10:00:00Z', '2025-10-04T10:00:00Z'].map((at) => ms(at) / 1000)
+  market.state.has = (at) => !lost.includes(at)
+  const yaml = 'name: test\nseries: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'
+  await runJob(store, market, yaml, { now: ms('2025-11-04T12:00:00Z') })
+  return store
+}
+
+test('gaps --limit 0 names every geo, and says how many ranges its rows stand for', async () => {
+  const store = await storeWithGaps()
+  const gaps = (...args: string[]) => runCommand(tempFolder(), ['gaps', '--database', store.file, ...args])
+  expect(JSON.parse((await gaps('--json')).out)).toHaveLength(24)
+  const first = await gaps('--limit', '1')
+  expect(first.out).toContain(' 12 geos ')
+  expect(first.err).toBe('Showing the first 1 of 2 rows, which stand for 24 ranges. Use --limit 0 to show all.\n')
+  const all = await gaps('--limit', '0')
+  expect(all.out.split(GEOS.join(', '))).toHaveLength(3)
+  expect(all.out).toMatch(/^2 rows for 24 ranges: /m)
+})
+
+test('check names the first geos of a finding, and all of them with --all or --json', async () => {
+  const store = await storeWithGaps()
+  const check = async (...args: string[]) =>
+    (await runCommand(tempFolder(), ['check', '--database', store.file, ...args])).out.replaceAll(/\s+/g, ' ')
+  const all = GEOS.join(', ')
+  expect(await check()).toContain(`geos ${GEOS.slice(0, 10).join(', ')} and 2 more: 24 periods`)
+  expect(await check('--all')).toContain(`geos ${all}: 24 periods`)
+  expect(JSON.parse(await check('--json'))).toMatchObject([
+    { kind: 'gap', geo_ids: GEOS, targets: [], message: expect.stringContaining(`geos ${all}: 24 periods`) },
+  ])
 })

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Emulator } from '../../../src/emulator/startEmulator.ts'
@@ -123,9 +123,27 @@ test.each<[string, Record<string, string>, readonly string[], number, RegExp]>([
 test('a refused key ends the probe with exit code 3 after one call', async () => {
   const server = await serve((_request, response) => response.writeHead(403).end('{"message":"Forbidden"}'))
   const folder = probeFolder()
-  expect(await probe(folder, { url: server.url, key: '0123456789abcdef'.repeat(4) })).toMatchObject({ code: 3 })
+  const refused = await probe(folder, { url: server.url, key: '0123456789abcdef'.repeat(4) })
+  expect(refused).toMatchObject({ code: 3, out: '' })
+  expect(refused.err).toMatch(/^[^\n]*The service refused the API key \(status 403\)\. → [^\n]+\n$/)
   expect(server.calls).toHaveLength(1)
   expect(readdirSync(join(folder, 'data/probe'))).toEqual([])
+})
+
+test('a request that is refused after others succeeded deviates, and a later run continues with the others', async () => {
+  const emulator = await emulate({ now: NOW, faults: [{ route: 'archives', calls: [1], status: 403 }] })
+  const folder = probeFolder()
+  const stopped = await probe(folder, emulator)
+  expect(stopped.code).toBe(6)
+  expect(stopped.out).toMatch(/^archives-\S+ .* DEVIATES /m)
+  expect(stopped.err).toContain('It accepted the key before, so the refusal is about request archives')
+  expect(stopped.err).not.toContain('INDICATOR_SYNC_API_KEY')
+  const sent = emulator.requests.length
+  expect(sent).toBeLessThan(25)
+  const again = await probe(folder, emulator)
+  expect(again.code).toBe(6)
+  expect(again.err).toBe('')
+  expect(again.out).toMatch(/^32 hold, 1 deviate, 1 unknown\./m)
 })
 
 test('a recording is served again with the same verdicts, and nothing else', async () => {
@@ -197,6 +215,11 @@ test('the emulator refuses a folder without a recording, and other data with one
   writeFileSync(join(folder, 'other.json'), '{"name":"day"}')
   const serveIn = (...words: string[]) => runCommand(folder, ['emulator', '--recorded', ...words])
   expect(await serveIn('nowhere')).toMatchObject({ code: 2, err: expect.stringContaining('nowhere does not exist') })
+  mkdirSync(join(folder, 'empty'))
+  expect(await serveIn('empty')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('empty has no recorded response: it contains no file that ends in .json.'),
+  })
   expect(await serveIn('.')).toMatchObject({
     code: 2,
     err: expect.stringMatching(/other\.json is not a recorded response/),
