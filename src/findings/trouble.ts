@@ -121,7 +121,7 @@ interface Facts {
   readonly clock: { readonly runs: number; readonly latest: Instant }
   readonly key: { readonly runs: readonly IncompleteRun[] }
   readonly 'service down': { readonly runs: readonly IncompleteRun[] }
-  readonly 'last run': { readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
+  readonly 'last run': { readonly runs: readonly IncompleteRun[] }
   readonly unfinished: { readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
   readonly 'never run': { readonly job: StoredJob }
   readonly 'no run': { readonly rhythm: Rhythm }

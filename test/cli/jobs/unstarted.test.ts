@@ -147,6 +147,24 @@ describe('a setting that cannot be used unattended', () => {
     expect(await check()).toEqual({ code: 0, findings: [] })
   })
 
+  test('a setting that fails several jobs is one finding, whose command runs all of them', async () => {
+    const { run, check } = await nights({ 'b.yaml': job('b') })
+    expect((await run(['sync', 'b.yaml', 'job.yaml'])).code).toBe(0)
+    expect((await run(['sync', 'b.yaml', 'job.yaml'], { INDICATOR_SYNC_API_KEY: 'a b' })).code).toBe(2)
+    const { findings } = await check()
+    expect(findings).toMatchObject([
+      {
+        kind: 'last run',
+        subject: 'jobs b, nightly',
+        cause: 'bad-key',
+        command: expect.stringMatching(/sync b\.yaml job\.yaml$/),
+      },
+    ])
+    expect(findings[0]!.message).toMatch(/^last run of b \(.*\), last run of nightly \(.*\) failed: The API key/)
+    expect((await run(['sync', 'b.yaml'])).code).toBe(0)
+    expect((await check()).findings).toMatchObject([{ kind: 'last run', subject: 'job nightly' }])
+  })
+
   test('a database that cannot be one is notified', async () => {
     const { run, messages } = await nights()
     expect((await run(['sync', 'job.yaml', '--database', 'mysql://h/d'])).code).toBe(2)
