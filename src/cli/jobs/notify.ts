@@ -11,6 +11,7 @@ import {
   notifyEvents,
   notifyStyle,
 } from '../../job/notification.ts'
+import { NOT_REACHED } from '../../state/lastRuns.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { BudgetError, InputError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
@@ -198,12 +199,9 @@ export function createNotifier(
     broke: (job, thrown) => {
       const { code, message, hint = null } = asSyncError(thrown)
       const stop = { code, message, hint }
-      notifyTargets(job, {
-        event: 'failed',
-        ok: false,
-        text: `${job.name}: ${message}`,
-        more: { outcome: 'failed', stop },
-      })
+      // As its run is recorded.
+      const outcome = code === NOT_REACHED ? 'stopped' : 'failed'
+      notifyTargets(job, { event: outcome, ok: false, text: `${job.name}: ${message}`, more: { outcome, stop } })
     },
     abort: () => controller.abort(),
     finish: async () => {

@@ -111,10 +111,10 @@ describe('a job file that cannot be run unattended', () => {
     const { run, write, check, messages, runs } = await nights({ 'b.yaml': job('b'), 'c.yaml': job('c') })
     write('job.yaml', 'nonsense: 1\n')
     expect((await run(['sync', 'b.yaml', 'job.yaml', 'c.yaml'])).code).toBe(2)
-    expect(messages.map(({ job, stop }) => [job, stop.code])).toEqual([
-      ['b', 'not-reached'],
-      ['job.yaml', 'bad-job'],
-      ['c', 'not-reached'],
+    expect(messages.map(({ job, event, stop }) => [job, event, stop.code])).toEqual([
+      ['b', 'stopped', 'not-reached'],
+      ['job.yaml', 'failed', 'bad-job'],
+      ['c', 'stopped', 'not-reached'],
     ])
     expect((await runs()).map(({ job, outcome }) => [job, outcome])).toEqual([
       ['nightly', 'failed'],
@@ -204,12 +204,21 @@ test('a mistake at a terminal is neither recorded nor notified', async () => {
 })
 
 test('a selector that matches nothing is recorded, and check names it', async () => {
-  const { run, write, check } = await nights({
+  const { run, write, check, messages, runs } = await nights({
     'words.yaml': `name: words\npace: { perSecond: 50 }\ncatalogue: true\nseries: [{ indicators: { match: SPOT }, geoIds: [3], window: { from: 2025-01-01, to: 2025-01-02 } }]\n`,
   })
   expect((await run(['sync', 'words.yaml'])).code).toBe(0)
   write('other.yaml', `name: other\nseries: [{ indicators: { match: xyzzy }, window: { last: 1d } }]\n`)
+  messages.length = 0
   expect((await run(['sync', 'other.yaml', 'job.yaml'])).code).toBe(2)
+  expect(messages.map(({ job, event }) => [job, event])).toEqual([
+    ['other', 'failed'],
+    ['nightly', 'stopped'],
+  ])
+  expect((await runs()).slice(-2).map(({ job, outcome }) => [job, outcome])).toEqual([
+    ['other', 'failed'],
+    ['nightly', 'stopped'],
+  ])
   expect((await check()).findings).toMatchObject([{ kind: 'last run', subject: 'job other', cause: 'empty-selection' }])
 })
 
