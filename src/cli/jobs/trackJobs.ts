@@ -24,10 +24,15 @@ export function trackJobs(jobs: readonly Job[], notifier: Notifier) {
       unrecorded.delete(job)
       notifier.started(job)
     },
-    async ended(job: Job, summary: Summary, readFindings: () => Promise<readonly Finding[]>): Promise<void> {
+    /** `readFindings`: reads what is wrong, apart from some jobs that are still to run. */
+    async ended(
+      job: Job,
+      summary: Summary,
+      readFindings: (toRun: readonly Job[]) => Promise<readonly Finding[]>,
+    ): Promise<void> {
       unfinished.delete(job)
       unrecorded.delete(job)
-      await notifier.ended(job, summary, readFindings)
+      await notifier.ended(job, summary, () => readFindings([...unfinished]))
     },
     /** An error ended the command. Returns the jobs whose runs are not recorded, and the one whose planning failed. */
     broke(error: unknown): { readonly unrecorded: readonly Job[]; readonly endedBy: Job | null } {

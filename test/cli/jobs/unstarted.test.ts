@@ -172,6 +172,24 @@ describe('a setting that cannot be used unattended', () => {
   })
 })
 
+test('a notification leaves out findings of jobs that the command has yet to run', async () => {
+  const { run, write, messages } = await nights({ 'b.yaml': job('b') })
+  expect((await run(['sync', 'b.yaml'])).code).toBe(0)
+  write('job.yaml', 'nonsense: 1\n')
+  expect((await run(['sync', 'job.yaml'])).code).toBe(2)
+  messages.length = 0
+  expect((await run(['sync', 'b.yaml'])).code).toBe(0)
+  expect(messages).toMatchObject([
+    { job: 'b', event: 'done', findings: [{ kind: 'last run', subject: 'job nightly' }] },
+  ])
+  write('job.yaml', job('nightly'))
+  expect((await run(['sync', 'b.yaml', 'job.yaml'])).code).toBe(0)
+  expect(messages.slice(1)).toMatchObject([
+    { job: 'b', event: 'done', findings: [] },
+    { job: 'nightly', event: 'done', findings: [] },
+  ])
+})
+
 test('two new files with one name are recorded, and check names both', async () => {
   const { run, write, check } = await nights({ 'b.yaml': job('nightly') })
   expect((await run(['sync', 'job.yaml', 'b.yaml'])).code).toBe(2)
