@@ -115,7 +115,7 @@ interface DescribedFacts {
 
 /** The facts of each kind of finding. */
 interface Facts {
-  readonly 'job file': { readonly job: StoredJob }
+  readonly 'job file': { readonly job: StoredJob; readonly isRequired: boolean; readonly isNamed: boolean }
   readonly 'same name': { readonly named: readonly StoredJob[] }
   readonly alternating: { readonly job: StoredJob }
   readonly clock: { readonly runs: number; readonly latest: Instant }

@@ -190,6 +190,29 @@ test('a notification leaves out findings of jobs that the command has yet to run
   ])
 })
 
+test('a deleted job file that a command line still names is a finding that says how to end it', async () => {
+  const { dir, run, check } = await nights({ 'b.yaml': job('b') })
+  expect((await run(['sync', 'b.yaml'])).code).toBe(0)
+  const message = async () => (await check()).findings.map(({ kind, message }) => `${kind}: ${message}`).join('\n')
+  rmSync(join(dir, 'b.yaml'))
+  expect(await message()).toMatch(
+    /^job file: .*still required.* If the job is no longer needed, the command forgets it$/,
+  )
+  expect((await run(['sync', 'b.yaml', 'job.yaml'])).code).toBe(2)
+  expect(await message()).toMatch(
+    /^job file: .*still required.* If the job is no longer needed, remove the file from the command line that still names it/,
+  )
+  expect((await run(['prune', '--job', 'b'])).code).toBe(0)
+  expect((await run(['sync', 'b.yaml', 'job.yaml'])).code).toBe(2)
+  expect(await message()).toMatch(
+    /^job file: job file .*b\.yaml does not exist, but the last run of a command still named it\. /,
+  )
+  expect(await message()).not.toContain('still required')
+  expect((await run(['prune', '--job', 'b'])).code).toBe(0)
+  expect((await run(['sync', 'job.yaml'])).code).toBe(0)
+  expect(await check()).toEqual({ code: 0, findings: [] })
+})
+
 test('two new files with one name are recorded, and check names both', async () => {
   const { run, write, check } = await nights({ 'b.yaml': job('nightly') })
   expect((await run(['sync', 'job.yaml', 'b.yaml'])).code).toBe(2)
