@@ -3,6 +3,7 @@ import { seriesName } from '../reports/seriesName.ts'
 import { formatUtc, type Instant, toInstant } from '../util/time/instant.ts'
 import { findRoots } from './causes.ts'
 import { databaseCommand, readCommandFacts } from './commands.ts'
+import { areWithin } from './consequences.ts'
 import { type Finding, type FindingKind, STATE_KINDS, TOTALS_KINDS, VALUE_KINDS } from './finding.ts'
 import { kindRules } from './kinds.ts'
 import { readNextRuns } from './nextRuns.ts'
@@ -89,11 +90,18 @@ export async function findWithFacts(
 
 /**
  * Finds everything that is wrong at an instant: each cause once, with the command that ends it. `check`, `status`, `/healthz`, metrics and the
- * page show this list; those that must be fast without the findings for which every value is read.
+ * page show this list; those that must be fast without the findings for which every value is read. `withoutJobs`: leaves out findings that
+ * concern only these jobs.
  */
 export const findFindings = async (
   db: Reader,
   now: Instant = toInstant(Date.now()),
-  { depth = 'values', ...wording }: { readonly depth?: Depth } & Pick<Wording, 'isComplete'> = {},
+  {
+    depth = 'values',
+    withoutJobs = [],
+    ...wording
+  }: { readonly depth?: Depth; readonly withoutJobs?: readonly number[] } & Pick<Wording, 'isComplete'> = {},
 ): Promise<Finding[]> =>
-  (await findWithFacts(db, now, depth, wording)).map(({ trouble, consequences, ...finding }) => finding)
+  (await findWithFacts(db, now, depth, wording))
+    .filter(({ trouble }) => !areWithin(trouble.jobIds, withoutJobs))
+    .map(({ trouble, consequences, ...finding }) => finding)

@@ -115,13 +115,13 @@ interface DescribedFacts {
 
 /** The facts of each kind of finding. */
 interface Facts {
-  readonly 'job file': { readonly job: StoredJob }
+  readonly 'job file': { readonly job: StoredJob; readonly isRequired: boolean; readonly isNamed: boolean }
   readonly 'same name': { readonly named: readonly StoredJob[] }
   readonly alternating: { readonly job: StoredJob }
   readonly clock: { readonly runs: number; readonly latest: Instant }
   readonly key: { readonly runs: readonly IncompleteRun[] }
   readonly 'service down': { readonly runs: readonly IncompleteRun[] }
-  readonly 'last run': { readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
+  readonly 'last run': { readonly runs: readonly IncompleteRun[] }
   readonly unfinished: { readonly run: IncompleteRun; readonly nextRunAt: Instant | null }
   readonly 'never run': { readonly job: StoredJob }
   readonly 'no run': { readonly rhythm: Rhythm }

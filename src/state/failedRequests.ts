@@ -33,7 +33,11 @@ const readFailed = ({ kysely }: Reader) =>
 type FailedRow = Awaited<ReturnType<typeof readFailed>>[number]
 
 /** A request that failed and has not fully succeeded since, with the parts that are left. */
-export type OpenFailureRow = FailedRow & { readonly left: readonly MissingPart[] }
+export interface OpenFailureRow extends FailedRow {
+  readonly left: readonly MissingPart[]
+  /** When it failed for the first time since its range, or a part of it, was last fetched. */
+  readonly firstFailedAt: string
+}
 
 const toRecorded = (row: FailedRow): RequestRecord => ({
   fetchId: row.fetchId,
@@ -78,7 +82,7 @@ function createOpenRanges({ kysely }: Reader): OpenRanges {
  * job requires its range any more, or only with a shorter lookback; a range of the user, as far as no job selects the series.
  */
 export async function findOpenFailures(db: Reader): Promise<OpenFailureRow[]> {
-  const lastByTarget = new Map((await readFailed(db)).map((row) => [row.target, row]))
+  const byTarget = Map.groupBy(await readFailed(db), ({ target }) => target)
   const findLeft = createPartFinder(db.kysely, false)
   const isSelected = await readSelected(db)
   const openRanges = createOpenRanges(db)
@@ -90,8 +94,14 @@ export async function findOpenFailures(db: Reader): Promise<OpenFailureRow[]> {
     }
     return open
   }
+  /** Finds the first failure in a row: what was fetched since an earlier one leaves nothing of it. */
+  const findFirst = async (rows: readonly FailedRow[]): Promise<FailedRow> => {
+    for (const row of rows) if ((await findLeft(toRecorded(row))).length > 0) return row
+    return rows.at(-1)!
+  }
   const failures: OpenFailureRow[] = []
-  for (const row of [...lastByTarget.values()].sort((a, b) => a.fetchId - b.fetchId)) {
+  const lasts = [...byTarget.values()].map((rows) => rows.at(-1)!)
+  for (const row of lasts.sort((a, b) => a.fetchId - b.fetchId)) {
     const missing = await findLeft(toRecorded(row))
     const { id, from_at } = row
     const findRequired = async () => {
@@ -100,7 +110,9 @@ export async function findOpenFailures(db: Reader): Promise<OpenFailureRow[]> {
       return cutToOpen(id, missing)
     }
     const left = await findRequired()
-    if (left.length > 0) failures.push({ ...row, left })
+    if (left.length === 0) continue
+    const { failed_at } = await findFirst(byTarget.get(row.target)!)
+    failures.push({ ...row, left, firstFailedAt: failed_at })
   }
   return failures
 }

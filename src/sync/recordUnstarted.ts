@@ -1,4 +1,5 @@
 import type { Job } from '../job/job.ts'
+import { NOT_REACHED } from '../state/lastRuns.ts'
 import { SyncError } from '../util/errors.ts'
 import { redact } from '../util/redact.ts'
 import type { RunSpec, SyncContext } from './context.ts'
@@ -9,7 +10,7 @@ import { storeDefinition } from './sync.ts'
 
 /** A run that did not start: of a job, or of a file that cannot be read. */
 export type UnstartedRun = (Pick<RunSpec, 'job' | 'source'> | UnreadJob) & {
-  /** Null if the failure of another job ended the command. */
+  /** Null if the first job with an error ended the command. */
   readonly error: SyncError | null
 }
 
@@ -58,6 +59,6 @@ export async function recordUnstarted(
     const error = unstarted.error ?? createUnreachedError(endedBy)
     const run = await openRun(context, { job, command, part }, { jobId })
     const recorded = new SyncError(recordedText(error, secrets), { code: error.code })
-    await endRun(run, unstarted.error ? 'failed' : 'stopped', recorded)
+    await endRun(run, error.code === NOT_REACHED ? 'stopped' : 'failed', recorded)
   }
 }

@@ -87,7 +87,7 @@ test('a realtime series with values of tomorrow is a finding until it has none',
       subject: 'indicator 5',
       since_at: '2025-11-08T20:15:00Z',
       message:
-        'indicator 5, geo 3: has values up to 2025-11-10T00:00:00+01:00, but earlier responses had no future values. Its source may not know them yet: compare them with it. Reported for 31 days',
+        'indicator 5, geo 3: has values up to 2025-11-10T00:00:00+01:00, but earlier responses had no future values. Its source may not know them yet: compare them with it. Reported for 31 days, or until other values replace or follow them',
       command: expect.stringMatching(/^indicator-sync restate .* --only 5 --from 2025-11-09 --to 2025-11-10 /),
       cause: null,
       geo_ids: [3],
@@ -98,6 +98,20 @@ test('a realtime series with values of tomorrow is a finding until it has none',
   market.state.has = (instant) => instant < realtime(now)
   await market.run(store, yaml, now * 1000, { restate: true })
   expect((await findFindings(store, now)).filter(({ kind }) => kind === 'ahead')).toEqual([])
+})
+
+test('values that stay the last ones of a series are a finding for 31 days, also when their time has passed', async () => {
+  const { found } = await runNights(nights(40), (now, night) =>
+    night < 5 ? now - HOUR / 2 : endOfDay(FIRST_NIGHT + 5 * DAY, 3),
+  )
+  expect(found.map(({ length }) => length)).toEqual([...Array(5).fill(0), ...Array(31).fill(1), ...Array(4).fill(0)])
+})
+
+test('values of a day ahead are no finding any more when those of the next day follow them', async () => {
+  const { found } = await runNights(nights(10), (now, night) =>
+    night < 5 ? now - HOUR / 2 : Math.max(now - HOUR / 2, endOfDay(FIRST_NIGHT + 5 * DAY, 1)),
+  )
+  expect(found.map(({ length }) => length)).toEqual([0, 0, 0, 0, 0, 1, 1, 0, 0, 0])
 })
 
 test('day-ahead prices with values of a week are a finding, which ends after a month of such values', async () => {

@@ -36,3 +36,34 @@ test('a spent budget lasts since the first run that it ended', async () => {
   const findings = await findFindings(store, night(3.4) / 1000, { depth: 'state' })
   expect(findings.filter(({ kind }) => kind === 'unfinished')).toMatchObject([{ since_at: '2025-11-05T22:39:00Z' }])
 })
+
+test('a geo that never had a value lacks it since the first reply, however often it is requested again', async () => {
+  const store = await tempStore()
+  const market = await startHourlyService()
+  const yaml =
+    'name: test\nseries: [{ indicators: [5], geoIds: [3, 99], window: { from: 2025-10-01, to: +2d }, lookback: 2d }]'
+  const since = []
+  for (const n of [0, 1, 2, 5]) {
+    await runJob(store, market, yaml, { now: night(n) })
+    const findings = await findFindings(store, night(n) / 1000, { depth: 'state' })
+    since.push(...findings.filter(({ kind }) => kind === 'geo').map(({ since_at }) => since_at))
+  }
+  expect(since).toEqual(Array.from({ length: 4 }, () => '2025-11-04T20:15:00Z'))
+})
+
+test.each([
+  ['an unknown id', 'unknown id', 404],
+  ['a refused request', 'failure', 400],
+] as const)('%s lasts since the first refusal', async (_name, kind, status) => {
+  const store = await tempStore()
+  const market = await startHourlyService()
+  market.state.status = (path) => (path.endsWith('/6') ? status : undefined)
+  const yaml = 'name: test\nseries: [{ indicators: [5, 6], window: { from: 2025-11-01, to: 2025-11-03 }, refresh: 1h }]'
+  const since = []
+  for (const n of [0, 1.1, 3.3, 7.7]) {
+    await runJob(store, market, yaml, { now: night(n) })
+    const findings = await findFindings(store, night(n) / 1000, { depth: 'state' })
+    since.push(...findings.filter((finding) => finding.kind === kind).map(({ since_at }) => since_at))
+  }
+  expect(since).toEqual(Array.from({ length: 4 }, () => '2025-11-04T20:15:00Z'))
+})

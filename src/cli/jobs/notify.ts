@@ -11,6 +11,7 @@ import {
   notifyEvents,
   notifyStyle,
 } from '../../job/notification.ts'
+import { NOT_REACHED } from '../../state/lastRuns.ts'
 import type { Summary } from '../../sync/sync.ts'
 import { BudgetError, InputError } from '../../util/errors.ts'
 import { createEmitter } from '../../util/events.ts'
@@ -43,13 +44,13 @@ export function notifyTargets({ notify }: { readonly notify?: readonly string[] 
 /** A target of notifications, with all defaults applied. */
 type NotifyTarget = { readonly [K in keyof Notify]: NonNullable<Notify[K]> }
 
-/** Resolves the address of a target, and registers it as a secret. */
-function resolveTarget(target: Notify): NotifyTarget {
+/** Resolves the address of a target, and registers it as a secret. `place`: where the target is written. */
+function resolveTarget(target: Notify, place: string): NotifyTarget {
   const name = /^\$(\w+)$/.exec(target.url)?.[1]
   const url = name === undefined ? target.url : environment().get(name)?.value
   if (url === undefined)
     throw new InputError(`The variable ${name} is not set, but a notification uses it as its address.`, {
-      hint: 'Set it in the environment or in .env, or remove the notification from the job.',
+      hint: `Set it in the environment or in .env, or remove the notification from ${place}.`,
       code: 'no-notify-url',
     })
   if (!isNotifyUrl(url) || url.startsWith('$'))
@@ -128,10 +129,10 @@ export function createNotifier(
   { command, log, skipsInvalid = false }: NotifierOptions,
 ): Notifier {
   const proxies = readProxies()
-  const resolveAll = (all: readonly Notify[]): NotifyTarget[] =>
+  const resolveAll = (all: readonly Notify[], place: string): NotifyTarget[] =>
     all.flatMap((target) => {
       try {
-        const resolved = resolveTarget(target)
+        const resolved = resolveTarget(target, place)
         findProxy(resolved.url, proxies)
         return resolved
       } catch (error) {
@@ -139,8 +140,8 @@ export function createNotifier(
         throw error
       }
     })
-  const always = resolveAll(flags)
-  const targets = new Map(jobs.map((job) => [job, [...always, ...resolveAll(job.notify)]]))
+  const always = resolveAll(flags, 'the command (--notify, or INDICATOR_SYNC_NOTIFY without that flag)')
+  const targets = new Map(jobs.map((job) => [job, [...always, ...resolveAll(job.notify, `job ${job.name}`)]]))
   /** Messages to one target are sent in order. */
   const queues = new Map<string, Promise<void>>()
   const controller = new AbortController()
@@ -201,12 +202,9 @@ export function createNotifier(
     broke: (job, thrown) => {
       const { code, message, hint = null } = asSyncError(thrown)
       const stop = { code, message, hint }
-      notifyTargets(job, {
-        event: 'failed',
-        ok: false,
-        text: `${job.name}: ${message}`,
-        more: { outcome: 'failed', stop },
-      })
+      // As its run is recorded.
+      const outcome = code === NOT_REACHED ? 'stopped' : 'failed'
+      notifyTargets(job, { event: outcome, ok: false, text: `${job.name}: ${message}`, more: { outcome, stop } })
     },
     abort: () => controller.abort(),
     finish: async () => {

@@ -8,6 +8,7 @@ import type { Notify } from '../../job/notification.ts'
 import type { UserOptions } from '../../plan/planning.ts'
 import { readIndicatorName } from '../../state/catalogue.ts'
 import type { RunSpec, SharedRun, SyncContext } from '../../sync/context.ts'
+import { findStoredJob } from '../../sync/jobIdentity.ts'
 import { runJobs } from '../../sync/runJobs.ts'
 import { type Summary, sync } from '../../sync/sync.ts'
 import { createEmitter } from '../../util/events.ts'
@@ -86,7 +87,7 @@ export async function runCommand(
         return runJob(jobContext, spec, options, () => tracker.started(spec.job))
       },
       publish: (job) => syncJobLake(job, options),
-      onEnded: (job, summary) => tracker.ended(job, summary, () => readFindings(store, nowMs())),
+      onEnded: (job, summary) => tracker.ended(job, summary, (toRun) => readFindings(store, nowMs(), toRun)),
     })
     return { code: signals.code() ?? worstCode(summaries), summaries }
   } catch (error) {
@@ -100,10 +101,15 @@ export async function runCommand(
   }
 }
 
-/** Reads what is wrong with the database. Loaded only if somebody is notified of it. */
-async function readFindings(store: Store, nowMs: number): Promise<readonly Finding[]> {
+/**
+ * Reads what is wrong with the database, apart from jobs that are still to run: their runs may end it. Loaded only if somebody is notified
+ * of it.
+ */
+async function readFindings(store: Store, nowMs: number, toRun: readonly Job[]): Promise<readonly Finding[]> {
   const { findFindings } = await import('../../findings/findFindings.ts')
-  return findFindings(store, toInstant(nowMs), { depth: 'state' })
+  const stored = await Promise.all(toRun.map((job) => findStoredJob(store, job.name, findJobSource(job))))
+  const withoutJobs = stored.flatMap((job) => job?.id ?? [])
+  return findFindings(store, toInstant(nowMs), { depth: 'state', withoutJobs })
 }
 
 /**

@@ -19,6 +19,7 @@ import { secrets } from '../terminal/secrets.ts'
 import { findJobSource, findRealPath } from './jobSource.ts'
 import { createNotifier } from './notify.ts'
 import { type JobFileContent, readJobFiles } from './readJobs.ts'
+import { unstartedError } from './trackJobs.ts'
 
 /*
  * Runs that do not start, such as of a job file with mistakes. Nobody reads the output of a timer: the failure is notified, and recorded
@@ -87,8 +88,7 @@ export async function recordUnrecorded(
 ): Promise<void> {
   const error = asSyncError(thrown)
   if (isAttended() || error instanceof StoppedError) return
-  const isReached = (job: Job): boolean => endedBy === null || endedBy === job
-  const runs = jobs.flatMap((job) => describeRun(job, isReached(job) ? error : null) ?? [])
+  const runs = jobs.flatMap((job) => describeRun(job, unstartedError(job, error, endedBy)) ?? [])
   await recordUnstartedRuns(runs, { ...options, database: file })
 }
 

@@ -18,14 +18,32 @@ const REPORTED_S = 31 * DAY
 /** Seconds. Older replies do not say how far ahead a series publishes now. */
 const RECENT_S = 93 * DAY
 
-/** Reads the geos with values in the future, of series that are not irregular: the source of events knows some of them long before. */
+/**
+ * Reads the geos whose last value is in the future, or was when a recent reply had it: while no other one replaces or follows it, it is as
+ * doubtful after its time as before. Of series that are not irregular: the source of events knows
+ * some of them long before.
+ */
 const readFutureGeos = ({ kysely }: Reader, now: Instant) =>
   kysely
     .selectFrom('series_geo as g')
     .innerJoin('series as s', 's.id', 'g.series_id')
     .select(['g.series_id', 'g.geo_id', 'g.last_at', 'g.step_s'])
     .select(['s.kind', 's.indicator_id', 's.time_trunc', 's.geo_agg', 's.time_zone'])
-    .where('g.last_at', '>', now + CLOCK_ERROR_S)
+    .where('g.last_at', '>', now - REPORTED_S)
+    .where(({ eb, or, exists, selectFrom }) =>
+      or([
+        eb('g.last_at', '>', now + CLOCK_ERROR_S),
+        exists(
+          selectFrom('_fetch as f')
+            .select('f.id')
+            .whereRef('f.series_id', '=', 'g.series_id')
+            .where('f.outcome', 'in', GOOD_OUTCOMES)
+            .where('f.finished_at', '>', formatMillis((now - REPORTED_S) * 1000))
+            .whereRef('f.last_at', '=', 'g.last_at')
+            .where((fetch) => fetch(fetch('f.last_at', '-', CLOCK_ERROR_S), '>', epochSeconds(fetch, 'f.finished_at'))),
+        ),
+      ]),
+    )
     .where('g.kind', '<>', 'irregular')
     .$narrowType<{ last_at: Instant }>()
     .orderBy('g.series_id')
@@ -72,7 +90,12 @@ async function findAheadValues(db: Reader, now: Instant): Promise<Trouble[]> {
     if (!found) return []
     const { sample, usualS, limitS } = found
     const from = sample.finishedAt + limitS
-    const beyond = ofSeries.filter(({ last_at }) => last_at > from)
+    const lastInReplies = new Set(
+      known.flatMap(({ finishedAt, lastAt }) => (finishedAt >= sample.finishedAt && lastAt > from ? lastAt : [])),
+    )
+    // Values that follow after their time say that the source knew them, or has replaced them.
+    const isDoubtful = (lastAt: Instant): boolean => lastAt > now + CLOCK_ERROR_S || lastInReplies.has(lastAt)
+    const beyond = ofSeries.filter(({ last_at }) => last_at > from && isDoubtful(last_at))
     if (beyond.length === 0) return []
     const to = Math.max(...beyond.map(({ last_at, step_s }) => last_at + (step_s ?? HOUR)))
     const named = { series_id: seriesId, kind, indicator_id, time_trunc, geo_agg }
@@ -88,7 +111,7 @@ export const ahead: KindRules<'ahead'> = {
   message({ ahead }, { listNames }) {
     const to = formatLocal(ahead.timeZone, ahead.range.to)
     const usual = ahead.usualS > 0 ? `reached at most ${roughDuration(ahead.usualS)} ahead` : 'had no future values'
-    return `${seriesAndGeos(ahead, listNames)}: has values up to ${to}, but earlier responses ${usual}. Its source may not know them yet: compare them with it. Reported for 31 days`
+    return `${seriesAndGeos(ahead, listNames)}: has values up to ${to}, but earlier responses ${usual}. Its source may not know them yet: compare them with it. Reported for 31 days, or until other values replace or follow them`
   },
   command: ({ ahead }, facts) => rangeCommand(facts, facts.findJob(ahead.series_id, ahead.geoIds[0]!), ahead, false),
 }

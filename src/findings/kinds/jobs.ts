@@ -11,6 +11,8 @@ import { MAX_NAMES } from '../words.ts'
 
 /** Two definitions alternate after as many returns to the former one: one return may be an edit that was undone. */
 const MIN_RETURNS = 2
+/** The error code of a run whose job file does not exist. */
+const NO_JOB_FILE = 'no-job-file'
 /** Seconds. A definition that stayed as long no longer alternates. */
 const STEADY_AFTER_S = 14 * DAY
 
@@ -21,6 +23,22 @@ const isAlternating = ({ returns, definitionAt }: StoredJob, now: Instant): bool
 const isNeverRun = ({ lastRunAt, definition, definitionAt, usualS }: StoredJob, now: Instant): boolean =>
   lastRunAt === null && definition !== null && floorToSecond(definitionAt) + graceSeconds(usualS) <= now
 
+/** Reads whether something is still required of jobs whose files are gone, and whether a command still names these files. */
+async function readGone({ kysely }: Reader, gone: readonly StoredJob[]) {
+  const ids = gone.map(({ id }) => id)
+  if (ids.length === 0) return []
+  const duties = await kysely.selectFrom('_duty').select('job_id').distinct().where('job_id', 'in', ids).execute()
+  const required = new Set(duties.map(({ job_id }) => job_id))
+  const lastRuns = kysely
+    .selectFrom('_run')
+    .select(({ fn }) => fn.max('id').as('id'))
+    .where('job_id', 'in', ids)
+    .groupBy('job_id')
+  const unread = kysely.selectFrom('_run').select('job_id').where('id', 'in', lastRuns).where('code', '=', NO_JOB_FILE)
+  const named = new Set((await unread.execute()).map(({ job_id }) => job_id))
+  return gone.map((job) => ({ job, isRequired: required.has(job.id), isNamed: named.has(job.id) }))
+}
+
 /** Finds jobs whose file is gone, that have a name twice, that alternate, that never ran, and whose run is overdue. */
 async function findJobTroubles(db: Reader, now: Instant): Promise<Trouble[]> {
   const jobs = await readStoredJobs(db)
@@ -29,7 +47,9 @@ async function findJobTroubles(db: Reader, now: Instant): Promise<Trouble[]> {
   const named = [...Map.groupBy(present, ({ name }) => name).values()].filter(({ length }) => length > 1)
   const missed = (await findRhythms(db, now)).filter(({ missedFrom }) => now > missedFrom)
   return [
-    ...jobs.filter(isGone).map((job): Trouble => ({ kind: 'job file', job, sinceAt: null, ...aboutJob(job) })),
+    ...(await readGone(db, jobs.filter(isGone))).map(
+      (gone): Trouble => ({ kind: 'job file', ...gone, sinceAt: null, ...aboutJob(gone.job) }),
+    ),
     ...named.map(
       (named): Trouble => ({
         kind: 'same name',
@@ -67,10 +87,14 @@ const place = (job: StoredJob): string => (job.file === null ? 'a program withou
 export const jobFile: KindRules<'job file'> = {
   find: findJobTroubles,
   subject: ({ job }) => `job ${job.name}`,
-  message({ job: { file, name, definition } }) {
-    if (definition === null)
-      return `job file ${file} does not exist, but a command was to run it. Restore it, or correct the command that names it; then the command forgets it`
-    return `job file ${file} of ${name} is gone, but what it selects is still required. Restore the file, or run it from its new place, which continues its history. If the job is no longer needed, the command forgets it`
+  message({ job: { file, name }, isRequired, isNamed }) {
+    if (isNamed && !isRequired)
+      return `job file ${file} does not exist, but the last run of a command still named it. Restore the file, or remove it from that command line, such as in the crontab; then the command forgets the job`
+    const what = isRequired ? 'is gone, but what it selects is still required' : 'is gone'
+    const unnamed = isNamed
+      ? 'remove the file from the command line that still names it, such as in the crontab; then '
+      : ''
+    return `job file ${file} of ${name} ${what}. Restore the file, or run it from its new place, which continues its history. If the job is no longer needed, ${unnamed}the command forgets it`
   },
   command: ({ job }, { storedJobs }) => forgetCommand(job, storedJobs),
   isCauseOf: (cause, trouble) => areWithin(trouble.jobIds, cause.jobIds) && trouble.kind !== 'same name',

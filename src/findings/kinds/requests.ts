@@ -18,7 +18,7 @@ export const itemKey = ({ route, params }: Pick<OpenFailureRow, 'route' | 'param
 
 const about = (failures: readonly OpenFailureRow[]) => ({
   failures,
-  sinceAt: Math.min(...failures.map(({ failed_at }) => floorToSecond(failed_at))),
+  sinceAt: Math.min(...failures.map(({ firstFailedAt }) => floorToSecond(firstFailedAt))),
   jobIds: [...new Set(failures.flatMap(({ jobId }) => jobId ?? []))],
   seriesIds: [...new Set(failures.flatMap(({ id }) => id ?? []))],
   cause: failures[0]!.code ?? failures[0]!.outcome,
@@ -38,6 +38,7 @@ async function findRequestTroubles(db: Reader): Promise<Trouble[]> {
         kind: 'unknown id',
         nextAt: unknownNext(unknown.get(key)!),
         ...about(failures),
+        sinceAt: unknown.get(key)!.sinceAt,
       }),
     ),
     ...[...Map.groupBy(others, byError).values()].map((failures): Trouble => ({ kind: 'failure', ...about(failures) })),

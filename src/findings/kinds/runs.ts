@@ -13,7 +13,7 @@ import { type CommandFacts, finishRunCommand, KEY_COMMAND } from '../commands.ts
 import { failedIn, isLeftByRun } from '../consequences.ts'
 import type { KindRules } from '../kindRules.ts'
 import type { Trouble, TroubleOf } from '../trouble.ts'
-import { withoutDot } from '../words.ts'
+import { listNames, withoutDot } from '../words.ts'
 
 /** Why all runs fail, and the code of these runs. */
 const COMMON_CAUSES = { key: 'key-refused', 'service down': 'unavailable' } as const
@@ -30,6 +30,16 @@ const sinceOf = ({ sinceAt }: IncompleteRun): Instant => floorToSecond(sinceAt)
 const jobIdsOf = (runs: readonly IncompleteRun[]): number[] => runs.flatMap(({ jobId }) => jobId ?? [])
 
 /**
+ * Groups failed runs with one reason, such as a setting of their command that cannot be used. Processes die for reasons of their own, and
+ * runs of different parts need different commands.
+ */
+const groupByCause = (runs: readonly IncompleteRun[]): IncompleteRun[][] => [
+  ...Map.groupBy(runs, ({ run, isDead, code, message, command, part }) =>
+    isDead || code === null ? run : JSON.stringify([code, message, command, part]),
+  ).values(),
+]
+
+/**
  * Finds jobs whose last run failed or did not finish. Runs that failed because the service refuses the key or is down are one trouble,
  * until a request succeeds.
  */
@@ -44,30 +54,18 @@ async function findRunTroubles(db: Reader, now: Instant): Promise<Trouble[]> {
     const { nextAt = null, missedFrom = 0 } = rhythms.get(jobId ?? 0) ?? {}
     return part === null && now <= missedFrom ? nextAt : null
   }
-  const ofRun = (kind: 'last run' | 'unfinished', run: IncompleteRun): Trouble => ({
-    kind,
-    run,
-    nextRunAt: nextRunAt(run),
-    sinceAt: sinceOf(run),
-    jobIds: jobIdsOf([run]),
+  const about = (runs: readonly IncompleteRun[]) => ({
+    sinceAt: Math.min(...runs.map(sinceOf)),
+    jobIds: jobIdsOf(runs),
     seriesIds: [],
-    cause: run.code,
+    cause: runs[0]!.code,
   })
   return [
-    ...(common && runs.length > 0
-      ? [
-          {
-            kind: common.kind,
-            runs,
-            sinceAt: Math.min(...runs.map(sinceOf)),
-            jobIds: jobIdsOf(runs),
-            seriesIds: [],
-            cause: COMMON_CAUSES[common.kind],
-          },
-        ]
-      : []),
-    ...failed.filter((run) => !runs.includes(run)).map((run) => ofRun('last run', run)),
-    ...unfinished.map((run) => ofRun('unfinished', run)),
+    ...(common && runs.length > 0 ? [{ kind: common.kind, runs, ...about(runs) }] : []),
+    ...groupByCause(failed.filter((run) => !runs.includes(run))).map(
+      (runs): Trouble => ({ kind: 'last run', runs, ...about(runs) }),
+    ),
+    ...unfinished.map((run): Trouble => ({ kind: 'unfinished', run, nextRunAt: nextRunAt(run), ...about([run]) })),
   ]
 }
 
@@ -76,7 +74,7 @@ const runText = ({ job, command, part, startedAt }: IncompleteRun): string =>
 
 /** One command that finishes the runs of a trouble, and those that it kept from starting, if all were runs of whole jobs. */
 function finishRunsCommand(
-  { runs }: TroubleOf<'key' | 'service down'>,
+  { runs }: TroubleOf<'key' | 'service down' | 'last run'>,
   facts: CommandFacts,
   consequences: readonly Trouble[],
 ): string | null {
@@ -116,19 +114,24 @@ export const serviceDown: KindRules<'service down'> = {
 /** Errors of single requests, which a job has whether its run succeeds or not. */
 const OF_REQUEST = ['bad-request', 'not-found']
 
-/** The last run of a job failed. */
+/** The last runs of some jobs failed for one reason. */
 export const lastRun: KindRules<'last run'> = {
   find: findRunTroubles,
-  subject: ({ run }) => `job ${run.job}`,
-  message: ({ run }) => `${runText(run)} failed: ${withoutDot(run.message)}`,
-  command: ({ run }, facts) => finishRunCommand(facts, run),
+  subject: ({ runs }) => `${runs.length === 1 ? 'job' : 'jobs'} ${listNames(runs.map(({ job }) => job))}`,
+  message: ({ runs }, { listNames }) => `${listNames(runs.map(runText))} failed: ${withoutDot(runs[0]!.message)}`,
+  command: (trouble, facts) => finishRunsCommand(trouble, facts, []),
   isCauseOf(cause, trouble) {
-    const { run, job, part } = cause.run
-    if (trouble.kind === 'unfinished')
-      return trouble.cause === NOT_REACHED && (trouble.run.message ?? '').startsWith(unreachedText(job))
+    const { runs } = cause
+    if (trouble.kind === 'unfinished') {
+      const { code, message } = trouble.run
+      return code === NOT_REACHED && runs.some(({ job }) => (message ?? '').startsWith(unreachedText(job)))
+    }
     if (trouble.kind === 'failure')
-      return failedIn(trouble, ({ runId, code }) => runId === run && !OF_REQUEST.includes(code ?? ''))
-    return part === null && isLeftByRun(cause, trouble)
+      return failedIn(
+        trouble,
+        ({ runId, code }) => runs.some(({ run }) => run === runId) && !OF_REQUEST.includes(code ?? ''),
+      )
+    return runs[0]!.part === null && isLeftByRun(cause, trouble)
   },
 }
 

@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import { geoNameColumn } from '../../db/queries/catalogueNames.ts'
+import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import { isNotForgotten } from '../../db/queries/jobRuns.ts'
 import type { Reader } from '../../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../../db/tables/codes.ts'
 import { selectsGeo } from '../../db/tables/sql/coverageViews.ts'
+import { epochSeconds } from '../../db/tables/sql/expressions.ts'
 import { seriesName } from '../../reports/seriesName.ts'
+import { parseNumbers } from '../../util/json.ts'
 import { DAY, floorToSecond, type Instant, parseInstant } from '../../util/time/instant.ts'
 import { gapsAt } from '../findGaps.ts'
 import type { LackingGeos, NamedGeo } from '../trouble.ts'
@@ -100,6 +103,37 @@ async function readSpanGeos({ kysely }: Reader, now: Instant, jobId?: number): P
 }
 
 /**
+ * Reads when the service first responded about some series after values were due, by series and geo. Later requests of the same range
+ * replace its coverage, which says only when it was last requested.
+ */
+async function readFirstReplies({ kysely }: Reader, seriesIds: readonly number[]) {
+  const replies = await kysely
+    .selectFrom('_fetch')
+    .where('series_id', 'in', seriesIds)
+    .where('outcome', 'in', GOOD_OUTCOMES)
+    .where((eb) =>
+      eb.or([
+        eb('from_at', 'is', null),
+        eb(eb('from_at', '+', PUBLISHED_AFTER_S), '<=', epochSeconds(eb, 'finished_at')),
+      ]),
+    )
+    .select(['series_id', 'geo_ids'])
+    .select(({ fn }) => fn.min('finished_at').as('firstAt'))
+    .groupBy(['series_id', 'geo_ids'])
+    .execute()
+  const sorted = replies
+    .map(({ series_id, geo_ids, firstAt }) => ({
+      series_id,
+      geoIds: parseNumbers(geo_ids),
+      at: floorToSecond(firstAt),
+    }))
+    .sort((a, b) => a.at - b.at)
+  const bySeries = Map.groupBy(sorted, ({ series_id }) => series_id)
+  return (seriesId: number, geoId: number): Instant | undefined =>
+    bySeries.get(seriesId)?.find(({ geoIds }) => geoIds === null || geoId === ALL_GEOS || geoIds.includes(geoId))?.at
+}
+
+/**
  * Finds the selected geos for which the service never sent a value, by series and job: those of the spans, and those of entries with an
  * instant. `jobId`: only those that this job selects.
  */
@@ -109,6 +143,7 @@ export async function findLackingGeos(db: Reader, now: Instant, jobId?: number):
   if (lacking.length === 0) return []
   const storedGeos = await readStoredGeos(db, [...new Set(lacking.map(({ indicator_id }) => indicator_id))])
   const ofIndicator = Map.groupBy(storedGeos, indicatorKey)
+  const findFirstReply = await readFirstReplies(db, [...new Set(lacking.map(({ series_id }) => series_id))])
   return [...Map.groupBy(lacking, ({ series_id, jobId }) => `${series_id} ${jobId}`).values()].flatMap((group) => {
     const first = group[0]!
     const known = ofIndicator.get(indicatorKey(first)) ?? []
@@ -118,7 +153,10 @@ export async function findLackingGeos(db: Reader, now: Instant, jobId?: number):
     const geoIds = [...named].filter((geo) => geo !== ALL_GEOS && !storedIds.has(geo)).sort((a, b) => a - b)
     // An instant without values for all geos, or for geos that have values at other times.
     if (geoIds.length === 0 && stored.length > 0) return []
-    const since = group.flatMap(({ sinceAt }) => sinceAt ?? [])
+    const since = group.flatMap(({ series_id, geoIds, sinceAt }) => [
+      ...(sinceAt === null ? [] : [sinceAt]),
+      ...geoIds.flatMap((geo) => findFirstReply(series_id, geo) ?? []),
+    ])
     const elsewhere = listGeos(known.filter(({ series_id }) => series_id !== first.series_id))
     return [{ ...first, geoIds, stored, elsewhere, sinceAt: since.length === 0 ? null : Math.min(...since) }]
   })

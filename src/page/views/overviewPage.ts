@@ -54,7 +54,7 @@ function findingText(finding: ShownFinding, { jobFiles }: Overview, request: Pag
     case 'service down':
       return ofRun(trouble.runs[0]!.run, home.findings[trouble.kind](trouble.runs.map(({ job }) => job).join(', ')))
     case 'last run':
-      return ofRun(trouble.run.run, home.failedRun(trouble.run.job))
+      return ofRun(trouble.runs[0]!.run, home.failedRun(trouble.runs.map(({ job }) => job).join(', ')))
     case 'unfinished': {
       const { run, nextRunAt, cause } = trouble
       const isContinued = cause === 'budget' && nextRunAt !== null && nextRunAt > request.now

@@ -257,14 +257,20 @@ describe('invalid notification addresses', () => {
     )
   })
 
-  test('an unset address variable is named in the error', async () => {
+  test.each([
+    ['a job', job('notify: $NOWHERE\n'), [], {}, 'from job one.'],
+    ['a flag', job(), ['--notify', '$NOWHERE'], {}, 'from the command (--notify, '],
+    ['a setting', job(), [], { INDICATOR_SYNC_NOTIFY: '$NOWHERE' }, 'or INDICATOR_SYNC_NOTIFY without that flag).'],
+  ])('an unset address variable of %s is named in the error, with its place', async (_, text, flags, more, place) => {
     const { code, err } = await runCommand(
-      folder(job('notify: $NOWHERE\n')),
-      ['sync', 'job.yaml'],
-      env('http://127.0.0.1:9'),
+      folder(text),
+      ['sync', 'job.yaml', ...flags],
+      env('http://127.0.0.1:9', more),
     )
     expect(code).toBe(2)
     expect(err).toMatch(/variable NOWHERE is not set/)
+    expect(err).toContain('remove the notification ')
+    expect(err).toContain(place)
   })
 
   test('the message for an unknown outcome lists the known ones', () => {

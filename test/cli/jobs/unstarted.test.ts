@@ -111,10 +111,10 @@ describe('a job file that cannot be run unattended', () => {
     const { run, write, check, messages, runs } = await nights({ 'b.yaml': job('b'), 'c.yaml': job('c') })
     write('job.yaml', 'nonsense: 1\n')
     expect((await run(['sync', 'b.yaml', 'job.yaml', 'c.yaml'])).code).toBe(2)
-    expect(messages.map(({ job, stop }) => [job, stop.code])).toEqual([
-      ['b', 'not-reached'],
-      ['job.yaml', 'bad-job'],
-      ['c', 'not-reached'],
+    expect(messages.map(({ job, event, stop }) => [job, event, stop.code])).toEqual([
+      ['b', 'stopped', 'not-reached'],
+      ['job.yaml', 'failed', 'bad-job'],
+      ['c', 'stopped', 'not-reached'],
     ])
     expect((await runs()).map(({ job, outcome }) => [job, outcome])).toEqual([
       ['nightly', 'failed'],
@@ -147,11 +147,70 @@ describe('a setting that cannot be used unattended', () => {
     expect(await check()).toEqual({ code: 0, findings: [] })
   })
 
+  test('a setting that fails several jobs is one finding, whose command runs all of them', async () => {
+    const { run, check } = await nights({ 'b.yaml': job('b') })
+    expect((await run(['sync', 'b.yaml', 'job.yaml'])).code).toBe(0)
+    expect((await run(['sync', 'b.yaml', 'job.yaml'], { INDICATOR_SYNC_API_KEY: 'a b' })).code).toBe(2)
+    const { findings } = await check()
+    expect(findings).toMatchObject([
+      {
+        kind: 'last run',
+        subject: 'jobs b, nightly',
+        cause: 'bad-key',
+        command: expect.stringMatching(/sync b\.yaml job\.yaml$/),
+      },
+    ])
+    expect(findings[0]!.message).toMatch(/^last run of b \(.*\), last run of nightly \(.*\) failed: The API key/)
+    expect((await run(['sync', 'b.yaml'])).code).toBe(0)
+    expect((await check()).findings).toMatchObject([{ kind: 'last run', subject: 'job nightly' }])
+  })
+
   test('a database that cannot be one is notified', async () => {
     const { run, messages } = await nights()
     expect((await run(['sync', 'job.yaml', '--database', 'mysql://h/d'])).code).toBe(2)
     expect(messages).toMatchObject([{ event: 'failed', job: 'nightly', stop: { code: 'bad-database' } }])
   })
+})
+
+test('a notification leaves out findings of jobs that the command has yet to run', async () => {
+  const { run, write, messages } = await nights({ 'b.yaml': job('b') })
+  expect((await run(['sync', 'b.yaml'])).code).toBe(0)
+  write('job.yaml', 'nonsense: 1\n')
+  expect((await run(['sync', 'job.yaml'])).code).toBe(2)
+  messages.length = 0
+  expect((await run(['sync', 'b.yaml'])).code).toBe(0)
+  expect(messages).toMatchObject([
+    { job: 'b', event: 'done', findings: [{ kind: 'last run', subject: 'job nightly' }] },
+  ])
+  write('job.yaml', job('nightly'))
+  expect((await run(['sync', 'b.yaml', 'job.yaml'])).code).toBe(0)
+  expect(messages.slice(1)).toMatchObject([
+    { job: 'b', event: 'done', findings: [] },
+    { job: 'nightly', event: 'done', findings: [] },
+  ])
+})
+
+test('a deleted job file that a command line still names is a finding that says how to end it', async () => {
+  const { dir, run, check } = await nights({ 'b.yaml': job('b') })
+  expect((await run(['sync', 'b.yaml'])).code).toBe(0)
+  const message = async () => (await check()).findings.map(({ kind, message }) => `${kind}: ${message}`).join('\n')
+  rmSync(join(dir, 'b.yaml'))
+  expect(await message()).toMatch(
+    /^job file: .*still required.* If the job is no longer needed, the command forgets it$/,
+  )
+  expect((await run(['sync', 'b.yaml', 'job.yaml'])).code).toBe(2)
+  expect(await message()).toMatch(
+    /^job file: .*still required.* If the job is no longer needed, remove the file from the command line that still names it/,
+  )
+  expect((await run(['prune', '--job', 'b'])).code).toBe(0)
+  expect((await run(['sync', 'b.yaml', 'job.yaml'])).code).toBe(2)
+  expect(await message()).toMatch(
+    /^job file: job file .*b\.yaml does not exist, but the last run of a command still named it\. /,
+  )
+  expect(await message()).not.toContain('still required')
+  expect((await run(['prune', '--job', 'b'])).code).toBe(0)
+  expect((await run(['sync', 'job.yaml'])).code).toBe(0)
+  expect(await check()).toEqual({ code: 0, findings: [] })
 })
 
 test('two new files with one name are recorded, and check names both', async () => {
@@ -186,12 +245,21 @@ test('a mistake at a terminal is neither recorded nor notified', async () => {
 })
 
 test('a selector that matches nothing is recorded, and check names it', async () => {
-  const { run, write, check } = await nights({
+  const { run, write, check, messages, runs } = await nights({
     'words.yaml': `name: words\npace: { perSecond: 50 }\ncatalogue: true\nseries: [{ indicators: { match: SPOT }, geoIds: [3], window: { from: 2025-01-01, to: 2025-01-02 } }]\n`,
   })
   expect((await run(['sync', 'words.yaml'])).code).toBe(0)
   write('other.yaml', `name: other\nseries: [{ indicators: { match: xyzzy }, window: { last: 1d } }]\n`)
+  messages.length = 0
   expect((await run(['sync', 'other.yaml', 'job.yaml'])).code).toBe(2)
+  expect(messages.map(({ job, event }) => [job, event])).toEqual([
+    ['other', 'failed'],
+    ['nightly', 'stopped'],
+  ])
+  expect((await runs()).slice(-2).map(({ job, outcome }) => [job, outcome])).toEqual([
+    ['other', 'failed'],
+    ['nightly', 'stopped'],
+  ])
   expect((await check()).findings).toMatchObject([{ kind: 'last run', subject: 'job other', cause: 'empty-selection' }])
 })
 
