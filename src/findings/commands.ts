@@ -67,7 +67,7 @@ const localDays = (zone: string, { from, to }: Interval): readonly [from: LocalD
   localDate(zone, ceilTo(zone, to, 'day')),
 ]
 
-/** What decides the commands of a database. */
+/** The facts that decide which command ends a finding. */
 export interface CommandFacts {
   /** The jobs that are not forgotten, in order, and by their ids. */
   readonly storedJobs: readonly StoredJob[]

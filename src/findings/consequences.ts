@@ -1,9 +1,9 @@
 import type { OpenFailureRow } from '../state/failedRequests.ts'
 import type { Trouble, TroubleOf } from './trouble.ts'
 
-/* What several kinds of findings cause. Pure. */
+/* Rules about consequences that several kinds of findings share. */
 
-/** Whether there are ids, and all of them are among others. */
+/** Whether a list of ids is not empty, and `all` contains each of them. */
 export const areWithin = (ids: readonly number[], all: readonly number[]): boolean =>
   ids.length > 0 && ids.every((id) => all.includes(id))
 

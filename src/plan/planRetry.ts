@@ -29,7 +29,7 @@ function orderByCover(requests: readonly RetryRequest[]): RetryRequest[] {
 /** The windows of a series: first those that cover all of them, in order of time, then the others. */
 function coverInOrder(requests: readonly RetryRequest[]): RetryRequest[] {
   const inOrder = requests.toSorted((a, b) => a.window!.from - b.window!.from)
-  const covering: RetryRequest[] = []
+  const covering = new Set<RetryRequest>()
   let coveredTo = Number.NEGATIVE_INFINITY
   for (let i = 0; i < inOrder.length; ) {
     const from = Math.max(coveredTo, inOrder[i]!.window!.from)
@@ -37,10 +37,10 @@ function coverInOrder(requests: readonly RetryRequest[]): RetryRequest[] {
     for (; i < inOrder.length && inOrder[i]!.window!.from <= from; i++)
       if (inOrder[i]!.window!.to > furthest.window!.to) furthest = inOrder[i]!
     if (furthest.window!.to <= coveredTo) continue
-    covering.push(furthest)
+    covering.add(furthest)
     coveredTo = furthest.window!.to
   }
-  return [...covering, ...inOrder.filter((request) => !covering.includes(request))]
+  return [...covering, ...inOrder.filter((request) => !covering.has(request))]
 }
 
 /** The parts of a request that are not requested yet. Geos with equal parts are requested together. */

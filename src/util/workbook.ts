@@ -51,8 +51,11 @@ const LINK_RECORDS = new Map([
 /** Counts the cells of a range in the binary format: first and last row, first and last column. */
 function countRange(bytes: Buffer, at: number): number {
   if (at + 8 > bytes.length) return 0
-  const [top, bottom, left, right] = [0, 2, 4, 6].map((offset) => bytes.readUInt16LE(at + offset))
-  return Math.max(0, bottom! - top! + 1) * Math.max(0, right! - left! + 1)
+  const top = bytes.readUInt16LE(at)
+  const bottom = bytes.readUInt16LE(at + 2)
+  const left = bytes.readUInt16LE(at + 4)
+  const right = bytes.readUInt16LE(at + 6)
+  return Math.max(0, bottom - top + 1) * Math.max(0, right - left + 1)
 }
 
 /** Counts the cells of an XLS file: each record has a code, a length and its content. */

@@ -26,7 +26,7 @@ import { unstartedError } from './trackJobs.ts'
  * where `check` finds it. At a terminal, a person sees it.
  */
 
-/** Whether a person sees the errors of this command. */
+/** Whether errors are printed to a terminal, where a person sees them. */
 const isAttended = (): boolean => process.stderr.isTTY === true
 
 /** How runs that did not start are recorded. */

@@ -26,8 +26,6 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** More rows are left to `JSON.parse`, which refuses bodies with too many values. */
-const MAX_ROWS = Math.floor(MAX_PARSED / 7)
 const VALUES_KEY = Buffer.from('"values"')
 /** Doubles represent every number of so many digits exactly, so that one division by a power of ten gives the same as `JSON.parse`. */
 const MAX_DIGITS = 15
@@ -35,6 +33,8 @@ const POWERS_OF_TEN = Array.from({ length: MAX_DIGITS + 1 }, (_, exponent) => 10
 
 const FIELD_NAMES = ['value', 'datetime', 'datetime_utc', 'tz_time', 'geo_id', 'geo_name'] as const
 type FieldName = (typeof FIELD_NAMES)[number]
+/** More rows, each an object with its fields, are left to `JSON.parse`, which refuses bodies with too many values. */
+const MAX_ROWS = Math.floor(MAX_PARSED / (FIELD_NAMES.length + 1))
 
 /** How rows are written. */
 interface Template {

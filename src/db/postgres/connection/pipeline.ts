@@ -17,7 +17,7 @@ const ABORTED = '25P02'
 /** A connection that knows the transaction on it. */
 interface PipelinedConnection extends DatabaseConnection {
   readonly client: pg.PoolClient
-  /** Whether its state is unknown, so that no other transaction may get it. */
+  /** Whether the state of the connection is unknown. Then no other transaction uses it. */
   isDiscarded(): boolean
   begin(): void
   commit(): Promise<void>
