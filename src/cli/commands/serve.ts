@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
-import { readLanguage, useStoredZones } from '../../db/queries/referenceTables.ts'
+import { readLanguage } from '../../db/queries/referenceTables.ts'
 import { databaseCommand } from '../../findings/commands.ts'
 import { startServer } from '../../page/pageServer.ts'
 import { InputError } from '../../util/errors.ts'
@@ -86,10 +86,7 @@ export async function handler({ database, host, port, open, quiet }: Args<typeof
   const settings = readPublicSettings({ database })
   const file = settings.database.value
   // Reports an error of the database at once, not on every page.
-  const language = await withReader(file, async (reader) => {
-    await useStoredZones(reader)
-    return readLanguage(reader)
-  })
+  const language = await withReader(file, readLanguage)
   const signals = watchSignals()
   const isOpen = !isPrivate(host)
   const access = isOpen ? readToken() : null

@@ -1,4 +1,5 @@
-import { globSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { openReader } from '../../db/open.ts'
 import type { Job } from '../../job/job.ts'
 import type { LakeSummary } from '../../lake/syncLake.ts'
@@ -51,14 +52,20 @@ export async function syncJobLake({ name, lake }: Job, { file, command, log }: L
   }
 }
 
+const JOBS_FOLDER = 'jobs'
+
 /**
  * The lakes of the job files in `jobs/`, which `status` shows if the user names no lake. Skips job files with mistakes; running them
  * reports those.
  */
 export function listLakesOfJobs(service: Service): string[] {
+  if (!statSync(JOBS_FOLDER, { throwIfNoEntry: false })?.isDirectory()) return []
+  const files = readdirSync(JOBS_FOLDER)
+    .filter((name) => /\.ya?ml$/.test(name))
+    .map((name) => join(JOBS_FOLDER, name))
   // Reading a pipe could block.
-  const files = globSync('jobs/*.{yaml,yml}').filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
-  return files.flatMap((file) => {
+  const regular = files.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
+  return regular.flatMap((file) => {
     try {
       return readJobs([file], service).flatMap(({ lake }) => lake ?? [])
     } catch {
