@@ -9,10 +9,13 @@ const VALUES_PER_SERIES = 100_080
 /** Ten years of values every five minutes. */
 const LONG_SERIES = 1_052_064
 
+/** The number of hourly series that have about so many values. */
+export const largeSeries = (rows: number): number => Math.max(1, Math.round(rows / VALUES_PER_SERIES))
+
 /** Creates the large database by SQL, in a minute instead of ten, unless another case has created it. */
 export async function fillLarge({ folder, rows, say }: Bench): Promise<{ database: string; values: number }> {
   const database = join(folder, 'large.db')
-  const series = Math.max(1, Math.round(rows / VALUES_PER_SERIES))
+  const series = largeSeries(rows)
   const values = series * VALUES_PER_SERIES + LONG_SERIES
   if (existsSync(database)) return { database, values }
   say(`filling in ${grouped(values)} values`)

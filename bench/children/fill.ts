@@ -1,7 +1,8 @@
-import { rebuildDays } from '../../src/db/queries/values.ts'
 /* Fills a database by SQL, like a sync of this number of series: `node fill.ts database series`. */
-
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
+import { rebuildDays } from '../../src/db/queries/values.ts'
+import { deriveStoredTimelines } from '../../src/load/timelines/deriveTimelines.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
 import { openStore } from '../../test/support/testStore.ts'
 
@@ -56,7 +57,7 @@ for (let id = 1; id <= series; id++)
       fetchId = store.get('select max(id) from _fetch') as number
     }
     for (const geo of Object.keys(GEOS).map(Number)) {
-      store.run('insert into series_geo values (?, ?)', [id, geo])
+      store.run('insert into series_geo (series_id, geo_id) values (?, ?)', [id, geo])
       store.run(
         `with recursive hour (at) as (select ? union all select at + 3600 from hour where at + 3600 < ?)
          insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
@@ -66,5 +67,6 @@ for (let id = 1; id <= series; id++)
     }
   })
 await store.write((tx) => rebuildDays(tx, ZONE))
+await deriveStoredTimelines(store, SERVICES.generic)
 store.tidy()
 await store.close()

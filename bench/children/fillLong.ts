@@ -1,7 +1,8 @@
-import { rebuildDays } from '../../src/db/queries/values.ts'
 /* Adds one long series to a filled database, indicator 500: ten years every five minutes, revised on each of its last thirty nights: `node fillLong.ts database`. */
-
 import { rememberZone } from '../../src/db/queries/referenceTables.ts'
+import { rebuildDays } from '../../src/db/queries/values.ts'
+import { deriveStoredTimelines } from '../../src/load/timelines/deriveTimelines.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { addUnits, startOfDate } from '../../src/util/time/zone.ts'
 import { openStore } from '../../test/support/testStore.ts'
 
@@ -56,7 +57,7 @@ await store.write(async () => {
     `insert into series (id, kind, indicator_id, time_zone, created_at, lookback_s) values (?, 'indicator', 500, ?, ?, 172800)`,
     [id, ZONE, moment(to)],
   )
-  store.run('insert into series_geo values (?, ?)', [id, GEO])
+  store.run('insert into series_geo (series_id, geo_id) values (?, ?)', [id, GEO])
   store.run(
     `insert into _coverage (series_id, geo_id, from_at, to_at, state, fetched_at, settled_s) values (?, 0, ?, ?, 'values', ?, 0)`,
     [id, from, to, to],
@@ -70,6 +71,7 @@ await store.write(async () => {
   }
 })
 await store.write((tx) => rebuildDays(tx, ZONE))
+await deriveStoredTimelines(store, SERVICES.generic)
 store.tidy()
 process.stdout.write(`${store.get('select count(*) from observation_revision')}\n`)
 await store.close()
