@@ -41,8 +41,9 @@ const PATIENT = { testTimeout: 120_000 * busy, retry: 1 }
 const DEPENDENCIES = '**/node_modules/**'
 /** Folders that need PostgreSQL or Chromium, or kill processes; elsewhere the name of the file says so. */
 const SLOW = ['test/{cluster,crash,model,postgres}/**/*.test.ts', 'test/**/*.slow.test.ts']
-/** Slow files that only `npm run test:nightly` starts: many attacks, and workers that wait for timeouts. */
+/** Slow files that only `npm run test:nightly` starts: many attacks, workers that wait for timeouts, and large databases. */
 const NIGHTLY = [
+  'test/bench.slow.test.ts',
   'test/cluster/{connections,frozen}.test.ts',
   'test/db/hostile.slow.test.ts',
   'test/fetch/attacker.slow.test.ts',
