@@ -43,7 +43,7 @@ describe('a job', () => {
     const second = await runJob(store, emulator, yaml, { now: ms(NOW) + 60_000 })
     expect(second.counts.requests).toBe(0)
     expect(emulator.requests).toHaveLength(before)
-    expect(await store.engine.dangling()).toEqual([])
+    expect(await store.engine.findDanglingRows()).toEqual([])
   })
 
   test('a missing listing of one day does not affect other days', async () => {

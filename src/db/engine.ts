@@ -156,11 +156,14 @@ export interface Engine {
    */
   search(text: string, kinds: readonly string[], limit?: number): Promise<SearchHit[]>
   /**
-   * The values of a range in order of time, now or as of a time (UTC to the millisecond). Several ranges may be read concurrently.
+   * Streams the values of a range in order of time, now or as of a time (UTC to the millisecond). Several ranges may be read concurrently.
    */
-  values(range: SeriesRange, asOf: string | null): Blocks<readonly [at: Instant, value: number | null, step: number]>
-  /** The aggregates of every interval between two adjacent borders: now, or as of a fetch. */
-  extremes(
+  streamValues(
+    range: SeriesRange,
+    asOf: string | null,
+  ): Blocks<readonly [at: Instant, value: number | null, step: number]>
+  /** Returns the aggregates of every interval between two adjacent borders: now, or as of a fetch. */
+  readExtremes(
     series: Pick<SeriesRange, 'seriesId' | 'geoId'>,
     borders: readonly Instant[],
     fetchId: number | null,
@@ -175,18 +178,18 @@ export interface Engine {
   limitCache(bytes: number): Awaitable<void>
   /** Fixes what is read until the database is closed. */
   beginSnapshot(): Awaitable<void>
-  /** The names of all tables. */
-  tables(): Promise<string[]>
-  /** Every row that refers to a missing row. */
-  dangling(): Promise<DanglingRow[]>
+  /** Returns the names of all tables. */
+  listTables(): Promise<string[]>
+  /** Returns every row that refers to a missing row. */
+  findDanglingRows(): Promise<DanglingRow[]>
   /** Checks the stored bytes, as far as the database can. */
-  integrity(): Promise<Integrity>
-  /** Bytes of the write-ahead log. */
-  logBytes(): Promise<number>
-  /** Bytes of the whole database. */
-  bytes(): Promise<number>
-  /** The number of rows of a table at the last statistics; 0 without statistics. */
-  estimatedRows(table: TableName): Promise<number>
+  checkIntegrity(): Promise<Integrity>
+  /** Returns the bytes of the write-ahead log. */
+  measureLog(): Promise<number>
+  /** Returns the bytes of the whole database. */
+  measureSize(): Promise<number>
+  /** Returns the number of rows of a table at the last statistics; 0 without statistics. */
+  estimateRows(table: TableName): Promise<number>
 }
 
 /** Collects the rows of blocks in a list. */

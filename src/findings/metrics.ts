@@ -230,7 +230,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   },
   database_bytes: {
     help: 'Size of the database file.',
-    samples: async ({ engine }) => [{ value: await engine.bytes() }],
+    samples: async ({ engine }) => [{ value: await engine.measureSize() }],
   },
   queue_requests: {
     help: 'Requests in the queue, by state.',

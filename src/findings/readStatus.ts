@@ -133,7 +133,7 @@ export async function readStatus(db: Reader, now: Instant = toInstant(Date.now()
   const rows: Record<string, number> = {}
   const estimated: string[] = []
   for (const table of COUNTED_TABLES) {
-    const estimate = await engine.estimatedRows(table)
+    const estimate = await engine.estimateRows(table)
     if (estimate > SLOW_COUNT_ROWS) estimated.push(table)
     rows[table] = estimate > SLOW_COUNT_ROWS ? estimate : await count(table)
   }

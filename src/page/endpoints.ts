@@ -82,7 +82,7 @@ export const valuesCsv: Responder = async (request) => {
     ...others.map((other) => ({ line: other.line!, moment, columns: [otherTitle(other)] })),
   ]
   async function* rows() {
-    const values = lines.map(({ line, moment }) => request.store.engine.values({ ...line, ...range }, moment))
+    const values = lines.map(({ line, moment }) => request.store.engine.streamValues({ ...line, ...range }, moment))
     for await (const instants of mergeByInstant(values))
       yield instants.map(({ at, heads }) => [
         formatUtc(at),

@@ -39,7 +39,7 @@ type ExportedValue = readonly [at: Instant, value: number | null, step: number, 
 /** Reads the values of a series and geo in the order of their instants, aggregated to periods if the question says so. */
 function readValues({ engine }: Reader, series: ExportedSeries, question: ExportQuestion): Blocks<ExportedValue> {
   const { seriesId, geoId, zone } = series
-  const values = engine.values({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
+  const values = engine.streamValues({ seriesId, geoId, ...rangeIn(zone, question) }, question.asOf)
   return question.resampling ? resample(values, series, question.resampling) : values
 }
 

@@ -52,8 +52,8 @@ export const prepareCopy = (path: string, overwrite: boolean, sources: readonly 
 
 /** Throws if a copy is damaged or has broken references. */
 async function checkCopy({ engine }: Reader, file: string): Promise<void> {
-  const { isSound, detail } = await engine.integrity()
-  const dangling = (await engine.dangling()).length
+  const { isSound, detail } = await engine.checkIntegrity()
+  const dangling = (await engine.findDanglingRows()).length
   if (isSound && dangling === 0) return
   const fault = isSound ? `${quantity(dangling, 'row refers', 'rows refer')} to missing rows` : detail
   throw new StoreError(`The copy of the database is damaged: ${fault}.`, {
@@ -68,7 +68,7 @@ async function describeCopy(part: string, file: string, publishedAt: number): Pr
   try {
     await checkCopy(reader, file)
     const { kysely, engine, schema } = reader
-    const tables = new Set(await engine.tables())
+    const tables = new Set(await engine.listTables())
     const rows: Record<string, number> = {}
     for (const table of TABLE_NAMES.filter((name) => tables.has(name))) {
       const query = kysely.selectFrom(table).select(({ fn }) => fn.countAll<number>().as('count'))

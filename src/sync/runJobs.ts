@@ -13,7 +13,7 @@ import { NO_JOB_NOTES, type Summary, storeDefinition, sync } from './sync.ts'
 /** How jobs are run. */
 interface RunJobsOptions {
   /** Runs one job. Default: `sync`. */
-  readonly runOne?: (context: SyncContext, spec: RunSpec) => Promise<Summary>
+  readonly syncOne?: (context: SyncContext, spec: RunSpec) => Promise<Summary>
   /** Updates the lake of a job. Returns the error if that fails. */
   readonly publish?: (job: Job) => Promise<SyncError | null>
   /** Called after each job, also after one that was not reached. */
@@ -27,7 +27,7 @@ interface RunJobsOptions {
 export async function runJobs(
   context: SyncContext,
   specs: readonly RunSpec[],
-  { runOne = sync, publish, onEnded }: RunJobsOptions = {},
+  { syncOne = sync, publish, onEnded }: RunJobsOptions = {},
 ): Promise<Summary[]> {
   const requested = createRegister()
   const summaries: Summary[] = []
@@ -39,7 +39,7 @@ export async function runJobs(
     const isLast = inTurn.slice(i + 1).every((later) => later.job.lake !== job.lake)
     const summary: Summary = stoppedBy
       ? await recordUnreached(context, spec, stoppedBy)
-      : await runOne(context, { ...spec, requested, publish: publish && isLast ? () => publish(job) : undefined })
+      : await syncOne(context, { ...spec, requested, publish: publish && isLast ? () => publish(job) : undefined })
     if (summary.earlyEnd && !(summary.earlyEnd instanceof NoReplyError)) stoppedBy ??= job
     summaries.push(summary)
     await onEnded?.(job, summary)

@@ -1,5 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   existsSync,
   linkSync,
@@ -20,10 +21,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { partFileName } from '../../src/util/files/partFiles.ts'
 import { moveIntoPlace, prepareTarget } from '../../src/util/files/target.ts'
 import { PROGRAM_ENV, programBin } from '../support/builtProgram.ts'
-import { type Done, runCli, runCommand } from '../support/kit.ts'
+import { type Done, runCli, runCommand, serve } from '../support/kit.ts'
 import { testLinks, testLinux, testShell } from '../support/systems.ts'
 import { openStore } from '../support/testStore.ts'
 import { addSeries, fillBy } from './filled.ts'
+import { serviceAt } from './jobFolder.ts'
 
 let template: string
 let dir: string
@@ -252,11 +254,9 @@ describe('partial files of a killed command', () => {
 })
 
 describe.skipIf(process.platform === 'win32')('closed outputs', () => {
-  const shell = (command: string) => {
-    const bin = `"${process.execPath}" "${programBin()}"`
-    const env = { PATH: process.env.PATH ?? '', ...PROGRAM_ENV, HOME: dir, INDICATOR_SYNC_DATABASE: 'own' }
-    return spawnSync('bash', ['-c', command.replaceAll('IT', bin)], { cwd: dir, env, encoding: 'utf8' })
-  }
+  const env = () => ({ PATH: process.env.PATH ?? '', ...PROGRAM_ENV, HOME: dir, INDICATOR_SYNC_DATABASE: 'own' })
+  const words = (command: string) => ['-c', command.replaceAll('IT', `"${process.execPath}" "${programBin()}"`)]
+  const shell = (command: string) => spawnSync('bash', words(command), { cwd: dir, env: env(), encoding: 'utf8' })
   const MANY = `'with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000) select i from n'`
 
   testShell.each([`query ${MANY} --format csv`, `export --sql ${MANY}`, 'status'])(
@@ -268,16 +268,19 @@ describe.skipIf(process.platform === 'win32')('closed outputs', () => {
     },
   )
 
-  testShell('a run with a closed output keeps its exit code', () => {
+  testShell('a run with a closed output keeps its exit code', async () => {
+    const service = await serve((_request, response) => response.writeHead(401).end('Unauthorized'))
     writeFileSync(
       path('refused.yaml'),
       'name: refused\nseries: [{ indicators: [600], window: { from: 2024-01-01, to: 2024-01-02 } }]\n',
     )
-    const to = 'INDICATOR_SYNC_BASE_URL=http://127.0.0.1:9 INDICATOR_SYNC_API_KEY=0123456789abcdef0'
-    const line = (rest: string) => `${to} IT sync refused.yaml --database left.db ${rest}`
-    const read = shell(line(`| cat >&2; exit "\${PIPESTATUS[0]}"`)).status
-    expect(read).not.toBe(0)
-    expect(shell(line(`| true; exit "\${PIPESTATUS[0]}"`)).status).toBe(read)
+    const sync = async (rest: string) => {
+      const command = words(`IT sync refused.yaml --database left.db ${rest}; exit "\${PIPESTATUS[0]}"`)
+      const child = spawn('bash', command, { cwd: dir, env: { ...env(), ...serviceAt(service.url) } })
+      return (await once(child, 'close'))[0] as number
+    }
+    expect(await sync('| cat >&2')).toBe(3)
+    expect(await sync('| true')).toBe(3)
   })
 
   test('partial files are removed before an existing target is refused', async () => {

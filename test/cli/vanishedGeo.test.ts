@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Script } from '../../src/emulator/world/script.ts'
+import { findFindings } from '../../src/findings/findFindings.ts'
 import type { Finding } from '../../src/findings/finding.ts'
-import { emulate, ms, runCli } from '../support/kit.ts'
+import { emulate, ms, runCli, runJob, tempFolder } from '../support/kit.ts'
+import { openStore } from '../support/testStore.ts'
 import { processClock } from './clock.ts'
-import { jobFolder, serviceAt } from './jobFolder.ts'
 
 const DAY = 86_400
 const seconds = (text: string): number => ms(text) / 1000
@@ -51,26 +53,27 @@ test.each([
   ],
 ])('%s: check alerts within two nights', async (_, kind, lag, every, goneFrom, geoIds) => {
   const emulator = await emulate({ scripts: [script(lag, every, goneFrom)] })
-  const dir = jobFolder({
-    'job.yaml': `name: nightly\npace: { perSecond: 50 }\nseries: [{ indicators: [9001], ${geoIds}window: { from: 2025-08-01, to: +2d } }]\n`,
-  })
-  const clock = processClock(dir)
-  const night = async (number: number) => {
+  const dir = tempFolder()
+  const file = join(dir, 'market.db')
+  const yaml = `series: [{ indicators: [9001], ${geoIds}window: { from: 2025-08-01, to: +2d } }]`
+  /** Syncs and checks in a newly opened database, like the commands. */
+  const night = async (number: number): Promise<Finding[]> => {
     const now = FIRST_NIGHT + number * DAY
     emulator.setNow(now)
-    const env = { ...serviceAt(emulator.url, emulator.key), ...clock(now * 1000) }
-    expect([0, 1]).toContain((await runCli(dir, ['sync', 'job.yaml', '--quiet'], env)).code)
-    const { code, out } = await runCli(dir, ['check', '--json'], env)
-    return { code, findings: JSON.parse(out) as Finding[] }
+    const store = await openStore(file)
+    try {
+      expect((await runJob(store, emulator, yaml, { now: now * 1000 })).outcome).toBe('done')
+      return await findFindings(store, now)
+    } finally {
+      await store.close()
+    }
   }
-  for (let number = 0; number < GOOD_NIGHTS; number++)
-    expect(await night(number), `night ${number}`).toEqual({ code: 0, findings: [] })
+  for (let number = 0; number < GOOD_NIGHTS; number++) expect(await night(number), `night ${number}`).toEqual([])
   await night(GOOD_NIGHTS)
-  const { code, findings } = await night(GOOD_NIGHTS + 1)
-  expect([code, findings.map(({ kind, subject }) => [kind, subject])]).toEqual([
-    6,
-    [[kind, `indicator 9001, geo ${GEO}`]],
-  ])
-  const { out } = await runCli(dir, ['check'], clock((FIRST_NIGHT + (GOOD_NIGHTS + 1) * DAY) * 1000))
+  const findings = await night(GOOD_NIGHTS + 1)
+  expect(findings.map(({ kind, subject }) => [kind, subject])).toEqual([[kind, `indicator 9001, geo ${GEO}`]])
+  const clock = processClock(dir)((FIRST_NIGHT + (GOOD_NIGHTS + 1) * DAY) * 1000)
+  const { code, out } = await runCli(dir, ['check', '--database', file], clock)
   expect(out).toMatch(new RegExp(`^${kind}: indicator 9001, geo ${GEO}: `))
+  expect(code).toBe(6)
 })

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { logBytes } from '../../src/db/sqlite/file/wal.ts'
+import { measureLog } from '../../src/db/sqlite/file/wal.ts'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { publish } from '../../src/reports/publishCopy.ts'
 import { BusyError, SignalError } from '../../src/util/errors.ts'
@@ -275,14 +275,14 @@ describe('another program', () => {
         for (let k = 0; k < 40; k++)
           store.run('insert into _budget (host, called_at) values (?, ?)', ['x'.repeat(400), i * 40 + k])
       })
-      largest = Math.max(largest, logBytes(file))
+      largest = Math.max(largest, measureLog(file))
     }
     await Promise.all(readers.map((reader) => new Promise((done) => reader.once('close', done).kill('SIGKILL'))))
     expect(store.get('select count(*) from _budget')).toBe(24_000)
     // Without the limit the WAL reaches 48 MB, the size of all writes.
     expect(largest).toBeLessThan(24 * limit)
     store.tidy()
-    expect(logBytes(file)).toBe(0)
+    expect(measureLog(file)).toBe(0)
     await store.close()
   })
 })

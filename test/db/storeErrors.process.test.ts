@@ -45,8 +45,8 @@ test('every database call reports its errors as a StoreError', async () => {
     },
     'the check before something is written': () => store.write(async () => undefined),
     'the check itself': () => store.check(),
-    'an operation': () => store.engine.extremes(range, [range.from, range.to], null),
-    'an operation that answers row by row': () => allRows(store.engine.values(range, null)),
+    'an operation': () => store.engine.readExtremes(range, [range.from, range.to], null),
+    'an operation that answers row by row': () => allRows(store.engine.streamValues(range, null)),
     "a user's statement": () => store.engine.query('select * from _run').then(({ rows }) => allRows(rows)),
   }
   for (const [how, ask] of Object.entries(ways)) {

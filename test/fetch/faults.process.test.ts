@@ -14,7 +14,7 @@ const NOW = '2025-11-04T12:00:00Z'
 const SECONDS = ms(NOW) / 1000
 const JOB = `catalogue: true
 series:
-  - { indicators: [1739, 805, 460], window: { from: 2025-09-01, to: 2025-11-01 }, chunk: 1w }
+  - { indicators: [1739, 805, 460], window: { from: 2025-10-01, to: 2025-11-01 }, chunk: 1w }
 content: [{ kinds: [news, glossaries] }]
 archives: [{ window: { from: 2025-10-01, to: 2025-10-04 } }]`
 const everything = (store: Store) => [

@@ -119,7 +119,7 @@ test('all statistics count calls cut by a signal, an exhausted budget or an open
     return true
   })
   const one = await tempStore()
-  const first = await runJob(one, cut, SERIES, { now: NOW, signal: abort.signal })
+  const first = await runJob(one, cut, SERIES, { now: NOW, signal: abort.signal, limits: { graceMs: 50 } })
   expect(first.outcome).toBe('stopped')
   await accountsAgree(one, cut.calls.length, first)
 

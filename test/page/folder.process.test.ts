@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { pageFiles } from '../../src/page/pageFiles.ts'
 import { writePage } from '../../src/page/pageFolder.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { copyDemo } from '../support/demoCopy.ts'
-import { fileFolder, runCommand, tempFolder } from '../support/kit.ts'
+import { fileFolder, runCommand, runJob, tempFolder } from '../support/kit.ts'
+import { openNew } from '../support/preparedDatabase.ts'
 import { testLinks } from '../support/systems.ts'
 import { openReader, type Reader } from '../support/testStore.ts'
 
@@ -39,9 +41,6 @@ beforeAll(async () => {
   files = made
 })
 afterAll(() => reader.close())
-
-const write = (path: string, overwrite = false) =>
-  writePage(reader, path, { locale: 'en', service: SERVICES.generic, now: NOW, overwrite, sources: [file] })
 
 /** Returns every file below a folder with its contents. */
 const contents = (path: string): Record<string, string> =>
@@ -94,10 +93,33 @@ describe('exported pages', () => {
 })
 
 describe('the target folder', () => {
+  /** A database with one series and a few texts, whose pages take a tenth of the time. */
+  let small: Reader
+  beforeAll(async () => {
+    const store = await openNew(join(folder, 'small.db'))
+    const emulator = await startEmulator({ now: NOW })
+    try {
+      const yaml = `series: [{ indicators: [600], geoIds: [3], window: { last: 1d } }]
+content: [{ kinds: [glossaries] }]`
+      await runJob(store, emulator, yaml, { now: NOW * 1000 })
+    } finally {
+      await emulator.close()
+      await store.close()
+    }
+    small = openReader(store.file)
+  })
+  afterAll(() => small.close())
+
+  const options = { locale: 'en', service: SERVICES.generic, now: NOW } as const
+  const write = (path: string, overwrite = false) =>
+    writePage(small, path, { ...options, overwrite, sources: [small.file] })
+
   test('a second export replaces its own pages and keeps other files', async () => {
     const place = join(tempFolder(), 'page')
     await write(place)
-    expect(Object.keys(contents(place))).toEqual([...files.keys(), 'indicator-sync-page.json'].sort())
+    const expected: string[] = []
+    for await (const { name } of pageFiles(small, options)) expected.push(name)
+    expect(Object.keys(contents(place))).toEqual([...expected, 'indicator-sync-page.json'].sort())
     const list = join(place, 'indicator-sync-page.json')
     writeFileSync(join(place, 'notes.txt'), 'mine')
     // A page that no longer exists, and foreign names in the list.
@@ -127,7 +149,7 @@ describe('the target folder', () => {
       (place) => symlinkSync(tmpdir(), join(place, 'texts')),
       /is not part of a published page/,
     ],
-    ['a database', (place) => writeFileSync(join(place, 'page.css'), readFileSync(file)), /is a database/],
+    ['a database', (place) => writeFileSync(join(place, 'page.css'), readFileSync(small.file)), /is a database/],
   ])('a folder with %s is refused before anything is written', async (_, prepare, message) => {
     const place = tempFolder()
     prepare(place)
@@ -137,7 +159,7 @@ describe('the target folder', () => {
   })
 
   test('a target that is not a folder is refused, and --overwrite replaces a foreign file', async () => {
-    await expect(write(file)).rejects.toThrow(/is not a folder/)
+    await expect(write(small.file)).rejects.toThrow(/is not a folder/)
     const place = tempFolder()
     writeFileSync(join(place, 'index.html'), '<h1>mine</h1>')
     await write(place, true)

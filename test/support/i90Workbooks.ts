@@ -1,5 +1,6 @@
+import { crc32, deflateRawSync } from 'node:zlib'
 import * as xlsx from '@e965/xlsx'
-import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import { strFromU8, strToU8, unzipSync, Zip, type ZipInputFile, zipSync } from 'fflate'
 
 type Cells = readonly (readonly (string | number | Date | null)[])[]
 
@@ -83,3 +84,18 @@ export const zipOf = (files: Readonly<Record<string, Uint8Array | string>>): Uin
       Object.entries(files).map(([name, bytes]) => [name, typeof bytes === 'string' ? strToU8(bytes) : bytes]),
     ),
   )
+
+/** A ZIP of many files with the same content, which is compressed only once. */
+export function zipOfCopies(names: readonly string[], bytes: Uint8Array): Uint8Array {
+  const parts: Uint8Array[] = []
+  const zip = new Zip((_error, part) => parts.push(part))
+  const compressed = deflateRawSync(bytes)
+  const form = { size: bytes.length, crc: crc32(bytes), compression: 8 }
+  for (const filename of names) {
+    const file: ZipInputFile = { filename, ...form }
+    zip.add(file)
+    file.ondata!(null, compressed, true)
+  }
+  zip.end()
+  return Buffer.concat(parts)
+}

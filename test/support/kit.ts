@@ -7,7 +7,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { afterAll, onTestFinished } from 'vitest'
 import type { Store } from '../../src/db/store.ts'
 import { type EmulatorOptions, startEmulator } from '../../src/emulator/startEmulator.ts'
-import type { BreakerOptions } from '../../src/fetch/breaker.ts'
+import { BREAKER, type BreakerOptions } from '../../src/fetch/breaker.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import type { Job, OnReject } from '../../src/job/job.ts'
 import { readJob } from '../../src/job/read.ts'
@@ -130,6 +130,7 @@ interface RunWith {
   /** The ids of `--only`. */
   readonly only?: readonly number[]
   readonly signal?: AbortSignal
+  /** Default: that of commands, with pauses of a thousandth. */
   readonly breaker?: BreakerOptions
   readonly onReject?: OnReject
   /** The requests of earlier jobs in the same call. */
@@ -148,13 +149,16 @@ interface RunWith {
  */
 const UNLIMITED = 1e6
 
+/** Pauses of milliseconds while the service is down: the real ones take 35 s of each run. */
+const QUICK_BREAKER: BreakerOptions = { ...BREAKER, pauseMs: BREAKER.pauseMs / 1000 }
+
 /** Parses a job, and replaces its calls per second by no limit. Its other budgets stay. */
 export function jobOf(yaml: string, service: Service): Job {
   const job = readJob(yaml, 'test.yaml', service)
   return { ...job, pace: { ...job.pace, perSecond: UNLIMITED } }
 }
 
-/** Runs a job in YAML like a command, but without waiting for its calls per second. */
+/** Runs a job in YAML like a command, but without waiting for its calls per second or for a service that is down. */
 export function runJob(
   store: Store,
   server: { url: string; key?: string },
@@ -182,6 +186,7 @@ export function runJob(
       nowMs: () => now,
       signal,
       retryMs: 5,
+      breaker: QUICK_BREAKER,
       ...more,
     },
     {

@@ -143,9 +143,9 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
   if (version < known)
     return [bad('schema', `schema ${version} is outdated (current: ${known}); run \`indicator-sync migrate\``)]
   return withReader(file, async (reader) => {
-    const integrity = await reader.engine.integrity()
-    const dangling = (await reader.engine.dangling()).length
-    const logBytes = await reader.engine.logBytes()
+    const integrity = await reader.engine.checkIntegrity()
+    const dangling = (await reader.engine.findDanglingRows()).length
+    const logBytes = await reader.engine.measureLog()
     const log = quantity(logBytes, 'byte')
     const findings = await findFindings(reader, toInstant(Date.now()), { depth: 'state' })
     const missed = findings.filter(({ kind }) => kind === 'no run' || kind === 'never run')

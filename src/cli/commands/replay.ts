@@ -57,7 +57,7 @@ function build(file: string, scratch: string, service: Service, onProgress: OnPr
     const store = await openStore(scratch, { durability: 'none' })
     try {
       const replayed = await replay(source, store, { service, nowMs: Date.now, onProgress })
-      if ((await store.engine.dangling()).length > 0)
+      if ((await store.engine.findDanglingRows()).length > 0)
         throw new StoreError(`The stored responses of ${file} lack rows that others refer to.`, {
           hint: 'Check the database with `indicator-sync doctor`. It was not changed.',
           code: 'dangling-rebuild',

@@ -82,5 +82,5 @@ async function retryFailed(context: SyncContext, spec: RunSpec): Promise<Summary
 export async function handler(args: RetryArgs): Promise<number> {
   // A missing database has no failures; its name must be mistyped.
   const job = await withReader(readSettings(args).database.value, (reader) => retryJob(args, reader))
-  return runAndPrint(args, 'retry', { jobs: [job], runOne: retryFailed })
+  return runAndPrint(args, 'retry', { jobs: [job], syncOne: retryFailed })
 }

@@ -96,7 +96,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
       hint: `The last stored value is at ${formatLocal(zone, last)}. Change --from and --to, or omit them to see the last week.`,
       code: 'nothing-stored',
     })
-  const rows = await allRows(reader.engine.values({ ...series, from, to }, asOf))
+  const rows = await allRows(reader.engine.streamValues({ ...series, from, to }, asOf))
   if (asOf !== null && rows.length === 0)
     throw new InputError(`No values of ${kindText(kind)} ${indicator} in this range were known at ${asOf}.`, {
       hint: 'Pass a later instant.',

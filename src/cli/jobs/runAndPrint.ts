@@ -19,7 +19,7 @@ type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> & Partial<Args<typeof
 export async function runAndPrint(
   args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
   command: string,
-  { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'runOne'> & { readonly jobs?: readonly Job[] | undefined },
+  { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'syncOne'> & { readonly jobs?: readonly Job[] | undefined },
 ): Promise<number> {
   const { settings, selected, service, log } = await prepare(args, command, jobs)
   // A larger young generation saves no time, but takes up to 128 MB.

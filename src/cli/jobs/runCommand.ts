@@ -44,7 +44,7 @@ export interface RunOptions extends RangeArgs, Settings {
   /** Lets workers execute the plans. */
   readonly distributed?: boolean | undefined
   /** Runs one job. Default: `sync`. */
-  readonly runOne?: (context: SyncContext, spec: RunSpec) => Promise<Summary>
+  readonly syncOne?: (context: SyncContext, spec: RunSpec) => Promise<Summary>
 }
 
 /** Runs jobs as the only writer of the database, with progress, signals, notifications and an exit code. */
@@ -82,7 +82,7 @@ export async function runCommand(
     const { nowMs = Date.now } = options
     const context: SyncContext = { ...options, store, nowMs, signal, sharedRun, onEvent: emitLog }
     const summaries = await runJobs(context, specs, {
-      runOne(jobContext, spec) {
+      syncOne(jobContext, spec) {
         tracker.planning(spec.job)
         return runJob(jobContext, spec, options, () => tracker.started(spec.job))
       },
@@ -137,7 +137,7 @@ async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | 
 async function runJob(
   context: SyncContext,
   spec: RunSpec,
-  { quiet, runOne = sync }: RunOptions,
+  { quiet, syncOne = sync }: RunOptions,
   onStarted: () => void,
 ): Promise<Summary> {
   const { job, command } = spec
@@ -155,7 +155,7 @@ async function runJob(
     },
     onProgress: progress.show,
   }
-  return runOne(jobContext, spec).finally(progress.end)
+  return syncOne(jobContext, spec).finally(progress.end)
 }
 
 /** The command with the flags that select a part of its jobs; undefined if it runs them whole. */

@@ -9,7 +9,7 @@ import { upsertObservations } from './operations/observations.ts'
 import { findParameters } from './operations/parameters.ts'
 import { search } from './operations/search.ts'
 import { findValueTypes, query } from './operations/statement.ts'
-import { readExtremes, values } from './operations/values.ts'
+import { readExtremes, streamValues } from './operations/values.ts'
 
 /** Locks stored bodies until the transaction ends, in the order of their hashes, and returns them. */
 async function lockReplies(
@@ -50,15 +50,15 @@ export function createEngine(connection: Connection): Engine {
     lockReplies,
     deleteOthers,
     search: (text, kinds) => search(kysely, text, kinds),
-    values: (range, asOf) => values(kysely, range, asOf),
-    extremes: (...parameters) => readExtremes(kysely, ...parameters),
+    streamValues: (range, asOf) => streamValues(kysely, range, asOf),
+    readExtremes: (...parameters) => readExtremes(kysely, ...parameters),
     query: (sql, parameters) => query(connection, sql, parameters),
     findParameters,
     findValueTypes: (sql, columns) => findValueTypes(connection, sql, columns),
     // The server has limits: work_mem, temp_file_limit.
     limitCache: () => undefined,
     beginSnapshot: () => connection.beginSnapshot(),
-    async tables() {
+    async listTables() {
       const rows = await queryRows<{ name: string }>(
         kysely,
         `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
@@ -67,7 +67,7 @@ export function createEngine(connection: Connection): Engine {
       return rows.map(({ name }) => name)
     },
     // The server enforces references; values have no foreign keys.
-    async dangling() {
+    async findDanglingRows() {
       const rows = await queryRows<{ series_id: number }>(
         kysely,
         'select series_id from series_geo g where not exists (select from series s where s.id = g.series_id)',
@@ -75,7 +75,7 @@ export function createEngine(connection: Connection): Engine {
       return rows.map(({ series_id }): DanglingRow => ({ table: 'series_geo', row: series_id, parent: 'series' }))
     },
     // With checksums, the server detects damage when it reads.
-    async integrity() {
+    async checkIntegrity() {
       const [setting] = await queryRows<{ checksums: string }>(
         kysely,
         `select current_setting('data_checksums') as checksums`,
@@ -86,12 +86,12 @@ export function createEngine(connection: Connection): Engine {
         : 'not checked: the server has data_checksums off (pg_checksums --enable, while it is stopped)'
       return { isSound: true, detail }
     },
-    logBytes: async () => 0,
-    async bytes() {
+    measureLog: async () => 0,
+    async measureSize() {
       const [row] = await queryRows<{ bytes: number }>(kysely, 'select pg_database_size(current_database()) as bytes')
       return row!.bytes
     },
-    async estimatedRows(table) {
+    async estimateRows(table) {
       const [row] = await queryRows<{ rows: number | null }>(
         kysely,
         `select sum(greatest(reltuples, 0)) as rows from pg_class

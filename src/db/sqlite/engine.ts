@@ -2,13 +2,13 @@ import type { DanglingRow, Engine } from '../engine.ts'
 import type { RowValues } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
-import { logBytes } from './file/wal.ts'
+import { measureLog } from './file/wal.ts'
 import { computeDayChecksums, upsertDays } from './operations/days.ts'
 import { listTables } from './operations/finishCopy.ts'
 import { upsertObservations } from './operations/observations.ts'
 import { search } from './operations/search.ts'
 import { findParameters, findValueTypes, query } from './operations/statement.ts'
-import { readExtremes, values } from './operations/values.ts'
+import { readExtremes, streamValues } from './operations/values.ts'
 
 /** Returns which bodies are stored. There is only one writer, so nothing is locked. */
 function storedReplies(prepare: Connection['prepare'], hashes: readonly string[]): readonly string[] {
@@ -38,29 +38,29 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     lockReplies: async (_tx, hashes) => storedReplies(prepare, hashes),
     deleteOthers: async (_tx, ...parameters) => deleteOthers(prepare, ...parameters),
     search: async (text, kinds, limit) => search(prepare, text, kinds, limit),
-    values: (range, asOf) => values({ kysely, raw }, range, asOf),
-    extremes: async (series, borders, fetchId) => readExtremes(prepare, series, borders, fetchId),
+    streamValues: (range, asOf) => streamValues({ kysely, raw }, range, asOf),
+    readExtremes: async (series, borders, fetchId) => readExtremes(prepare, series, borders, fetchId),
     query: async (sql, parameters) => query(raw, sql, parameters),
     findParameters,
     findValueTypes: async (sql, columns) => findValueTypes(raw, sql, columns),
     limitCache: (bytes) => void raw.pragma(`cache_size = -${Math.ceil(bytes / 1024)}`),
     beginSnapshot: () => void raw.exec('begin'),
-    tables: async () => listTables(raw),
-    async dangling() {
+    listTables: async () => listTables(raw),
+    async findDanglingRows() {
       const rows = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]
       return rows.map(({ table, rowid, parent }): DanglingRow => ({ table, row: rowid, parent }))
     },
-    async integrity() {
+    async checkIntegrity() {
       const detail = raw.pragma('integrity_check(1)', { simple: true }) as string
       return { isSound: detail === 'ok', detail }
     },
-    logBytes: async () => logBytes(file),
-    async bytes() {
+    measureLog: async () => measureLog(file),
+    async measureSize() {
       return (
         (raw.pragma('page_count', { simple: true }) as number) * (raw.pragma('page_size', { simple: true }) as number)
       )
     },
-    async estimatedRows(table) {
+    async estimateRows(table) {
       const hasStatistics = prepare(`select 1 from sqlite_schema where name = 'sqlite_stat1'`).get() !== undefined
       if (!hasStatistics) return 0
       const row = prepare('select max(cast(stat as integer)) as rows from sqlite_stat1 where tbl = ?').get(table)

@@ -5,7 +5,7 @@ import type { Trouble } from '../trouble.ts'
 
 /** Finds rows that refer to missing rows, by table. */
 async function findDangling({ engine }: Reader): Promise<Trouble[]> {
-  const rows = await engine.dangling()
+  const rows = await engine.findDanglingRows()
   return [...Map.groupBy(rows, ({ table, parent }) => `${table} ${parent}`).values()].map((group): Trouble => {
     const { table, row, parent } = group[0]!
     const more = group.length === 1 ? '' : `, and ${quantity(group.length - 1, 'more row', 'more rows')}`

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SQLite from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startHourlyService } from '../../support/hourlyService.ts'
 import {
   askedWindow,
@@ -19,6 +19,30 @@ import {
 } from '../../support/kit.ts'
 import { testSignals } from '../../support/systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
+
+test('a successful sync exits with 0, prints a summary and stores every value, and another one requests nothing', async () => {
+  const market = await startHourlyService()
+  const dir = jobFolder()
+  const sync = () => runCommand(dir, ['sync', 'job.yaml'], serviceAt(market.url))
+  const { code, out, err } = await sync()
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(out).toMatch(/^one: done .*1 request,/)
+  const again = await sync()
+  expect(again).toEqual({ code: 0, out: 'one: nothing to do; up to date.\n', err: '' })
+  expect(market.requested).toHaveLength(1)
+  const db = new SQLite(join(dir, 'data/indicator-sync.db'), { readonly: true })
+  onTestFinished(() => void db.close())
+  const rows = db.prepare('select at_utc, value, geo_id from observations where indicator_id = 1739 order by at').all()
+  expect(rows).toHaveLength(31 * 24)
+  expect([rows[0], rows.at(-1)]).toEqual([
+    { at_utc: '2024-12-31T23:00:00Z', value: 1, geo_id: 3 },
+    { at_utc: '2025-01-31T22:00:00Z', value: 1, geo_id: 3 },
+  ])
+  expect(db.prepare('select outcome, requests from _run').all()).toEqual([
+    { outcome: 'done', requests: 1 },
+    { outcome: 'done', requests: 0 },
+  ])
+})
 
 test('a wrong API key exits with 3 and is not printed', async () => {
   const emulator = await emulate()

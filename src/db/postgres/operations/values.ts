@@ -8,7 +8,7 @@ import type { Database } from '../../tables/schema.ts'
 const VALUES_PER_BLOCK = 5_000
 
 /** Reads values in order of time: now, or as of a time. */
-export async function* values(
+export async function* streamValues(
   db: Kysely<Database>,
   range: SeriesRange,
   asOf: string | null,

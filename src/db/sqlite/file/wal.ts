@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../../../util/errors.ts'
 import type { Connection } from '../connection.ts'
 
-/** Bytes of the write-ahead log of a database. */
-export const logBytes = (file: string): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+/** Returns the bytes of the write-ahead log of a database. */
+export const measureLog = (file: string): number => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
 /** Bytes to which the log may grow by default. */
 export const LOG_LIMIT_BYTES = 64 * 1024 * 1024
@@ -28,7 +28,7 @@ export function createLogBound(
   let commits = 0
   let next = limit
   return async () => {
-    if (++commits % CHECK_EVERY !== 0 || logBytes(file) < next) return
+    if (++commits % CHECK_EVERY !== 0 || measureLog(file) < next) return
     const deadline = performance.now() + READERS_MS
     // A transaction that began meanwhile checks again at its end.
     while (raw.open && !raw.inTransaction && raw.pragma('wal_checkpoint(truncate)', { simple: true }) === 1) {
@@ -36,7 +36,7 @@ export function createLogBound(
       await sleep(WAL_STEP_MS)
     }
     onShort()
-    next = Math.max(limit, 2 * logBytes(file))
+    next = Math.max(limit, 2 * measureLog(file))
   }
 }
 
@@ -52,7 +52,7 @@ export function watchLength(
   const dataVersion = raw.prepare('pragma data_version').pluck()
   return {
     check() {
-      const bytes = logBytes(file)
+      const bytes = measureLog(file)
       const version = dataVersion.get() as number
       if (bytes < last.bytes && version === last.version)
         throw new StoreError(

@@ -6,7 +6,7 @@ import type { Connection, Prepare } from '../connection.ts'
 type Value = [at: Instant, value: number | null, step: number]
 
 /** Reads values in order of time, with a separate statement, because several may be read concurrently. */
-export const values = (
+export const streamValues = (
   { kysely, raw }: Pick<Connection, 'kysely' | 'raw'>,
   range: SeriesRange,
   asOf: string | null,

@@ -264,7 +264,7 @@ export async function readCarpet(db: Reader, line: MeasuredLine, range: Interval
       return { day, at, key: clockPlace(zone, at) }
     }),
   )
-  const extremes = await db.engine.extremes(line, [...hours.map(({ at }) => at), borders.at(-1)!], fetchId)
+  const extremes = await db.engine.readExtremes(line, [...hours.map(({ at }) => at), borders.at(-1)!], fetchId)
   const everyDay = Array.from({ length: 24 }, (_, hour) => 2 * hour)
   const keys = [...new Set([...everyDay, ...hours.map(({ key }) => key)])].sort((a, b) => a - b)
   const cells: (number | null | false)[][] = days.map(() => keys.map(() => false))

@@ -149,7 +149,7 @@ async function readTotalsThen(db: Reader, line: Line, range: Interval, fetchId: 
   const totals: [LocalDay, Extremes][] = []
   for (const [day, current] of await readDays(db, line, range, null)) {
     const isIn = (windows: readonly Interval[]): boolean => windows.some((window) => overlaps(window, day))
-    const then = isIn(both) ? (await db.engine.extremes(line, [day.from, day.to], fetchId))[0]! : null
+    const then = isIn(both) ? (await db.engine.readExtremes(line, [day.from, day.to], fetchId))[0]! : null
     totals.push([day, then ?? (isIn(after) ? NO_VALUES : current)])
   }
   return totals
@@ -183,7 +183,7 @@ export async function summarize(
 ): Promise<Summary[]> {
   const periods = borders.slice(1).map((to, i) => ({ from: borders[i]!, to }))
   if (by === 'values') {
-    const extremes = await db.engine.extremes(line, borders, fetchId)
+    const extremes = await db.engine.readExtremes(line, borders, fetchId)
     return periods.map((period, i) => [period, extremes[i]!])
   }
   const days = await readDays(db, line, { from: borders[0]!, to: borders.at(-1)! }, fetchId)
