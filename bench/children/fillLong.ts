@@ -56,7 +56,7 @@ await store.write(async () => {
     `insert into series (id, kind, indicator_id, time_zone, created_at, lookback_s) values (?, 'indicator', 500, ?, ?, 172800)`,
     [id, ZONE, moment(to)],
   )
-  store.run('insert into series_geo values (?, ?)', [id, GEO])
+  store.run('insert into series_geo (series_id, geo_id) values (?, ?)', [id, GEO])
   store.run(
     `insert into _coverage (series_id, geo_id, from_at, to_at, state, fetched_at, settled_s) values (?, 0, ?, ?, 'values', ?, 0)`,
     [id, from, to, to],

@@ -1,6 +1,6 @@
 import { type Drawn, differing, drawBand, drawSteps, type Pen, type Scales, valueReach } from './client/segments.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
-import type { ChartData } from './queries/series/chartData.ts'
+import type { ChartData, ComparedLine } from './queries/series/chartData.ts'
 
 /** A line of a picture; `style` is its class. `isOther`: whether its unit is not that of the axis; then it has another scale. */
 interface FigureLine {
@@ -32,15 +32,27 @@ function roundTicks(low: number, high: number, count = 5): number[] {
 
 /** A line as a path of SVG. */
 function svgPath(draw: (drawn: Drawn, pen: Pen, scales: Scales) => void, drawn: Drawn, scales: Scales): string {
-  const points: string[] = []
-  const add = (letter: 'M' | 'L') => (x: number, y: number) =>
-    void points.push(`${letter}${oneDecimal(x)} ${oneDecimal(y)}`)
+  const parts: string[] = []
+  let last = ['', '']
+  const add = (letter: 'M' | 'L') => (x: number, y: number) => {
+    const place = [oneDecimal(x), oneDecimal(y)]
+    // A horizontal or vertical part needs only one number, which halves the picture.
+    if (letter === 'L' && place[1] === last[1]) parts.push(`H${place[0]}`)
+    else if (letter === 'L' && place[0] === last[0]) parts.push(`V${place[1]}`)
+    else parts.push(`${letter}${place.join(' ')}`)
+    last = place
+  }
   draw(drawn, { moveTo: add('M'), lineTo: add('L') }, scales)
-  return points.join('')
+  return parts.join('')
+}
+
+/** What a picture shows of a chart. */
+type FigureData = Pick<ChartData, 'from' | 'to' | 'unit' | 'ticks' | 'states' | 'now' | 'before'> & {
+  readonly compared: readonly Pick<ComparedLine, 'drawn' | 'unit'>[]
 }
 
 /** The lines of a chart: past values over the current ones, and differences over both. */
-const figureLines = ({ now, before, compared, unit }: ChartData): FigureLine[] => [
+const figureLines = ({ now, before, compared, unit }: FigureData): FigureLine[] => [
   ...compared.map((other, i) => ({ drawn: other.drawn, style: `with-${i}`, isOther: other.unit !== unit })),
   { drawn: now, style: before ? 'now faint' : 'now', isOther: false },
   ...(before
@@ -52,7 +64,7 @@ const figureLines = ({ now, before, compared, unit }: ChartData): FigureLine[] =
 ]
 
 /** A chart as SVG: for pages without scripts, for paper, and for files. `label` is its alternative text. */
-export function figure(chart: ChartData, label: string, locale: string): Html {
+export function figure(chart: FigureData, label: string, locale: string): Html {
   const { from, to, unit, ticks, states } = chart
   const lines = figureLines(chart)
   const otherUnit = chart.compared.find((other) => other.unit !== unit)?.unit

@@ -2,7 +2,7 @@ import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
 import { floorToSecond, type Instant } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
-import { writtenLocale } from './client/format.ts'
+import { valueText, writtenLocale } from './client/format.ts'
 import type { PageRequest } from './page.ts'
 import { isOddDay } from './timeTicks.ts'
 
@@ -26,6 +26,14 @@ export const outcomeStyle = (outcome: RecordedOutcome): string =>
 export const numberText = (value: number | null | undefined, locale: string, minimumFractionDigits = 0): string =>
   // A value that rounds to zero is written without a sign.
   value?.toLocaleString(locale, { minimumFractionDigits, maximumFractionDigits: 3, signDisplay: 'negative' }) ?? ''
+
+/** The decimals that any of some values needs. */
+export const mostDecimals = (values: readonly (number | null)[]): number =>
+  Math.max(0, ...values.map((value) => numberText(value, 'en').split('.')[1]?.length ?? 0))
+
+/** A difference by its magnitude, with its sign; empty for null. */
+export const signedText = (difference: number | null, locale: string): string =>
+  difference === null ? '' : `${difference > 0 ? '+' : ''}${valueText(difference, locale)}`
 
 export const countText = ({ locale }: { readonly locale: string }, count: number) => count.toLocaleString(locale)
 

@@ -116,6 +116,7 @@ td code { display: inline-block; min-width: 16rem; }
 :is(th, td) bdi[title] { display: inline-block; min-width: 12rem; }
 .command { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; & code { background: var(--band); padding: .25rem .5rem; border-radius: .25rem; } }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; min-height: 1.875rem; padding: 0 .5rem; max-width: 100%; }
+td input[type=checkbox] { width: 1.5rem; height: 1.5rem; min-height: 0; margin: 0; vertical-align: middle; }
 button { padding: 0 .75rem; cursor: pointer; }
 form button { background: var(--strong); color: var(--on-strong); border-color: transparent; }
 .good::before { content: var(--sign-good); }
@@ -173,7 +174,7 @@ progress { width: 100%; accent-color: var(--link); }
 .remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; }
 .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
-[data-part="legend"] li[class]::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
+.legend li[class]::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
 [data-part="legend"] .faint::before { height: 1px; background: repeating-linear-gradient(90deg, currentColor 0 4px, #0000 4px 8px); }
 [data-part="legend"] .band::before { height: .75rem; background: var(--chart-now-band); }
 p.soft:not([hidden]) + #chart { display: none; }

@@ -197,6 +197,14 @@ test('differences to a past state are revised or new values', () => {
   expect(segments.map(({ from }) => from)).toEqual([60, 120])
 })
 
+test('a past state with few values has the columns of the current line', async () => {
+  // On the first night, most values of these days were not known.
+  const { chart } = await data(`/series/544.json?geo=8741&from=2025-10-23&to=2025-10-29&asof=${NIGHTS[0]}&px=600`)
+  const known = await data('/series/544.json?geo=8741&from=2025-10-23&to=2025-10-26&px=600')
+  expect([known.chart.now.kind, chart.now.kind, chart.before.kind]).toEqual(['values', 'extremes', 'extremes'])
+  expect(chart.before.segments[0].step).toBe(chart.now.segments[0].step)
+})
+
 test('beside a past moment stands the time of the request whose values it shows', async () => {
   const page = await text(`/series/1293?geo=8741&asof=${new Date(ms(NIGHTS[2]) + 3_600_000).toISOString()}`)
   const fetched = reader.get(
@@ -524,26 +532,6 @@ describe('lines beside the first one', () => {
     expect(wrongTime.problems.map(({ code }: { code: string }) => code)).toEqual(['bad-time'])
     expect(wrongTime.chart.compared).toHaveLength(1)
   })
-})
-
-test('the latest revisions have the value before and after, and a link to all versions', async () => {
-  const query = 'from=2025-10-24&to=2025-10-28'
-  const { revisions } = await data(`/series/544.json?${query}`)
-  expect(revisions.length).toBeGreaterThan(5)
-  for (const { at, before, after, recordedAt } of revisions) {
-    const versions = reader.all(
-      'select value, valid_from from observation_history where indicator_id = 544 and geo_id = 8741 and at = ? order by valid_from',
-      [at],
-    ) as { value: number; valid_from: string }[]
-    const i = versions.findIndex(({ valid_from }) => valid_from === recordedAt)
-    expect([before, after]).toEqual([versions[i - 1]!.value, versions[i]!.value])
-  }
-  const page = await text(`/series/544?${query}&lang=en`)
-  expect(page).toContain('Latest revisions of this range (20), MW')
-  const sql = new URLSearchParams(
-    page.match(/href="\/sql\?(sql=[^"]*valid_to[^"]*)"/)![1]!.replaceAll('&amp;', '&'),
-  ).get('sql')!
-  expect(reader.all(sql).length).toBeGreaterThan(revisions.length)
 })
 
 test('the heat map of a clock change day has 25 or 23 hours', async () => {

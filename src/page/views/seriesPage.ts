@@ -7,12 +7,12 @@ import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
 import { type Column, facts, options, serviceText, table } from '../elements.ts'
 import { figure } from '../figure.ts'
-import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
+import { countText, daysText, groupingText, momentText, mostDecimals, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
 import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
-import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
+import { readChanges } from '../queries/series/changes.ts'
 import {
   type ChartData,
   type ChartTableRow,
@@ -22,7 +22,6 @@ import {
   readChart,
   readRows,
   revisedBy,
-  subtract,
 } from '../queries/series/chartData.ts'
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import {
@@ -35,17 +34,17 @@ import {
   readChoices,
   readNamedGeoSeries,
   readRangeAndMoment,
+  requestedVintages,
   SHIFTS,
   type Shift,
   selectStatement,
   showCommand,
-  versionsStatement,
 } from '../queries/series/seriesQuery.ts'
 import { joinExtremes, type Line, summarize } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
+import { readRevisionsPart, revisionsSection } from './revisionsPage.ts'
 
 const MAX_LISTED_INTERVALS = 20
-const MAX_REVISIONS = 20
 const HOURS = [...Array(24).keys()]
 
 /** The longest range of which all values are read at once, and the most values in it: two months, every two minutes. */
@@ -106,6 +105,16 @@ function describeProblem(error: unknown, names: readonly string[]) {
   }
 }
 
+/** Reads the moments of the versions to compare; notes a mistake. */
+function readVintageMoments({ query }: PageRequest, { zone }: NamedLine, note: (error: unknown) => void) {
+  try {
+    return requestedVintages(zone, query)
+  } catch (error) {
+    note(error)
+    return undefined
+  }
+}
+
 /** Reads the form. A wrong time counts as the default, and a wrong name as none. */
 async function readForm(request: PageRequest, dataset: NamedLine) {
   const problems: ReturnType<typeof describeProblem>[] = []
@@ -115,19 +124,20 @@ async function readForm(request: PageRequest, dataset: NamedLine) {
     return readRangeAndMoment({ ...request, query: new URLSearchParams() }, dataset)
   })
   const compared = await readCompared(request, chartQuery, note)
-  return { chartQuery, compared, problems }
+  return { chartQuery, compared, vintages: readVintageMoments(request, dataset, note), problems }
 }
 
 /** Reads the data of the page of a series. */
 async function readSeriesPage(request: PageRequest) {
   const { store, now, params, query } = request
   const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
-  const { chartQuery, compared, problems } = await readForm(request, dataset)
+  const { chartQuery, compared, vintages, problems } = await readForm(request, dataset)
   const { range, days, asOf } = chartQuery
   const states = await readStates(request, dataset, range)
   const named = compared.flatMap(({ line }) => (line && line.shift === undefined ? line : []))
   const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
   const chart = await readChart(request, chartQuery, states, compared)
+  const changes = await readChanges(store, dataset, range)
   return {
     dataset,
     /** The value now, or the last one before. */
@@ -136,8 +146,9 @@ async function readSeriesPage(request: PageRequest) {
     days,
     asOf,
     neighbours: rangeLinks(dataset.zone, range, lastShown(dataset, now)),
-    changes: await readChanges(store, dataset, range),
-    revisions: await readRevisions(store, dataset, range, MAX_REVISIONS),
+    changes,
+    /** Published pages show only the present. */
+    revisions: request.isLive ? await readRevisionsPart(request, chartQuery, changes, vintages) : null,
     chart,
     figures: await readFigures(store, dataset, range, asOf?.fetchId ?? null),
     /** The means or sums of the compared lines. */
@@ -161,6 +172,7 @@ function linker({ dataset, range: shown, days }: PageData, { link, query, path }
     geo: dataset.geoId,
     asof: query.get('asof') ?? undefined,
     with: comparedNames(query).join(',') || undefined,
+    vintages: query.getAll('vintages').join(',') || undefined,
     ...readChoices(query),
   }
   return (range: Interval, changed: Query = {}, to = path): string =>
@@ -446,37 +458,6 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
 ${shown}${isMarked && html`<p class="soft">* ${labels.partial}</p>`}</section>`
 }
 
-/** The latest revisions of the range, with a statement for all versions; not in published pages, which show the present. */
-function revisionsTable({ dataset, revisions, range }: PageData, request: PageRequest): HtmlPart {
-  const { words, link, isLive, locale } = request
-  const { series: labels } = words
-  const { zone, path, geoId, unit } = dataset
-  if (!isLive || revisions.length === 0) return null
-  const decimals = mostDecimals(revisions.flatMap(({ before, after }) => [before, after]))
-  const number = (head: string, read: (row: Revision) => number | null): Column<Revision> => [
-    head,
-    (row) => numberText(read(row), locale, decimals) || '–',
-    'number',
-  ]
-  const columns: Column<Revision>[] = [
-    [labels.period, ({ at }) => html`<a href="${link(`/explain/${path}/${geoId}/${at}`)}">${timeText(zone, at)}</a>`],
-    number(labels.before, ({ before }) => before),
-    number(labels.after, ({ after }) => after),
-    number(labels.difference, ({ before, after }) => subtract(after, before)),
-    [labels.since, ({ recordedAt }) => momentText(zone, recordedAt)],
-  ]
-  const all = link('/sql', { sql: versionsStatement(range, dataset) })
-  const byAge = link('/sql', { recipe: 'revisions-by-age', 'p.indicator': dataset.indicator })
-  const caption = html`<caption>${labels.latestRevisions}${revisions.length === MAX_REVISIONS && ` (${MAX_REVISIONS})`}${unit && `, ${unit}`}</caption>`
-  return html`<section><h2>${labels.versions}</h2>
-${table(labels.versions, revisions, columns, { style: 'values', caption })}
-<p><a href="${all}">${labels.allVersions}</a> · <a href="${byAge}">${labels.byAge}</a></p></section>`
-}
-
-/** The decimals that any of some values needs. */
-const mostDecimals = (values: readonly (number | null)[]): number =>
-  Math.max(0, ...values.map((value) => numberText(value, 'en').split('.')[1]?.length ?? 0))
-
 /** `/series/600`: the current and past values of a series. */
 export const seriesView = view({
   read: readSeriesPage,
@@ -505,7 +486,7 @@ ${
 <div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`
 }
 ${rowsTable(data, here, request)}
-${revisionsTable(data, request)}
+${data.revisions && revisionsSection({ dataset, range: data.range, revisions: data.revisions, here: (changed) => here(data.range, changed) }, request)}
 ${elsewhere(data, here, request)}`
   },
 })

@@ -57,15 +57,36 @@ export async function drawLine(
   line: MeasuredLine,
   range: Interval,
   fetchId: number | null,
+  columns = chartColumns(request),
+  kind: Drawn['kind'] = 'values',
 ): Promise<Drawn> {
   const by = chosenUnit(request, range)
   const drawn =
     by === undefined
-      ? await readWindow(request.store, line, range, chartColumns(request), fetchId)
+      ? await readWindow(request.store, line, range, columns, fetchId, kind)
       : drawRows(await byUnit(request.store, line, range, by, fetchId), line.measure)
   // Only a difference needs to know how much of a period has values.
   if (readChoices(request.query).difference) return drawn
   return { ...drawn, segments: drawn.segments.map(({ seconds, ...segment }) => segment) }
+}
+
+/**
+ * Draws versions of a line, current or as known after fetches, all with values or all with columns: a version may have so few values
+ * that they would fit alone.
+ */
+export async function drawVersions(
+  request: PageRequest,
+  line: MeasuredLine,
+  range: Interval,
+  fetchIds: readonly (number | null)[],
+  columns = chartColumns(request),
+): Promise<Drawn[]> {
+  const versions: Drawn[] = []
+  for (const fetchId of fetchIds) versions.push(await drawLine(request, line, range, fetchId, columns))
+  if (versions.every(({ kind }) => kind === versions[0]!.kind)) return versions
+  for (const [i, { kind }] of versions.entries())
+    if (kind === 'values') versions[i] = await drawLine(request, line, range, fetchIds[i]!, columns, 'extremes')
+  return versions
 }
 
 /** Draws summaries. A sum of energy has no extremes of its own. */
@@ -74,8 +95,8 @@ function drawRows(rows: readonly ChartTableRow[], measure: Measure | null = null
   return { kind: 'extremes', segments: joinBands(periods.map((period) => [period, period])) }
 }
 
-/** Explains the line of a chart if it summarizes values: what stands for which periods. */
-function bucketText(
+/** Explains the line of a chart if it summarizes values: what stands for which periods, and its band if it has one. */
+export function bucketText(
   { words: { series: labels } }: PageRequest,
   now: Drawn,
   by: PeriodUnit | undefined,
@@ -84,7 +105,8 @@ function bucketText(
   const [summary] = now.kind === 'extremes' ? now.segments : []
   if (!summary) return null
   const period = by === undefined ? lengthText(summary.step) : labels.units[by]
-  return by !== undefined && measure === 'energy' ? labels.sums(period) : labels.bucket(period)
+  if (by !== undefined && measure === 'energy') return labels.sums(period)
+  return summary.min ? labels.bucket(period) : labels.means(period)
 }
 
 /** Reads all data of a chart. */
@@ -103,7 +125,7 @@ export async function readChart(
     .where('from_at', '<', range.to)
     .orderBy('from_at')
     .execute()
-  const now = await drawLine(request, dataset, range, null)
+  const [now, before = null] = await drawVersions(request, dataset, range, then ? [null, then.fetchId] : [null])
   return {
     ...range,
     zone: dataset.zone,
@@ -111,11 +133,11 @@ export async function readChart(
     /** The offsets of the zone in seconds, each with its first instant. */
     offsets: listOffsets(dataset.zone, range),
     ticks: timeTicks(dataset.zone, range, request.locale),
-    now,
+    now: now!,
     /** What a summarized line shows; null for values. */
-    bucket: bucketText(request, now, chosenUnit(request, range), dataset.measure),
+    bucket: bucketText(request, now!, chosenUnit(request, range), dataset.measure),
     /** The values as known at a past moment; null without one. */
-    before: then && (await drawLine(request, dataset, range, then.fetchId)),
+    before,
     asOf: then?.moment ?? null,
     compared,
     states: states
@@ -141,9 +163,11 @@ export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
   readonly comparedSeconds?: readonly number[]
 }
 
+/** A difference without the digits that doubles do not have. */
+export const withoutNoise = (difference: number): number => Number(difference.toFixed(9)) + 0
+
 export const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
-  // Without the digits that doubles do not have.
-  typeof value === 'number' && typeof other === 'number' ? Number((value - other).toFixed(9)) + 0 : null
+  typeof value === 'number' && typeof other === 'number' ? withoutNoise(value - other) : null
 
 /** The change of a mean since a past moment; null if the two means cover different hours. */
 export const revisedBy = ({ mean, before, seconds, secondsBefore }: ChartTableRow): number | null =>

@@ -105,7 +105,8 @@ export async function readCompared(
     .map((line) => ({ ...line, drawn: withoutBand(line.drawn) }))
 }
 
-const withoutBand = ({ kind, segments }: Drawn): Drawn => ({
+/** Removes the extremes of a line, so that its band does not hide others. */
+export const withoutBand = ({ kind, segments }: Drawn): Drawn => ({
   kind,
   segments: segments.map(({ min, max, ...means }) => means),
 })
