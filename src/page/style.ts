@@ -18,6 +18,7 @@ const CHART_LINES = [
   ['with-2', '#7b2a8c', '#c39ad0', [2, 2]],
   ['with-3', '#8a6a00', '#f4cc45', [10, 2, 2, 2]],
   ['with-4', '#2b343c', '#e9eef0', [12, 4]],
+  ['difference', '#5b6f7c', '#9fb4c0', []],
 ] as const
 
 /** The dashes of a line as the background of its sample. */
@@ -33,7 +34,7 @@ function sampleStops(dashes: readonly number[]): string {
 
 const CHART_RULES: string = CHART_LINES.map(([name, light, dark, dashes]) => {
   return `:root { --chart-${name}: light-dark(${light}, ${dark}); --chart-${name}-band: light-dark(${light}33, ${dark}33); --chart-${name}-dash: ${dashes.join(' ') || 'none'}; }
-.legend .${name}::before, .tip .${name}::before { color: var(--chart-${name}); background: repeating-linear-gradient(90deg, ${sampleStops(dashes)}); }
+.legend .${name}::before, .tip .${name}::before, .strips .${name}::before { color: var(--chart-${name}); background: repeating-linear-gradient(90deg, ${sampleStops(dashes)}); }
 .figure .line.${name} { stroke: var(--chart-${name}); stroke-dasharray: ${dashes.join(' ') || 'none'}; }
 .figure .band.${name} { fill: var(--chart-${name}-band); }
 @media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`
@@ -179,10 +180,13 @@ progress { width: 100%; accent-color: var(--link); }
 [data-part="legend"] .band::before { height: .75rem; background: var(--chart-now-band); }
 p.soft:not([hidden]) + #chart { display: none; }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
-.uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent, .state-late, .state-unrequested) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
+.strips > div { position: relative; height: 1rem; &::before { content: ""; position: absolute; inset: .4rem calc(100% + .5rem) auto auto; width: 1.5rem; height: 3px; } }
+.unfinished { background: repeating-linear-gradient(135deg, color-mix(in srgb, var(--ink) 30%, transparent) 0 1px, transparent 1px 6px); font-size: var(--tiny); text-align: center; }
+.uplot .u-under, .strips > div { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent, .state-late, .state-unrequested) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
+.strips > div .state.state { top: 0; bottom: auto; height: .875rem; line-height: .875rem; border: 0; }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
-.figure { width: 100%; height: auto; display: block; overflow: visible; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
+.figure { width: 100%; height: auto; display: block; overflow: visible; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } &.strips [class^="state-"] { fill-opacity: .35; } & .bars { fill: var(--chart-difference); } & :is(.zero, pattern path) { fill: none; stroke: var(--ink); } & pattern path { stroke-opacity: .35; } & + .figure { margin-top: .25rem; } }
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
 [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }

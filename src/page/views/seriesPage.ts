@@ -5,6 +5,7 @@ import { DAY, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
+import { comparisonFigures, differenceText } from '../comparisonFigures.ts'
 import { type Column, facts, options, serviceText, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { countText, daysText, groupingText, momentText, mostDecimals, numberText, timeText } from '../formats.ts'
@@ -23,7 +24,8 @@ import {
   readRows,
   revisedBy,
 } from '../queries/series/chartData.ts'
-import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
+import { comparedNames, placeName, readCompared, ThirdUnit, withStates } from '../queries/series/compared.ts'
+import { readDifference } from '../queries/series/difference.ts'
 import {
   lastShown,
   latestValue,
@@ -74,9 +76,8 @@ async function readFigures(db: Reader, dataset: Line, range: Interval, fetchId: 
   return { mean, sum, share, low: await find('min', min), high: await find('max', max) }
 }
 
-/** The mean or sum of a compared line in the range, and the share of it with values; null for a difference. */
+/** The mean or sum of a compared line in the range, and the share of it with values. */
 async function readMainFigure(db: Reader, line: ComparedLine['line'], { from, to }: Interval) {
-  if (line === null) return null
   const { shift, zone, fetchId, measure } = line
   const range = shift ? { from: moveByShift(zone, from, shift), to: moveByShift(zone, to, shift) } : { from, to }
   const { mean, sum, share } = await readTotals(db, line, range, fetchId)
@@ -131,12 +132,14 @@ async function readForm(request: PageRequest, dataset: NamedLine) {
 async function readSeriesPage(request: PageRequest) {
   const { store, now, params, query } = request
   const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
-  const { chartQuery, compared, vintages, problems } = await readForm(request, dataset)
+  const { chartQuery, compared: lines, vintages, problems } = await readForm(request, dataset)
   const { range, days, asOf } = chartQuery
+  const compared = await withStates(request, lines, range)
   const states = await readStates(request, dataset, range)
-  const named = compared.flatMap(({ line }) => (line && line.shift === undefined ? line : []))
+  const named = compared.flatMap(({ line }) => (line.shift === undefined ? line : []))
   const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
-  const chart = await readChart(request, chartQuery, states, compared)
+  const difference = await readDifference(request, chartQuery, compared)
+  const chart = await readChart(request, chartQuery, states, compared, difference)
   const changes = await readChanges(store, dataset, range)
   return {
     dataset,
@@ -156,6 +159,13 @@ async function readSeriesPage(request: PageRequest) {
     table: await readRows(request, chartQuery, compared),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
+    /** The same of the compared lines, at the times at which they are drawn. */
+    compared: compared.map(({ name, path, line, open }) => ({
+      name,
+      path: path ?? dataset.path,
+      geoId: line.geoId,
+      open,
+    })),
     problems,
     sql: selectStatement(chartQuery, [dataset, ...named], chosenUnit(request, range)),
     commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
@@ -266,7 +276,7 @@ const geoLinks = ({ dataset }: PageData, { words, link, path }: PageRequest): Ht
 
 /** The compared series, as an address names them. */
 const seriesNames = (compared: ChartData['compared']): string =>
-  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
+  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line.geoId}`)).join(',')
 
 function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const { chart, dataset, asOf, range, comparedFigures, changes } = data
@@ -285,9 +295,10 @@ ${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
   const main = comparedFigures[i]
   const figure =
     typeof main?.value === 'number' &&
-    ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
-  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.isLive && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+    ` · ${(line.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
+  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.isLive && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
+${chart.difference !== null && html`<li class="difference"><bdi>${chart.difference.name}</bdi>${dataset.unit && ` (${dataset.unit})`}</li>`}
 </ul>`
 }
 
@@ -345,6 +356,8 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
     explain: link(`/explain/${path}/${geoId}/`),
     words: {
       now: labels.now,
+      difference: labels.difference,
+      unfinished: labels.unfinished,
       failed: labels.failed,
       states: { ...common.states, ...labels.states },
       differ: labels.differ('{0}', '{1}'),
@@ -359,7 +372,8 @@ ${isLive && spans(data, here, request)}
 ${isLive ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
-<div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
+<div id="chart" data-own>${figure(chart, label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div></div>
+${differenceText(chart.difference, request)}
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
 }
@@ -376,22 +390,33 @@ ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((comma
 </section>`
 }
 
-/** Missing and provisional intervals. */
-function openIntervals({ open, dataset, range }: PageData, { words, link, isLive, now }: PageRequest): HtmlPart {
-  const { zone, path, geoId } = dataset
+/** The missing and provisional intervals of a line, and where to read about them. */
+function intervalsOf(
+  { open, path, geoId }: Pick<PageData['compared'][number], 'open' | 'path' | 'geoId'>,
+  { dataset: { zone }, range }: PageData,
+  { words, link, isLive, now }: PageRequest,
+): Html {
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
-  if (open.length === 0) return null
-  return html`<section aria-labelledby="open">
-<h2 id="open">${labels.open}</h2>
-<ul class="intervals">${open
+  return html`<ul class="intervals">${open
     .slice(0, MAX_LISTED_INTERVALS)
     .map(
       ({ from, to, state, missing, nextAt }) =>
         html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${parseInstant(nextAt) > now ? labels.again(momentText(zone, nextAt)) : labels.due}`}</li>\n`,
     )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
-<p><a href="${link(`/coverage/${path}`, isLive ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>
+<p><a href="${link(`/coverage/${path}`, isLive ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>`
+}
+
+/** The missing and provisional intervals of every line. */
+function openIntervals(data: PageData, request: PageRequest): HtmlPart {
+  const { open, dataset, compared } = data
+  const lines = [{ name: placeName(dataset), path: dataset.path, geoId: dataset.geoId, open }, ...compared]
+  const listed = lines.filter((line) => line.open.length > 0)
+  if (listed.length === 0) return null
+  return html`<section aria-labelledby="open">
+<h2 id="open">${request.words.series.open}</h2>
+${listed.map((line) => [compared.length > 0 && html`<h3><bdi>${line.name}</bdi></h3>`, intervalsOf(line, data, request)])}
 </section>`
 }
 
@@ -427,7 +452,7 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
     'number',
   ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
-  const withFirstUnit = chart.compared.findIndex((other) => other.unit === unit)
+  const { difference } = chart
   const summaryLabel = measure === 'energy' ? labels.sum : labels.mean
   const columns: (Column<ChartTableRow> | false)[] = [
     [
@@ -442,15 +467,16 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
     !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => [energy]),
     asKnown !== null && number(asKnown, ({ before, secondsBefore }) => [before, secondsBefore]),
     asOf !== null && number(labels.difference, (row) => [revisedBy(row)]),
-    ...chart.compared.map(({ name, unit, line }, i) =>
-      number(
-        html`${line === null ? labels.difference : serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
-        (row) =>
-          line === null
-            ? [differenceTo(row, withFirstUnit, asOf !== null)]
-            : [row.compared?.[i], row.comparedSeconds?.[i]],
-      ),
+    ...chart.compared.map(({ name, unit }, i) =>
+      number(html`${serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`, (row) => [
+        row.compared?.[i],
+        row.comparedSeconds?.[i],
+      ]),
     ),
+    difference !== null &&
+      number(html`${labels.difference}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`, (row) => [
+        differenceTo(row, difference.of, asOf !== null),
+      ]),
   ]
   const caption = html`<caption>${labels.levels[level]}${unit && `, ${unit}`}</caption>`
   const shown = table(labels.table, rows, columns, { style: 'values', caption })

@@ -35,14 +35,36 @@ const chartColumns = ({ query, isLive }: Pick<PageRequest, 'query' | 'isLive'>):
   return Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns)))
 }
 
-/** A line beside the first one; `line`: what it draws, null for a difference. */
+/** A line beside the first one; `line`: what it draws. */
 export interface ComparedLine {
   readonly name: string
   readonly unit: string | null
   readonly drawn: Drawn
   /** Its name in addresses; null if it is not another series. */
   readonly path: string | null
-  readonly line: (ChartLine & { readonly fetchId: number | null; readonly shift?: Shift }) | null
+  readonly line: ChartLine & { readonly fetchId: number | null; readonly shift?: Shift }
+}
+
+/** A line with its intervals that are not final, at the times at which it is drawn. */
+export interface ComparedLineWithStates extends ComparedLine {
+  readonly open: readonly ChartState[]
+}
+
+/** The difference between the first line and another one of its unit. */
+export interface Difference {
+  readonly name: string
+  readonly unit: string | null
+  /** The place of the other line among the compared ones. */
+  readonly of: number
+  readonly drawn: Drawn
+  /** The mean, the mean size and the root of the mean square, weighted by time; null without common periods. */
+  readonly bias: number | null
+  readonly mae: number | null
+  readonly rmse: number | null
+  /** The seconds that both lines cover. */
+  readonly seconds: number
+  /** The local day of now, if the range has a part of it. */
+  readonly unfinished: readonly [from: number, to: number] | null
 }
 
 /** The unit of the address by which a range is summarized; undefined if there is none, or if it has too many periods. */
@@ -109,12 +131,20 @@ export function bucketText(
   return summary.min ? labels.bucket(period) : labels.means(period)
 }
 
+/** The intervals that are not final, as a chart has them. */
+const drawnStates = (states: readonly ChartState[]) =>
+  states
+    .filter(({ state }) => state !== 'final')
+    .slice(0, MAX_STATES)
+    .map(({ from, to, state }) => [from, to, state] as const)
+
 /** Reads all data of a chart. */
 export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
   states: readonly ChartState[],
-  compared: readonly ComparedLine[],
+  compared: readonly ComparedLineWithStates[],
+  difference: Difference | null,
 ) {
   const { store } = request
   const steps = await store.kysely
@@ -139,11 +169,9 @@ export async function readChart(
     /** The values as known at a past moment; null without one. */
     before,
     asOf: then?.moment ?? null,
-    compared,
-    states: states
-      .filter(({ state }) => state !== 'final')
-      .slice(0, MAX_STATES)
-      .map(({ from, to, state }) => [from, to, state] as const),
+    compared: compared.map(({ open, ...line }) => ({ ...line, states: drawnStates(open) })),
+    difference,
+    states: drawnStates(states),
     /** The changes of the step: the instant and the new step in seconds. */
     steps: steps.map(({ from_at, step_s }) => [from_at, step_s] as const),
   }
@@ -182,7 +210,7 @@ export function differenceTo({ compared, comparedSeconds, ...row }: ChartTableRo
 /** The most single values that are listed. */
 const MAX_SINGLE = 100
 /** A series; if it measures power or energy, its summaries have the energy. */
-type MeasuredLine = Line & { readonly measure?: Measure | null }
+export type MeasuredLine = Line & { readonly measure?: Measure | null }
 /** The longest interval of each step of the table, in days. */
 // Weeks are shown only on request.
 const LONGEST = { hour: 3, day: 62, week: 0, month: 5 * 366, year: Number.POSITIVE_INFINITY }
@@ -197,6 +225,10 @@ function summaryRow([{ from, to }, extremes]: Summary, measure: Measure | null =
   if (measure !== 'power') return row
   return { ...row, energy: row.mean === null ? null : (row.mean * seconds) / 3600 }
 }
+
+/** Draws the means of local days, or their energies. */
+export const drawDays = async (db: Reader, line: MeasuredLine, range: Interval, fetchId: number | null) =>
+  drawRows(await byUnit(db, line, range, 'day', fetchId), line.measure)
 
 /** Summarizes a range by local periods: current, or as known after a fetch. */
 async function byUnit(db: Reader, line: MeasuredLine, range: Interval, unit: PeriodUnit, fetchId: number | null) {
@@ -224,7 +256,7 @@ export async function readRows(
   const { store: db } = request
   const by = chosenUnit(request, range)
   const fetchId = asOf?.fetchId ?? null
-  const others = compared.flatMap((other) => other.line ?? [])
+  const others = compared.map(({ line }) => line)
   const few = by ? undefined : await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
   const days = (range.to - range.from) / 86_400
