@@ -69,7 +69,7 @@ export const comparisonFigures = (chart: ChartData, request: PageRequest): HtmlP
 /** The bias and the usual sizes of a difference in words. */
 export function differenceText(difference: Difference | null, { words, locale }: PageRequest): HtmlPart {
   if (difference === null) return null
-  const { bias, mae, rmse, seconds, unit } = difference
+  const { bias, mae, rmse, seconds, unit, unfinished } = difference
   const { series: labels } = words
   const withUnit = (text: string): string => (unit ? `${text} ${unit}` : text)
   const text =
@@ -81,5 +81,5 @@ export function differenceText(difference: Difference | null, { words, locale }:
           withUnit(valueText(rmse, locale)),
           numberText(Math.round((10 * seconds) / 3600) / 10, locale),
         )
-  return html`<p class="soft" id="difference">${text}</p>`
+  return html`<p class="soft" id="difference">${text}${unfinished !== null && ` · ${labels.hatched}`}</p>`
 }

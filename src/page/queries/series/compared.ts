@@ -1,5 +1,6 @@
 import { InputError } from '../../../util/errors.ts'
-import { HOUR } from '../../../util/time/instant.ts'
+import { memoize } from '../../../util/memoize.ts'
+import { HOUR, type Instant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
@@ -103,11 +104,25 @@ export const withoutBand = ({ kind, segments }: Drawn): Drawn => ({
   segments: segments.map(({ min, max, ...means }) => means),
 })
 
+/** Clocks change at whole or half hours of UTC. */
+const HALF_HOUR = HOUR / 2
+
+/** A function as `moveByShift`, for many instants: it computes each half-hour once. */
+function mover(zone: string, shift: Shift, sign: 1 | -1): (at: Instant) => Instant {
+  const moved = memoize((halfHour: number) => moveByShift(zone, halfHour * HALF_HOUR, shift, sign))
+  return (at) => {
+    const halfHour = Math.floor(at / HALF_HOUR)
+    return moved(halfHour) + at - halfHour * HALF_HOUR
+  }
+}
+
 /** Moves an earlier line under later values: each period to its local time, unless clocks skip or repeat it there. */
 export function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
+  const forth = mover(zone, shift, 1)
+  const back = mover(zone, shift, -1)
   const periods = [...eachPeriod(earlier)].flatMap(({ from, to, ...values }) => {
-    const [begin, border] = [from, to].map((at) => moveByShift(zone, at, shift, 1)) as [number, number]
-    if (moveByShift(zone, begin, shift) !== from) return []
+    const [begin, border] = [from, to].map(forth) as [number, number]
+    if (back(begin) !== from) return []
     // A local day may have another length than the earlier one; a shorter period ends before the next one begins.
     const isDay = to - from >= 23 * HOUR
     const end = isDay || (border > begin && border < begin + to - from) ? border : begin + to - from

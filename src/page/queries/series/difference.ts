@@ -25,10 +25,10 @@ export const differenceName = ({ words }: PageRequest, dataset: NamedLine, other
 
 /** The differences between the periods that two lines share. Means have none if they cover other hours. */
 function subtractLines(first: Drawn, second: Drawn): Drawn {
-  const others = new Map([...eachPeriod(second)].map((period) => [`${period.from} ${period.to}`, period]))
+  const others = new Map([...eachPeriod(second)].map((period) => [period.from, period]))
   const differences = [...eachPeriod(first)].flatMap(({ from, to, mean, seconds }) => {
-    const other = others.get(`${from} ${to}`)
-    if (mean === null || !other || other.mean === null || other.seconds !== seconds) return []
+    const other = others.get(from)
+    if (mean === null || other?.to !== to || other.mean === null || other.seconds !== seconds) return []
     return [{ at: from, step: to - from, value: withoutNoise(mean - other.mean) }]
   })
   return { kind: 'values', segments: joinValues(differences) }
