@@ -31,9 +31,12 @@ export const numberText = (value: number | null | undefined, locale: string, min
 export const mostDecimals = (values: readonly (number | null)[]): number =>
   Math.max(0, ...values.map((value) => numberText(value, 'en').split('.')[1]?.length ?? 0))
 
-/** A difference by its magnitude, with its sign; empty for null. */
-export const signedText = (difference: number | null, locale: string): string =>
-  difference === null ? '' : `${difference > 0 ? '+' : ''}${valueText(difference, locale)}`
+/** A difference with its sign: by its magnitude, or with at least some decimals; empty for null. */
+export function signedText(difference: number | null, locale: string, decimals?: number): string {
+  if (difference === null) return ''
+  const text = decimals === undefined ? valueText(difference, locale) : numberText(difference, locale, decimals)
+  return `${difference > 0 ? '+' : ''}${text}`
+}
 
 export const countText = ({ locale }: { readonly locale: string }, count: number) => count.toLocaleString(locale)
 

@@ -85,7 +85,8 @@ nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px so
 main:focus { outline: none; }
 h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 1.25rem 0 .5rem; }
 h2 { font-size: 1.0625rem; font-weight: 650; margin: 1.5rem 0 .5rem; }
-h1, h2, p, li, dd, bdi { overflow-wrap: anywhere; }
+h3 { font-size: .9375rem; font-weight: 650; margin: 1rem 0 .375rem; }
+h1, h2, h3, p, li, dd, bdi { overflow-wrap: anywhere; }
 td, th, :is(td, th) :is(bdi, p) { overflow-wrap: break-word; }
 td p { margin: 0; }
 time { white-space: nowrap; }

@@ -214,7 +214,7 @@ ${table(
     ],
     number(series.before, (row) => row.before),
     number(series.after, (row) => row.after),
-    [series.difference, (row) => signedText(subtract(row.after, row.before), locale), 'number'],
+    [series.difference, (row) => signedText(subtract(row.after, row.before), locale, decimals), 'number'],
   ],
   { style: 'values', caption: html`<caption>${labels.values}${unit && `, ${unit}`}</caption>` },
 )}
