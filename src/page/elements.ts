@@ -88,28 +88,30 @@ export const options = <Value extends string | number>(
 ): HtmlPart =>
   choices.map(([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`)
 
-/** Links to the previous and the next page, if any, around the name of this one. */
+/** Links to the previous and the next page, if any, around the name of this one; `fragment`: the place in them, as `#id`. */
 export function pager(
   { words: { common }, link, path }: PageRequest,
   { before, after, at }: { readonly before: Query | null; readonly after: Query | null; readonly at?: string },
+  fragment = '',
 ): HtmlPart {
   if (before === null && after === null) return null
   return html`<nav class="pager" aria-label="${at ?? common.otherParts}">
-${before !== null && html`<a href="${link(path, before)}" rel="prev">‹ ${common.previous}</a>`}
+${before !== null && html`<a href="${link(path, before)}${fragment}" rel="prev">‹ ${common.previous}</a>`}
 ${at !== undefined && html`<span>${at}</span>`}
-${after !== null && html`<a href="${link(path, after)}" rel="next">${common.next} ›</a>`}
+${after !== null && html`<a href="${link(path, after)}${fragment}" rel="next">${common.next} ›</a>`}
 </nav>`
 }
 
 /** Links between pages with numbers. `pages` is their count, or whether there is a next one. */
-export function numberedPager(request: PageRequest, page: number, pages: number | boolean): HtmlPart {
+export function numberedPager(request: PageRequest, page: number, pages: number | boolean, fragment = ''): HtmlPart {
   const rest = Object.fromEntries([...request.query].filter(([name]) => name !== 'page'))
   const to = (number: number): Query => ({ ...rest, page: number === 1 ? undefined : number })
-  return pager(request, {
+  const around = {
     before: page > 1 ? to(page - 1) : null,
     after: pages === true || page < Number(pages) ? to(page + 1) : null,
     ...(typeof pages === 'number' ? { at: request.words.common.page(page, pages) } : {}),
-  })
+  }
+  return pager(request, around, fragment)
 }
 
 /** Links between the pages of a list that goes back in time. The next page begins at `older`. */

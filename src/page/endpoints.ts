@@ -18,7 +18,8 @@ import {
   readChart,
   readRows,
 } from './queries/series/chartData.ts'
-import { placeName, readCompared } from './queries/series/compared.ts'
+import { placeName, readCompared, withStates } from './queries/series/compared.ts'
+import { differenceName, readDifference, subtractedPlace } from './queries/series/difference.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
 import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts'
 
@@ -29,7 +30,10 @@ const OFFERED = 20
 export const chartData: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const states = await readStates(request, chartQuery.dataset, chartQuery.range)
-  return jsonResponse(await readChart(request, chartQuery, states, await readCompared(request, chartQuery)))
+  const compared = await readCompared(request, chartQuery)
+  const difference = await readDifference(request, chartQuery, compared)
+  const withOpen = await withStates(request, compared, chartQuery.range)
+  return jsonResponse(await readChart(request, chartQuery, states, withOpen, difference))
 }
 
 /**
@@ -48,11 +52,11 @@ export const valuesCsv: Responder = async (request) => {
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
   const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
   // With `asof`, the other series are as known then.
-  const otherTitle = ({ name, unit, line }: ComparedLine): string =>
-    `${line ? withUnit(name, unit) : name}${then ? ': value_then' : ''}`
+  const otherTitle = ({ name, unit }: Pick<ComparedLine, 'name' | 'unit'>): string =>
+    `${withUnit(name, unit)}${then ? ': value_then' : ''}`
+  const subtracted = subtractedPlace(request, dataset, others)
   // An earlier period and a difference have values only beside the rows of the table.
-  if (by !== undefined || others.some(({ path }) => path === null)) {
-    const firstOfUnit = others.findIndex((other) => other.unit === unit)
+  if (by !== undefined || subtracted !== null || others.some(({ path }) => path === null)) {
     const { rows } = await readRows(request, chartQuery, others)
     const main = dataset.measure === 'energy' ? 'sum' : 'mean'
     const columns: [head: string, cell: (row: ChartTableRow) => unknown][] = [
@@ -65,12 +69,15 @@ export const valuesCsv: Responder = async (request) => {
       ['hours', ({ seconds }) => seconds / HOUR],
     ]
     if (then) columns.push([`${title}${main}_then`, ({ before }) => before])
-    for (const [i, other] of others.entries())
-      if (other.line === null) columns.push([otherTitle(other), (row) => differenceTo(row, firstOfUnit, then !== null)])
-      else {
-        columns.push([otherTitle(other), ({ compared }) => compared?.[i]])
-        columns.push([`${other.name}: hours`, ({ comparedSeconds }) => (comparedSeconds?.[i] ?? 0) / HOUR])
-      }
+    for (const [i, other] of others.entries()) {
+      columns.push([otherTitle(other), ({ compared }) => compared?.[i]])
+      columns.push([`${other.name}: hours`, ({ comparedSeconds }) => (comparedSeconds?.[i] ?? 0) / HOUR])
+    }
+    if (subtracted !== null)
+      columns.push([
+        otherTitle({ name: differenceName(request, dataset, others[subtracted]!), unit }),
+        (row) => differenceTo(row, subtracted, then !== null),
+      ])
     const cells = rows.map((row) => columns.map(([, cell]) => cell(row) ?? null))
     const heads = columns.map(([head]) => head)
     return csvResponse(file, heads, [cells])
@@ -79,7 +86,7 @@ export const valuesCsv: Responder = async (request) => {
   const lines = [
     { line: dataset, moment: null, columns: [`${title}value`, 'step_s'] },
     ...(then ? [{ line: dataset, moment, columns: [`${title}value_then`, 'step_s_then'] }] : []),
-    ...others.map((other) => ({ line: other.line!, moment, columns: [otherTitle(other)] })),
+    ...others.map((other) => ({ line: other.line, moment, columns: [otherTitle(other)] })),
   ]
   async function* rows() {
     const values = lines.map(({ line, moment }) => request.store.engine.streamValues({ ...line, ...range }, moment))

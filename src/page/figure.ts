@@ -1,6 +1,6 @@
 import { type Drawn, differing, drawBand, drawSteps, type Pen, type Scales, valueReach } from './client/segments.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
-import type { ChartData } from './queries/series/chartData.ts'
+import type { ChartData, ComparedLine } from './queries/series/chartData.ts'
 
 /** A line of a picture; `style` is its class. `isOther`: whether its unit is not that of the axis; then it has another scale. */
 interface FigureLine {
@@ -9,16 +9,16 @@ interface FigureLine {
   readonly isOther: boolean
 }
 
-const WIDTH = 800
+export const WIDTH = 800
 const HEIGHT = 280
-const SIDE_MARGIN = 60
+export const SIDE_MARGIN = 60
 const TOP_MARGIN = 20
 const BOTTOM_MARGIN = 24
 
-const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
+export const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
 
 /** About `count` round numbers over a range. */
-function roundTicks(low: number, high: number, count = 5): number[] {
+export function roundTicks(low: number, high: number, count = 5): number[] {
   const rough = (high - low) / count
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
@@ -31,16 +31,28 @@ function roundTicks(low: number, high: number, count = 5): number[] {
 }
 
 /** A line as a path of SVG. */
-function svgPath(draw: (drawn: Drawn, pen: Pen, scales: Scales) => void, drawn: Drawn, scales: Scales): string {
-  const points: string[] = []
-  const add = (letter: 'M' | 'L') => (x: number, y: number) =>
-    void points.push(`${letter}${oneDecimal(x)} ${oneDecimal(y)}`)
+export function svgPath(draw: (drawn: Drawn, pen: Pen, scales: Scales) => void, drawn: Drawn, scales: Scales): string {
+  const parts: string[] = []
+  let last = ['', '']
+  const add = (letter: 'M' | 'L') => (x: number, y: number) => {
+    const place = [oneDecimal(x), oneDecimal(y)]
+    // A horizontal or vertical part needs only one number, which halves the picture.
+    if (letter === 'L' && place[1] === last[1]) parts.push(`H${place[0]}`)
+    else if (letter === 'L' && place[0] === last[0]) parts.push(`V${place[1]}`)
+    else parts.push(`${letter}${place.join(' ')}`)
+    last = place
+  }
   draw(drawn, { moveTo: add('M'), lineTo: add('L') }, scales)
-  return points.join('')
+  return parts.join('')
+}
+
+/** What a picture shows of a chart. */
+type FigureData = Pick<ChartData, 'from' | 'to' | 'unit' | 'ticks' | 'states' | 'now' | 'before'> & {
+  readonly compared: readonly Pick<ComparedLine, 'drawn' | 'unit'>[]
 }
 
 /** The lines of a chart: past values over the current ones, and differences over both. */
-const figureLines = ({ now, before, compared, unit }: ChartData): FigureLine[] => [
+const figureLines = ({ now, before, compared, unit }: FigureData): FigureLine[] => [
   ...compared.map((other, i) => ({ drawn: other.drawn, style: `with-${i}`, isOther: other.unit !== unit })),
   { drawn: now, style: before ? 'now faint' : 'now', isOther: false },
   ...(before
@@ -51,14 +63,20 @@ const figureLines = ({ now, before, compared, unit }: ChartData): FigureLine[] =
     : []),
 ]
 
-/** A chart as SVG: for pages without scripts, for paper, and for files. `label` is its alternative text. */
-export function figure(chart: ChartData, label: string, locale: string): Html {
-  const { from, to, unit, ticks, states } = chart
-  const lines = figureLines(chart)
-  const otherUnit = chart.compared.find((other) => other.unit !== unit)?.unit
-  const right = lines.some(({ isOther }) => isOther) ? WIDTH - SIDE_MARGIN : WIDTH
+/** The positions of instants in a picture, and its right border. An axis for another unit is beside that. */
+export function timeScale({ from, to, unit, compared }: Pick<FigureData, 'from' | 'to' | 'unit' | 'compared'>) {
+  const right = compared.some((other) => other.unit !== unit) ? WIDTH - SIDE_MARGIN : WIDTH
   const x = (at: number): number =>
     SIDE_MARGIN + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (right - SIDE_MARGIN)
+  return { x, right }
+}
+
+/** A chart as SVG: for pages without scripts, for paper, and for files. `label` is its alternative text. */
+export function figure(chart: FigureData, label: string, locale: string): Html {
+  const { unit, ticks, states } = chart
+  const lines = figureLines(chart)
+  const otherUnit = chart.compared.find((other) => other.unit !== unit)?.unit
+  const { x, right } = timeScale(chart)
   const createScale = (isOther: boolean) => {
     const drawn = lines.filter((line) => line.isOther === isOther).map((line) => line.drawn)
     const reach = valueReach(drawn)

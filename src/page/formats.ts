@@ -2,7 +2,7 @@ import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
 import { floorToSecond, type Instant } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
-import { writtenLocale } from './client/format.ts'
+import { valueText, writtenLocale } from './client/format.ts'
 import type { PageRequest } from './page.ts'
 import { isOddDay } from './timeTicks.ts'
 
@@ -26,6 +26,17 @@ export const outcomeStyle = (outcome: RecordedOutcome): string =>
 export const numberText = (value: number | null | undefined, locale: string, minimumFractionDigits = 0): string =>
   // A value that rounds to zero is written without a sign.
   value?.toLocaleString(locale, { minimumFractionDigits, maximumFractionDigits: 3, signDisplay: 'negative' }) ?? ''
+
+/** The decimals that any of some values needs. */
+export const mostDecimals = (values: readonly (number | null)[]): number =>
+  Math.max(0, ...values.map((value) => numberText(value, 'en').split('.')[1]?.length ?? 0))
+
+/** A difference with its sign: by its magnitude, or with at least some decimals; empty for null. */
+export function signedText(difference: number | null, locale: string, decimals?: number): string {
+  if (difference === null) return ''
+  const text = decimals === undefined ? valueText(difference, locale) : numberText(difference, locale, decimals)
+  return `${difference > 0 ? '+' : ''}${text}`
+}
 
 export const countText = ({ locale }: { readonly locale: string }, count: number) => count.toLocaleString(locale)
 

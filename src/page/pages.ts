@@ -6,6 +6,7 @@ const catalogue = () => import('./views/cataloguePage.ts')
 const coverage = () => import('./views/coveragePage.ts')
 const explain = () => import('./views/explainPage.ts')
 const overview = () => import('./views/overviewPage.ts')
+const revisions = () => import('./views/revisionsPage.ts')
 const runs = () => import('./views/runsPage.ts')
 const series = () => import('./views/seriesPage.ts')
 const sql = () => import('./views/sqlPage.ts')
@@ -28,6 +29,7 @@ export const PAGES: readonly Page[] = [
   page('/coverage', 'coverage', async () => (await coverage()).coverageView, { isInNavigation: true }),
   page('/coverage/:id', 'coverage', async () => (await coverage()).seriesCoverageView, { scripts: ['grid'] }),
   page('/series/:id', 'series', async () => (await series()).seriesView, { scripts: ['interactiveChart', 'carpet'] }),
+  page('/revisions/:id/:geo/:run', 'revisions', async () => (await revisions()).runRevisionsView),
   page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),
   page('/indicators', 'indicators', async () => (await catalogue()).indicatorsView, {
     isInNavigation: true,
@@ -56,6 +58,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/series/:id/:geo', respond: async () => (await endpoints()).chartData },
   { path: '/api/carpet/:id/:geo', respond: async () => (await endpoints()).carpetData },
   { path: '/api/csv/:id/:geo', respond: async () => (await endpoints()).valuesCsv },
+  { path: '/api/revisions/:id/:geo', respond: async () => (await revisions()).revisionsCsv },
   { path: '/api/names', respond: async () => (await endpoints()).matchingNames },
   { path: '/sql.csv', ...COSTLY, respond: async () => (await sql()).statementCsv },
   { path: '/api/live', isUncached: true, respond: async () => (await endpoints()).databaseState },

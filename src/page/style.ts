@@ -18,6 +18,7 @@ const CHART_LINES = [
   ['with-2', '#7b2a8c', '#c39ad0', [2, 2]],
   ['with-3', '#8a6a00', '#f4cc45', [10, 2, 2, 2]],
   ['with-4', '#2b343c', '#e9eef0', [12, 4]],
+  ['difference', '#5b6f7c', '#9fb4c0', []],
 ] as const
 
 /** The dashes of a line as the background of its sample. */
@@ -33,7 +34,7 @@ function sampleStops(dashes: readonly number[]): string {
 
 const CHART_RULES: string = CHART_LINES.map(([name, light, dark, dashes]) => {
   return `:root { --chart-${name}: light-dark(${light}, ${dark}); --chart-${name}-band: light-dark(${light}33, ${dark}33); --chart-${name}-dash: ${dashes.join(' ') || 'none'}; }
-.legend .${name}::before, .tip .${name}::before { color: var(--chart-${name}); background: repeating-linear-gradient(90deg, ${sampleStops(dashes)}); }
+.legend .${name}::before, .tip .${name}::before, .strips .${name}::before { color: var(--chart-${name}); background: repeating-linear-gradient(90deg, ${sampleStops(dashes)}); }
 .figure .line.${name} { stroke: var(--chart-${name}); stroke-dasharray: ${dashes.join(' ') || 'none'}; }
 .figure .band.${name} { fill: var(--chart-${name}-band); }
 @media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`
@@ -84,7 +85,8 @@ nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px so
 main:focus { outline: none; }
 h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 1.25rem 0 .5rem; }
 h2 { font-size: 1.0625rem; font-weight: 650; margin: 1.5rem 0 .5rem; }
-h1, h2, p, li, dd, bdi { overflow-wrap: anywhere; }
+h3 { font-size: .9375rem; font-weight: 650; margin: 1rem 0 .375rem; }
+h1, h2, h3, p, li, dd, bdi { overflow-wrap: anywhere; }
 td, th, :is(td, th) :is(bdi, p) { overflow-wrap: break-word; }
 td p { margin: 0; }
 time { white-space: nowrap; }
@@ -116,6 +118,7 @@ td code { display: inline-block; min-width: 16rem; }
 :is(th, td) bdi[title] { display: inline-block; min-width: 12rem; }
 .command { display: flex; gap: .5rem; align-items: center; flex-wrap: wrap; & code { background: var(--band); padding: .25rem .5rem; border-radius: .25rem; } }
 button, input, select, textarea { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; min-height: 1.875rem; padding: 0 .5rem; max-width: 100%; }
+td input[type=checkbox] { width: 1.5rem; height: 1.5rem; min-height: 0; margin: 0; vertical-align: middle; }
 button { padding: 0 .75rem; cursor: pointer; }
 form button { background: var(--strong); color: var(--on-strong); border-color: transparent; }
 .good::before { content: var(--sign-good); }
@@ -173,15 +176,18 @@ progress { width: 100%; accent-color: var(--link); }
 .remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; }
 .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
-[data-part="legend"] li[class]::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
+.legend li[class]::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
 [data-part="legend"] .faint::before { height: 1px; background: repeating-linear-gradient(90deg, currentColor 0 4px, #0000 4px 8px); }
 [data-part="legend"] .band::before { height: .75rem; background: var(--chart-now-band); }
 p.soft:not([hidden]) + #chart { display: none; }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
-.uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent, .state-late, .state-unrequested) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
+.strips > div { position: relative; height: 1rem; &::before { content: ""; position: absolute; inset: .4rem calc(100% + .5rem) auto auto; width: 1.5rem; height: 3px; } }
+.unfinished { background: repeating-linear-gradient(135deg, color-mix(in srgb, var(--ink) 30%, transparent) 0 1px, transparent 1px 6px); font-size: 0; }
+.uplot .u-under, .strips > div { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent, .state-late, .state-unrequested) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
+.strips > div .state.state { top: 0; bottom: auto; height: .875rem; line-height: .875rem; border: 0; }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
-.figure { width: 100%; height: auto; display: block; overflow: visible; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
+.figure { width: 100%; height: auto; display: block; overflow: visible; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } &.strips [class^="state-"] { fill-opacity: .35; } & .bars { fill: var(--chart-difference); } & :is(.zero, pattern path) { fill: none; stroke: var(--ink); } & pattern path { stroke-opacity: .35; } & + .figure { margin-top: .25rem; } }
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
 [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }

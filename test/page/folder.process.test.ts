@@ -76,7 +76,7 @@ describe('exported pages', () => {
   test('exported pages have no texts for missing links, and a series links to its coverage', () => {
     for (const [name, body] of files) {
       if (!name.startsWith('series/')) continue
-      expect(body, name).not.toMatch(/Earlier|How it was revised|<a>|<li><\/li>/)
+      expect(body, name).not.toMatch(/Earlier|Revisions by run|<a>|<li><\/li>/)
       if (body.includes('Reasons and fixes'))
         expect(body, name).toMatch(/<a href="\.\.\/coverage\/\w+\.html">Reasons and fixes/)
     }

@@ -197,6 +197,14 @@ test('differences to a past state are revised or new values', () => {
   expect(segments.map(({ from }) => from)).toEqual([60, 120])
 })
 
+test('a past state with few values has the columns of the current line', async () => {
+  // On the first night, most values of these days were not known.
+  const { chart } = await data(`/series/544.json?geo=8741&from=2025-10-23&to=2025-10-29&asof=${NIGHTS[0]}&px=600`)
+  const known = await data('/series/544.json?geo=8741&from=2025-10-23&to=2025-10-26&px=600')
+  expect([known.chart.now.kind, chart.now.kind, chart.before.kind]).toEqual(['values', 'extremes', 'extremes'])
+  expect(chart.before.segments[0].step).toBe(chart.now.segments[0].step)
+})
+
 test('beside a past moment stands the time of the request whose values it shows', async () => {
   const page = await text(`/series/1293?geo=8741&asof=${new Date(ms(NIGHTS[2]) + 3_600_000).toISOString()}`)
   const fetched = reader.get(
@@ -358,12 +366,14 @@ describe('lines beside the first one', () => {
         else expect(compared[0]).toBeNull()
   })
 
-  test('the difference of two series of one unit has the axis at the right', async () => {
+  test('the difference of two series of one unit is that of their means over the same hours', async () => {
     const query = 'geo=8741&from=2025-10-24&to=2025-10-28&with=544&difference=1&by=hour'
     const { chart } = await data(`/series/1293.json?${query}`)
-    const [forecast, difference] = chart.compared
-    expect(difference.unit).not.toBe(chart.unit)
-    const [first, second, result] = [chart.now, forecast.drawn, difference.drawn].map(means) as Map<number, number>[]
+    const [forecast] = chart.compared
+    const [first, second, result] = [chart.now, forecast.drawn, chart.difference.drawn].map(means) as Map<
+      number,
+      number
+    >[]
     expect(result!.size).toBeGreaterThan(90)
     for (const [at, value] of result!) expect(value).toBeCloseTo(first!.get(at)! - second!.get(at)!, 6)
     const page = await text(`/series/1293?${query}&lang=en`)
@@ -391,9 +401,9 @@ describe('lines beside the first one', () => {
     const others = seconds(partly.chart.compared[0].drawn)
     const shared = [...own].filter(([at, n]) => others.get(at) === n).map(([at]) => at)
     expect([...own.keys()].length, 'a day of which a part is stored').toBeGreaterThan(shared.length)
-    expect([...means(partly.chart.compared[1].drawn).keys()], 'only means of the same hours').toEqual(shared)
+    expect([...means(partly.chart.difference.drawn).keys()], 'only means of the same hours').toEqual(shared)
     const alone = await data('/series/1293.json?geo=8741&from=2025-10-24&to=2025-10-28&difference=1')
-    expect(alone.chart.compared, 'nothing to subtract').toEqual([])
+    expect([alone.chart.compared, alone.chart.difference], 'nothing to subtract').toEqual([[], null])
   })
 
   test('a series is shown as means by hours, days or months on request', async () => {
@@ -507,43 +517,47 @@ describe('lines beside the first one', () => {
     expect(await text(`/series/600?${query}`), 'also without scripts').toContain(
       '<text x="800" y="10" text-anchor="end">MW</text>',
     )
-    const refused = await get(`/series/600?${query}&difference=1`)
-    expect(refused.status).toBe(400)
-    const page = await refused.text()
-    expect(page).toContain('A chart has axes for two units')
-    expect(page).toContain('<li class="with-1"><bdi>difference')
-    expect(page).toContain('value="600:1,544:8741"')
+    await withThirdUnit(async () => {
+      const refused = await get(`/series/600?${query},1293:8741`)
+      expect(refused.status).toBe(400)
+      const page = await refused.text()
+      expect(page).toContain('A chart has axes for two units. Left out: <bdi>Actual demand, Península</bdi>')
+      expect(page).toContain('<li class="with-1">')
+      expect(page).not.toContain('<li class="with-2">')
+      expect(page).toContain('value="600:1,544:8741,1293:8741"')
+    })
   })
 
+  /** Runs an action while the unit of indicator 1293 is unknown. */
+  async function withThirdUnit(work: () => Promise<void>): Promise<void> {
+    const store = await openStore(server.file)
+    const of = "where kind = 'indicator' and id = 1293"
+    const [{ magnitude_id } = { magnitude_id: 0 }] = store.all(`select magnitude_id from indicator ${of}`) as {
+      magnitude_id: number
+    }[]
+    const set = (id: number | null) =>
+      store.write(async () => store.run(`update indicator set magnitude_id = ? ${of}`, [id]))
+    await set(null)
+    try {
+      await work()
+    } finally {
+      await set(magnitude_id)
+      await store.close()
+    }
+  }
+
   test('each mistake in the names has a message, and the other names are compared', async () => {
-    const query = 'from=2025-10-25&to=2025-10-28&difference=1&with=nothing-like-it,600:1,544:8741'
-    const { problems, chart } = await data(`/series/600.json?${query}`)
-    expect(problems.map(({ code }: { code: string }) => code)).toEqual(['not-found', 'third-unit'])
-    expect(chart.compared.map(({ path }: { path: string | null }) => path)).toEqual(['600', null])
+    const query = 'from=2025-10-25&to=2025-10-28&difference=1&with=nothing-like-it,600:1,544:8741,1293:8741'
+    await withThirdUnit(async () => {
+      const { problems, chart } = await data(`/series/600.json?${query}`)
+      expect(problems.map(({ code }: { code: string }) => code)).toEqual(['not-found', 'third-unit'])
+      expect(chart.compared.map(({ path }: { path: string | null }) => path)).toEqual(['600', '544'])
+      expect(chart.difference.of).toBe(0)
+    })
     const wrongTime = await data('/series/600.json?from=2025-02-30&with=600:1')
     expect(wrongTime.problems.map(({ code }: { code: string }) => code)).toEqual(['bad-time'])
     expect(wrongTime.chart.compared).toHaveLength(1)
   })
-})
-
-test('the latest revisions have the value before and after, and a link to all versions', async () => {
-  const query = 'from=2025-10-24&to=2025-10-28'
-  const { revisions } = await data(`/series/544.json?${query}`)
-  expect(revisions.length).toBeGreaterThan(5)
-  for (const { at, before, after, recordedAt } of revisions) {
-    const versions = reader.all(
-      'select value, valid_from from observation_history where indicator_id = 544 and geo_id = 8741 and at = ? order by valid_from',
-      [at],
-    ) as { value: number; valid_from: string }[]
-    const i = versions.findIndex(({ valid_from }) => valid_from === recordedAt)
-    expect([before, after]).toEqual([versions[i - 1]!.value, versions[i]!.value])
-  }
-  const page = await text(`/series/544?${query}&lang=en`)
-  expect(page).toContain('Latest revisions of this range (20), MW')
-  const sql = new URLSearchParams(
-    page.match(/href="\/sql\?(sql=[^"]*valid_to[^"]*)"/)![1]!.replaceAll('&amp;', '&'),
-  ).get('sql')!
-  expect(reader.all(sql).length).toBeGreaterThan(revisions.length)
 })
 
 test('the heat map of a clock change day has 25 or 23 hours', async () => {

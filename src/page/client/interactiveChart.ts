@@ -45,14 +45,20 @@ function beginChart(): void {
   /** The values at an instant, each with the class of its line. */
   function reading(when: number) {
     const period = periodAt(chart.now, when) ?? (chart.before ? periodAt(chart.before, when) : undefined)
-    const state = chart.states.find(([from, to]) => when >= from && when < to)?.[2]
+    const stateIn = (states: ShownChart['states']): string =>
+      words.states[states.find(([from, to]) => when >= from && when < to)?.[2] ?? ''] ?? ''
+    const { difference } = chart
     const then = chart.before && fill(words.thenValue, valueAt(chart.before, when, chart.unit))
     const parts = [
       ['', timeText(chart.offsets, period?.from ?? Math.floor(when))],
       ['now', `${chart.compared.length > 0 ? `${embedded.name}: ` : ''}${valueAt(chart.now, when, chart.unit)}`],
       ['then', then],
-      ...chart.compared.map(({ name, drawn, unit }, i) => [`with-${i}`, `${name}: ${valueAt(drawn, when, unit)}`]),
-      ['', state && words.states[state]],
+      ...chart.compared.map(({ name, drawn, unit, states }, i) => [
+        `with-${i}`,
+        `${name}: ${valueAt(drawn, when, unit)} ${stateIn(states)}`.trim(),
+      ]),
+      ['difference', difference && `${words.difference}: ${valueAt(difference.drawn, when, chart.unit)}`],
+      ['', stateIn(chart.states)],
     ].map(([className, textContent]) => ({ className: className ?? '', textContent: textContent ?? '' }))
     return parts.filter(({ textContent }) => textContent !== '')
   }
@@ -155,7 +161,7 @@ function beginChart(): void {
 
   const view = createChart(place, chart, {
     locale,
-    names: { ...words.states, now: words.now ?? '' },
+    names: { ...words.states, now: words.now!, unfinished: words.unfinished! },
     cursor(when, left) {
       at = when
       const parts = when === null ? [] : reading(when)
@@ -169,7 +175,7 @@ function beginChart(): void {
     zoom,
     open: explain,
   })
-  place.querySelector('svg.figure')?.remove()
+  for (const picture of place.querySelectorAll('svg.figure')) picture.remove()
   Object.assign(place, { tabIndex: 0, role: 'group', ariaLabel: embedded.label })
   place.setAttribute('aria-describedby', 'keys')
   place.dataset.drawn = '1'

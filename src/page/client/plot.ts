@@ -1,6 +1,9 @@
 import uPlot from 'uplot'
 import { type Offsets, SIGNS, valueText } from './format.ts'
-import { type Drawn, differing, drawBand, drawSteps, eachPeriod, valueReach } from './segments.ts'
+import { type Drawn, differing, drawBand, drawBars, drawSteps, eachPeriod, valueReach, zeroLine } from './segments.ts'
+
+/** Intervals that are not final. */
+type States = readonly (readonly [from: number, to: number, state: keyof typeof SIGNS])[]
 
 /** The data of a chart. */
 export interface ShownChart {
@@ -12,10 +15,16 @@ export interface ShownChart {
   /** What a summarized line shows; null for values. */
   readonly bucket: string | null
   readonly before: Drawn | null
-  readonly compared: readonly { readonly name: string; readonly drawn: Drawn; readonly unit: string | null }[]
+  readonly compared: readonly {
+    readonly name: string
+    readonly drawn: Drawn
+    readonly unit: string | null
+    readonly states: States
+  }[]
+  /** `unfinished`: the day of which values are still missing. */
+  readonly difference: { readonly drawn: Drawn; readonly unfinished: readonly [from: number, to: number] | null } | null
   readonly unit: string | null
-  /** Intervals that are not final. */
-  readonly states: readonly (readonly [from: number, to: number, state: keyof typeof SIGNS])[]
+  readonly states: States
   readonly steps: readonly (readonly [at: number, step: number])[]
 }
 
@@ -32,34 +41,43 @@ interface ChartOptions {
 }
 
 const CHART_HEIGHT = 320
+const PANEL_HEIGHT = 90
+/** The distance of a chart from the right, unless an axis is there. */
+const ROOM_RIGHT = 25
 const ROOM_ABOVE = 18
 const ROOM_FOR_NAME = 120
 const EMPTY: Drawn = { kind: 'values', segments: [] }
 
-/** Marks intervals that are not final, and changes of the step, behind the lines. */
-function markStates(u: uPlot, { states, steps, from, to }: ShownChart, names: ChartOptions['names']): void {
-  const mark = (className: string, from: number, to: number, title = ''): HTMLElement => {
-    const element = Object.assign(document.createElement('div'), { className, textContent: title })
-    const [left, right] = [from, to].map((at) => Math.min(Math.max(u.valToPos(at, 'x'), 0), u.under.clientWidth))
-    element.style.left = `${left}px`
-    element.style.width = `${Math.max(1, right! - left!)}px`
-    // A narrow part has only its sign.
-    if (right! > left! && right! - left! < ROOM_FOR_NAME) element.textContent = title.slice(0, 1)
-    return element
-  }
+/** Marks an interval of a chart by an element. */
+function mark(u: uPlot, className: string, from: number, to: number, title = ''): HTMLElement {
+  const element = Object.assign(document.createElement('div'), { className, title, textContent: title })
+  const [left, right] = [from, to].map((at) => Math.min(Math.max(u.valToPos(at, 'x'), 0), u.under.clientWidth))
+  element.style.left = `${left}px`
+  element.style.width = `${Math.max(1, right! - left!)}px`
+  // A narrow part has only its sign.
+  if (right! > left! && right! - left! < ROOM_FOR_NAME) element.textContent = title.slice(0, 1)
+  return element
+}
+
+/** Marks intervals that are not final. */
+const markStates = (u: uPlot, states: States, names: ChartOptions['names']): HTMLElement[] =>
+  states.map(([from, to, state]) =>
+    mark(u, `state state-${state}`, from, to, `${SIGNS[state]} ${names[state] ?? ''}`.trim()),
+  )
+
+/** Marks the states of the first line, and changes of the step, behind the lines. */
+function markChart(u: uPlot, { states, steps, from, to }: ShownChart, names: ChartOptions['names']): void {
   const now = Date.now() / 1000
   u.under.replaceChildren(
-    ...states.map(([from, to, state]) =>
-      mark(`state state-${state}`, from, to, `${SIGNS[state]} ${names[state] ?? ''}`),
-    ),
-    ...steps.map(([at]) => mark('change', at, at)),
-    ...(now > from && now < to ? [mark('now', now, now, names.now)] : []),
+    ...markStates(u, states, names),
+    ...steps.map(([at]) => mark(u, 'change', at, at)),
+    ...(now > from && now < to ? [mark(u, 'now', now, now, names.now)] : []),
   )
 }
 
-/** Draws a line as paths of uPlot: the steps as a stroke, and the band of extremes as a filled area. */
+/** Draws a line as paths of uPlot: the steps as a stroke, and the band of extremes or bars as a filled area. */
 const drawPaths =
-  (drawn: Drawn, scale: string): uPlot.Series.PathBuilder =>
+  (drawn: Drawn, scale: string, hasBars = false): uPlot.Series.PathBuilder =>
   (u) => {
     const scales = {
       x: (at: number) => u.valToPos(at, 'x', true),
@@ -68,7 +86,8 @@ const drawPaths =
     const stroke = new Path2D()
     const fill = new Path2D()
     drawSteps(drawn, stroke, scales)
-    if (drawn.kind === 'extremes') drawBand(drawn, fill, scales)
+    if (hasBars) drawBars(drawn, fill, scales)
+    else if (drawn.kind === 'extremes') drawBand(drawn, fill, scales)
     return { stroke, fill, flags: 1 }
   }
 
@@ -103,8 +122,9 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
   let exact: number | null = null
   let cursorAt: number | null = null
 
-  function make(): uPlot {
-    const { now, before, compared, unit } = shown
+  /** Draws the chart, gaps of compared lines, and the difference. */
+  function make(): uPlot[] {
+    const { now, before, compared, unit, difference } = shown
     // Lines of a second unit have a scale of their own, at the right.
     const others = compared.filter((series) => series.unit !== unit)
     const lines: uPlot.Series[] = []
@@ -130,13 +150,47 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       labelFont: axis.font,
     }
     const onY = [now, before ?? EMPTY, ...compared.filter((series) => series.unit === unit).map(({ drawn }) => drawn)]
-    const options: uPlot.Options = {
+    const strips = Object.assign(document.createElement('div'), { className: 'strips' })
+    const right = others.length === 0 ? ROOM_RIGHT : value.size + value.labelSize
+    const x: uPlot.Scale = { time: false, range: () => [shown.from, shown.to] }
+    const leftAxis = {
+      ...value,
+      grid: { stroke: colour('line'), width: 1 },
+      scale: 'y',
+      ...(unit ? { label: unit } : {}),
+    }
+    /** What the chart and the panel share. */
+    const common = {
       width: Math.max(200, element.clientWidth),
-      height: CHART_HEIGHT,
-      padding: [ROOM_ABOVE, null, null, null],
       legend: { show: false },
+      cursor: {
+        drag: { x: true, y: false, setScale: false },
+        points: { show: false },
+        y: false,
+        // A drag selects in one of them.
+        sync: { key: 'chart', scales: ['x', null], filters: { pub: (type: string) => !/down|up/.test(type) } },
+      } as uPlot.Cursor,
+    }
+    const hooks: uPlot.Hooks.Arrays = {
+      setSelect: [
+        (u) => {
+          const { left, width } = u.select
+          if (width < 4) return
+          u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+          events.zoom(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'))
+        },
+      ],
+      ready: [
+        // uPlot keeps the click that ends a drag to itself.
+        ({ over }) => over.addEventListener('click', () => cursorAt !== null && events.open(cursorAt)),
+      ],
+    }
+    const options: uPlot.Options = {
+      ...common,
+      height: CHART_HEIGHT,
+      padding: [ROOM_ABOVE, others.length === 0 ? ROOM_RIGHT : 0, null, null],
       scales: {
-        x: { time: false, range: () => [shown.from, shown.to] },
+        x,
         y: { range: () => padded(onY) },
         z: { range: () => padded(others.map(({ drawn }) => drawn)) },
       },
@@ -148,20 +202,25 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
           splits: () => ticks().map(({ at }) => at),
           values: () => ticks().map(({ label }) => label),
         },
-        {
-          ...value,
-          show: valueReach(onY) !== undefined,
-          grid: { stroke: colour('line'), width: 1 },
-          scale: 'y',
-          ...(unit ? { label: unit } : {}),
-        },
+        { ...leftAxis, show: valueReach(onY) !== undefined },
         ...(others.length === 0
           ? []
           : [{ ...value, grid: { show: false }, scale: 'z', side: 1 as const, label: others[0]!.unit ?? '' }]),
       ],
-      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
       hooks: {
-        draw: [(u) => markStates(u, shown, names)],
+        ...hooks,
+        draw: [
+          (u) => {
+            markChart(u, shown, names)
+            const rows = shown.compared.map(({ states }, i) => {
+              const row = Object.assign(document.createElement('div'), { className: `with-${i}` })
+              row.append(...markStates(u, states, names))
+              return row
+            })
+            strips.style.marginLeft = `${u.bbox.left / devicePixelRatio}px`
+            strips.replaceChildren(...rows.filter(({ firstChild }) => firstChild))
+          },
+        ],
         setCursor: [
           (u) => {
             const left = u.cursor.left ?? -1
@@ -169,31 +228,46 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
             events.cursor(cursorAt, exact === null && left >= 0 ? left + u.bbox.left / devicePixelRatio : null)
           },
         ],
-        setSelect: [
-          (u) => {
-            const { left, width } = u.select
-            if (width < 4) return
-            u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-            events.zoom(u.posToVal(left, 'x'), u.posToVal(left + width, 'x'))
-          },
-        ],
-        ready: [
-          // uPlot keeps the click that ends a drag to itself.
-          ({ over }) => over.addEventListener('click', () => cursorAt !== null && events.open(cursorAt)),
+      },
+    }
+    const chart = new uPlot(options, plotData(drawings), box)
+    box.append(strips)
+    if (!difference?.drawn.segments.length) return [chart]
+    const { drawn, unfinished } = difference
+    const zero = zeroLine(shown.from, shown.to)
+    const points = { show: false }
+    const fill = colour('chart-difference')
+    const panel: uPlot.Options = {
+      ...common,
+      height: PANEL_HEIGHT,
+      padding: [6, right, 6, 0],
+      scales: { x, y: { range: () => padded([drawn, zero]) } },
+      series: [
+        {},
+        { stroke: fill, fill, paths: drawPaths(drawn, 'y', true), points },
+        { stroke: colour('ink'), paths: drawPaths(zero, 'y'), points },
+      ],
+      axes: [{ show: false }, { ...leftAxis, space: 18 }],
+      hooks: {
+        ...hooks,
+        draw: [
+          (u) =>
+            u.under.replaceChildren(...(unfinished ? [mark(u, 'unfinished', ...unfinished, names.unfinished)] : [])),
         ],
       },
     }
-    return new uPlot(options, plotData(drawings), box)
+    return [chart, new uPlot(panel, plotData([drawn, zero]), box)]
   }
 
-  let plot = make()
+  let plots = make()
   const again = (): void => {
-    plot.destroy()
-    plot = make()
+    for (const plot of plots) plot.destroy()
+    box.replaceChildren()
+    plots = make()
   }
   new ResizeObserver(() => {
     const width = Math.max(200, element.clientWidth)
-    if (width !== plot.width) plot.setSize({ width, height: CHART_HEIGHT })
+    for (const plot of plots) if (width !== plot.width) plot.setSize({ width, height: plot.height })
   }).observe(element)
   for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
     matchMedia(query).addEventListener('change', again)
@@ -206,22 +280,24 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
     /** Draws the current data over another range until the new data arrives. */
     preview(from: number, to: number): void {
       shown = { ...shown, from, to }
-      plot.setData(plot.data)
+      for (const plot of plots) plot.setData(plot.data)
     },
     /** Moves the cursor to the next or an earlier period. */
     move(by: number): void {
+      const [chart] = plots as [uPlot]
       // The first period may begin before the picture.
-      const begins = [...new Set(plot.data[0].filter((at) => at < shown.to).map((at) => Math.max(at, shown.from)))]
+      const begins = [...new Set(chart.data[0].filter((at) => at < shown.to).map((at) => Math.max(at, shown.from)))]
       if (begins.length === 0) return
       const { length } = begins
       const outside = by > 0 ? -1 : length
       const current = cursorAt === null ? outside : begins.findLastIndex((at) => at <= cursorAt!)
       exact = begins[Math.min(length - 1, Math.max(0, current + by))]!
-      plot.setCursor({ left: Math.max(0, plot.valToPos(exact, 'x')), top: CHART_HEIGHT / 3 })
+      const left = Math.max(0, chart.valToPos(exact, 'x'))
+      for (const plot of plots) plot.setCursor({ left, top: 9 })
       exact = null
     },
     /** The columns of its picture. */
-    columns: (): number => Math.round(plot.bbox.width / devicePixelRatio),
+    columns: (): number => Math.round(plots[0]!.bbox.width / devicePixelRatio),
   }
 }
 

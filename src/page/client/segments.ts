@@ -82,6 +82,23 @@ export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   }
 }
 
+/** Draws each value as a bar from zero. */
+export function drawBars(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
+  for (const { from, to, mean } of eachPeriod(drawn)) {
+    if (mean === null) continue
+    pen.moveTo(x(from), y(0))
+    pen.lineTo(x(from), y(mean))
+    pen.lineTo(x(to), y(mean))
+    pen.lineTo(x(to), y(0))
+  }
+}
+
+/** A line at zero. */
+export const zeroLine = (from: number, to: number): Drawn => ({
+  kind: 'values',
+  segments: [{ from, step: to - from, values: [0] }],
+})
+
 /** Draws the outline of the area between minimum and maximum. */
 export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   let above: PeriodValues[] = []

@@ -5,14 +5,15 @@ import { DAY, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
+import { comparisonFigures, differenceText } from '../comparisonFigures.ts'
 import { type Column, facts, options, serviceText, table } from '../elements.ts'
 import { figure } from '../figure.ts'
-import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
+import { countText, daysText, groupingText, momentText, mostDecimals, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
 import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
-import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
+import { readChanges } from '../queries/series/changes.ts'
 import {
   type ChartData,
   type ChartTableRow,
@@ -22,9 +23,9 @@ import {
   readChart,
   readRows,
   revisedBy,
-  subtract,
 } from '../queries/series/chartData.ts'
-import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
+import { comparedNames, placeName, readCompared, ThirdUnit, withStates } from '../queries/series/compared.ts'
+import { readDifference } from '../queries/series/difference.ts'
 import {
   lastShown,
   latestValue,
@@ -35,17 +36,17 @@ import {
   readChoices,
   readNamedGeoSeries,
   readRangeAndMoment,
+  requestedVintages,
   SHIFTS,
   type Shift,
   selectStatement,
   showCommand,
-  versionsStatement,
 } from '../queries/series/seriesQuery.ts'
 import { joinExtremes, type Line, summarize } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
+import { readRevisionsPart, revisionsSection } from './revisionsPage.ts'
 
 const MAX_LISTED_INTERVALS = 20
-const MAX_REVISIONS = 20
 const HOURS = [...Array(24).keys()]
 
 /** The longest range of which all values are read at once, and the most values in it: two months, every two minutes. */
@@ -75,9 +76,8 @@ async function readFigures(db: Reader, dataset: Line, range: Interval, fetchId: 
   return { mean, sum, share, low: await find('min', min), high: await find('max', max) }
 }
 
-/** The mean or sum of a compared line in the range, and the share of it with values; null for a difference. */
+/** The mean or sum of a compared line in the range, and the share of it with values. */
 async function readMainFigure(db: Reader, line: ComparedLine['line'], { from, to }: Interval) {
-  if (line === null) return null
   const { shift, zone, fetchId, measure } = line
   const range = shift ? { from: moveByShift(zone, from, shift), to: moveByShift(zone, to, shift) } : { from, to }
   const { mean, sum, share } = await readTotals(db, line, range, fetchId)
@@ -106,6 +106,16 @@ function describeProblem(error: unknown, names: readonly string[]) {
   }
 }
 
+/** Reads the moments of the versions to compare; notes a mistake. */
+function readVintageMoments({ query }: PageRequest, { zone }: NamedLine, note: (error: unknown) => void) {
+  try {
+    return requestedVintages(zone, query)
+  } catch (error) {
+    note(error)
+    return undefined
+  }
+}
+
 /** Reads the form. A wrong time counts as the default, and a wrong name as none. */
 async function readForm(request: PageRequest, dataset: NamedLine) {
   const problems: ReturnType<typeof describeProblem>[] = []
@@ -115,19 +125,22 @@ async function readForm(request: PageRequest, dataset: NamedLine) {
     return readRangeAndMoment({ ...request, query: new URLSearchParams() }, dataset)
   })
   const compared = await readCompared(request, chartQuery, note)
-  return { chartQuery, compared, problems }
+  return { chartQuery, compared, vintages: readVintageMoments(request, dataset, note), problems }
 }
 
 /** Reads the data of the page of a series. */
 async function readSeriesPage(request: PageRequest) {
   const { store, now, params, query } = request
   const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
-  const { chartQuery, compared, problems } = await readForm(request, dataset)
+  const { chartQuery, compared: lines, vintages, problems } = await readForm(request, dataset)
   const { range, days, asOf } = chartQuery
+  const compared = await withStates(request, lines, range)
   const states = await readStates(request, dataset, range)
-  const named = compared.flatMap(({ line }) => (line && line.shift === undefined ? line : []))
+  const named = compared.flatMap(({ line }) => (line.shift === undefined ? line : []))
   const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
-  const chart = await readChart(request, chartQuery, states, compared)
+  const difference = await readDifference(request, chartQuery, compared)
+  const chart = await readChart(request, chartQuery, states, compared, difference)
+  const changes = await readChanges(store, dataset, range)
   return {
     dataset,
     /** The value now, or the last one before. */
@@ -136,8 +149,9 @@ async function readSeriesPage(request: PageRequest) {
     days,
     asOf,
     neighbours: rangeLinks(dataset.zone, range, lastShown(dataset, now)),
-    changes: await readChanges(store, dataset, range),
-    revisions: await readRevisions(store, dataset, range, MAX_REVISIONS),
+    changes,
+    /** Published pages show only the present. */
+    revisions: request.isLive ? await readRevisionsPart(request, chartQuery, changes, vintages) : null,
     chart,
     figures: await readFigures(store, dataset, range, asOf?.fetchId ?? null),
     /** The means or sums of the compared lines. */
@@ -145,6 +159,13 @@ async function readSeriesPage(request: PageRequest) {
     table: await readRows(request, chartQuery, compared),
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
+    /** The same of the compared lines, at the times at which they are drawn. */
+    compared: compared.map(({ name, path, line, open }) => ({
+      name,
+      path: path ?? dataset.path,
+      geoId: line.geoId,
+      open,
+    })),
     problems,
     sql: selectStatement(chartQuery, [dataset, ...named], chosenUnit(request, range)),
     commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
@@ -161,6 +182,7 @@ function linker({ dataset, range: shown, days }: PageData, { link, query, path }
     geo: dataset.geoId,
     asof: query.get('asof') ?? undefined,
     with: comparedNames(query).join(',') || undefined,
+    vintages: query.getAll('vintages').join(',') || undefined,
     ...readChoices(query),
   }
   return (range: Interval, changed: Query = {}, to = path): string =>
@@ -254,7 +276,7 @@ const geoLinks = ({ dataset }: PageData, { words, link, path }: PageRequest): Ht
 
 /** The compared series, as an address names them. */
 const seriesNames = (compared: ChartData['compared']): string =>
-  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
+  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line.geoId}`)).join(',')
 
 function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const { chart, dataset, asOf, range, comparedFigures, changes } = data
@@ -273,9 +295,10 @@ ${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
   const main = comparedFigures[i]
   const figure =
     typeof main?.value === 'number' &&
-    ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
-  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.isLive && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+    ` · ${(line.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
+  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.isLive && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
+${chart.difference !== null && html`<li class="difference"><bdi>${chart.difference.name}</bdi>${dataset.unit && ` (${dataset.unit})`}</li>`}
 </ul>`
 }
 
@@ -333,6 +356,8 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
     explain: link(`/explain/${path}/${geoId}/`),
     words: {
       now: labels.now,
+      difference: labels.difference,
+      unfinished: labels.unfinished,
       failed: labels.failed,
       states: { ...common.states, ...labels.states },
       differ: labels.differ('{0}', '{1}'),
@@ -347,7 +372,8 @@ ${isLive && spans(data, here, request)}
 ${isLive ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
-<div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
+<div id="chart" data-own>${figure(chart, label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div></div>
+${differenceText(chart.difference, request)}
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
 }
@@ -364,22 +390,33 @@ ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((comma
 </section>`
 }
 
-/** Missing and provisional intervals. */
-function openIntervals({ open, dataset, range }: PageData, { words, link, isLive, now }: PageRequest): HtmlPart {
-  const { zone, path, geoId } = dataset
+/** The missing and provisional intervals of a line, and where to read about them. */
+function intervalsOf(
+  { open, path, geoId }: Pick<PageData['compared'][number], 'open' | 'path' | 'geoId'>,
+  { dataset: { zone }, range }: PageData,
+  { words, link, isLive, now }: PageRequest,
+): Html {
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
-  if (open.length === 0) return null
-  return html`<section aria-labelledby="open">
-<h2 id="open">${labels.open}</h2>
-<ul class="intervals">${open
+  return html`<ul class="intervals">${open
     .slice(0, MAX_LISTED_INTERVALS)
     .map(
       ({ from, to, state, missing, nextAt }) =>
         html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${parseInstant(nextAt) > now ? labels.again(momentText(zone, nextAt)) : labels.due}`}</li>\n`,
     )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
-<p><a href="${link(`/coverage/${path}`, isLive ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>
+<p><a href="${link(`/coverage/${path}`, isLive ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>`
+}
+
+/** The missing and provisional intervals of every line. */
+function openIntervals(data: PageData, request: PageRequest): HtmlPart {
+  const { open, dataset, compared } = data
+  const lines = [{ name: placeName(dataset), path: dataset.path, geoId: dataset.geoId, open }, ...compared]
+  const listed = lines.filter((line) => line.open.length > 0)
+  if (listed.length === 0) return null
+  return html`<section aria-labelledby="open">
+<h2 id="open">${request.words.series.open}</h2>
+${listed.map((line) => [compared.length > 0 && html`<h3><bdi>${line.name}</bdi></h3>`, intervalsOf(line, data, request)])}
 </section>`
 }
 
@@ -415,7 +452,7 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
     'number',
   ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
-  const withFirstUnit = chart.compared.findIndex((other) => other.unit === unit)
+  const { difference } = chart
   const summaryLabel = measure === 'energy' ? labels.sum : labels.mean
   const columns: (Column<ChartTableRow> | false)[] = [
     [
@@ -430,52 +467,22 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
     !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => [energy]),
     asKnown !== null && number(asKnown, ({ before, secondsBefore }) => [before, secondsBefore]),
     asOf !== null && number(labels.difference, (row) => [revisedBy(row)]),
-    ...chart.compared.map(({ name, unit, line }, i) =>
-      number(
-        html`${line === null ? labels.difference : serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
-        (row) =>
-          line === null
-            ? [differenceTo(row, withFirstUnit, asOf !== null)]
-            : [row.compared?.[i], row.comparedSeconds?.[i]],
-      ),
+    ...chart.compared.map(({ name, unit }, i) =>
+      number(html`${serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`, (row) => [
+        row.compared?.[i],
+        row.comparedSeconds?.[i],
+      ]),
     ),
+    difference !== null &&
+      number(html`${labels.difference}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`, (row) => [
+        differenceTo(row, difference.of, asOf !== null),
+      ]),
   ]
   const caption = html`<caption>${labels.levels[level]}${unit && `, ${unit}`}</caption>`
   const shown = table(labels.table, rows, columns, { style: 'values', caption })
   return html`<section data-part="table"><h2>${labels.table}</h2>
 ${shown}${isMarked && html`<p class="soft">* ${labels.partial}</p>`}</section>`
 }
-
-/** The latest revisions of the range, with a statement for all versions; not in published pages, which show the present. */
-function revisionsTable({ dataset, revisions, range }: PageData, request: PageRequest): HtmlPart {
-  const { words, link, isLive, locale } = request
-  const { series: labels } = words
-  const { zone, path, geoId, unit } = dataset
-  if (!isLive || revisions.length === 0) return null
-  const decimals = mostDecimals(revisions.flatMap(({ before, after }) => [before, after]))
-  const number = (head: string, read: (row: Revision) => number | null): Column<Revision> => [
-    head,
-    (row) => numberText(read(row), locale, decimals) || '–',
-    'number',
-  ]
-  const columns: Column<Revision>[] = [
-    [labels.period, ({ at }) => html`<a href="${link(`/explain/${path}/${geoId}/${at}`)}">${timeText(zone, at)}</a>`],
-    number(labels.before, ({ before }) => before),
-    number(labels.after, ({ after }) => after),
-    number(labels.difference, ({ before, after }) => subtract(after, before)),
-    [labels.since, ({ recordedAt }) => momentText(zone, recordedAt)],
-  ]
-  const all = link('/sql', { sql: versionsStatement(range, dataset) })
-  const byAge = link('/sql', { recipe: 'revisions-by-age', 'p.indicator': dataset.indicator })
-  const caption = html`<caption>${labels.latestRevisions}${revisions.length === MAX_REVISIONS && ` (${MAX_REVISIONS})`}${unit && `, ${unit}`}</caption>`
-  return html`<section><h2>${labels.versions}</h2>
-${table(labels.versions, revisions, columns, { style: 'values', caption })}
-<p><a href="${all}">${labels.allVersions}</a> · <a href="${byAge}">${labels.byAge}</a></p></section>`
-}
-
-/** The decimals that any of some values needs. */
-const mostDecimals = (values: readonly (number | null)[]): number =>
-  Math.max(0, ...values.map((value) => numberText(value, 'en').split('.')[1]?.length ?? 0))
 
 /** `/series/600`: the current and past values of a series. */
 export const seriesView = view({
@@ -505,7 +512,7 @@ ${
 <div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`
 }
 ${rowsTable(data, here, request)}
-${revisionsTable(data, request)}
+${data.revisions && revisionsSection({ dataset, range: data.range, revisions: data.revisions, here: (changed) => here(data.range, changed) }, request)}
 ${elsewhere(data, here, request)}`
   },
 })

@@ -1,11 +1,13 @@
-import { sql } from 'kysely'
 import type { Reader } from '../../../db/store.ts'
-import { DAY, type Instant } from '../../../util/time/instant.ts'
+import { DAY, formatMillis } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { includesGeo, type Line } from './window.ts'
 
 /** The most days of which every value is examined. For more, requests are counted, with all geos of their windows. */
-const MAX_EXAMINED_DAYS = 400
+export const MAX_EXAMINED_DAYS = 400
+
+/** Whether every value of a range is examined. */
+export const isExamined = ({ from, to }: Interval): boolean => to - from <= MAX_EXAMINED_DAYS * DAY
 
 /** A fetch that changed something, and the number of values that it wrote. */
 type FetchCount = readonly [fetchId: number, written: number]
@@ -47,11 +49,11 @@ async function countFetches({ kysely }: Reader, line: Line, { from, to }: Interv
 }
 
 /**
- * Reads the runs that changed something in an interval, in order. `at`: when their last change was recorded. `exact`: whether the
- * counts are not upper limits.
+ * Reads the runs that changed something in an interval, in order. `at`: when their last change was recorded. `before`: the moment just
+ * before their first one. `exact`: whether the counts are not upper limits.
  */
 export async function readChanges(db: Reader, line: Line, range: Interval) {
-  const exact = range.to - range.from <= MAX_EXAMINED_DAYS * DAY
+  const exact = isExamined(range)
   const counts = Map.groupBy(await (exact ? countVersions : countFetches)(db, line, range), ([id]) => id)
   const ids = [...counts.keys()]
   if (ids.length === 0) return []
@@ -68,33 +70,13 @@ export async function readChanges(db: Reader, line: Line, range: Interval) {
     ({ run }) => run,
   )
   const changes = [...runs].map(([run, changing]) => {
+    const first = changing[0]!
     const { id: fetchId, at } = changing.at(-1)!
+    const before = formatMillis(Date.parse(first.at) - 1)
     const written = changing.flatMap(({ id }) => counts.get(id)!).reduce((sum, [, count]) => sum + count, 0)
-    return { run, at, fetchId, written, exact }
+    return { run, at, before, firstFetchId: first.id, fetchId, written, exact }
   })
   return changes.sort((a, b) => a.fetchId - b.fetchId)
 }
 
-/** The end of a version of a value; null: without a value, or withdrawn. */
-export interface Revision {
-  readonly at: Instant
-  readonly before: number | null
-  readonly after: number | null
-  readonly recordedAt: string
-}
-
-/** Reads the latest revisions of an interval. */
-export async function readRevisions({ kysely }: Reader, line: Line, { from, to }: Interval, limit: number) {
-  if (to - from > MAX_EXAMINED_DAYS * DAY) return []
-  const { rows } = await sql<Revision>`
-    select r.at, r.value as before, coalesce(o.value, n.value) as after, f.finished_at as "recordedAt"
-    from observation_revision r
-    join _fetch f on f.id = r.superseded_by
-    left join observation o
-      on o.series_id = r.series_id and o.geo_id = r.geo_id and o.at = r.at and o.fetch_id = r.superseded_by
-    left join observation_revision n
-      on n.series_id = r.series_id and n.geo_id = r.geo_id and n.at = r.at and n.fetch_id = r.superseded_by
-    where r.series_id = ${line.seriesId} and r.geo_id = ${line.geoId} and r.at >= ${from} and r.at < ${to}
-    order by r.superseded_by desc, r.at limit ${limit}`.execute(kysely)
-  return rows
-}
+export type Change = Awaited<ReturnType<typeof readChanges>>[number]

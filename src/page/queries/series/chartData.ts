@@ -35,14 +35,36 @@ const chartColumns = ({ query, isLive }: Pick<PageRequest, 'query' | 'isLive'>):
   return Math.min(MAX_COLUMNS, Math.max(50, Math.round(columns)))
 }
 
-/** A line beside the first one; `line`: what it draws, null for a difference. */
+/** A line beside the first one; `line`: what it draws. */
 export interface ComparedLine {
   readonly name: string
   readonly unit: string | null
   readonly drawn: Drawn
   /** Its name in addresses; null if it is not another series. */
   readonly path: string | null
-  readonly line: (ChartLine & { readonly fetchId: number | null; readonly shift?: Shift }) | null
+  readonly line: ChartLine & { readonly fetchId: number | null; readonly shift?: Shift }
+}
+
+/** A line with its intervals that are not final, at the times at which it is drawn. */
+export interface ComparedLineWithStates extends ComparedLine {
+  readonly open: readonly ChartState[]
+}
+
+/** The difference between the first line and another one of its unit. */
+export interface Difference {
+  readonly name: string
+  readonly unit: string | null
+  /** The place of the other line among the compared ones. */
+  readonly of: number
+  readonly drawn: Drawn
+  /** The mean, the mean size and the root of the mean square, weighted by time; null without common periods. */
+  readonly bias: number | null
+  readonly mae: number | null
+  readonly rmse: number | null
+  /** The seconds that both lines cover. */
+  readonly seconds: number
+  /** The local day of now, if the range has a part of it. */
+  readonly unfinished: readonly [from: number, to: number] | null
 }
 
 /** The unit of the address by which a range is summarized; undefined if there is none, or if it has too many periods. */
@@ -57,15 +79,36 @@ export async function drawLine(
   line: MeasuredLine,
   range: Interval,
   fetchId: number | null,
+  columns = chartColumns(request),
+  kind: Drawn['kind'] = 'values',
 ): Promise<Drawn> {
   const by = chosenUnit(request, range)
   const drawn =
     by === undefined
-      ? await readWindow(request.store, line, range, chartColumns(request), fetchId)
+      ? await readWindow(request.store, line, range, columns, fetchId, kind)
       : drawRows(await byUnit(request.store, line, range, by, fetchId), line.measure)
   // Only a difference needs to know how much of a period has values.
   if (readChoices(request.query).difference) return drawn
   return { ...drawn, segments: drawn.segments.map(({ seconds, ...segment }) => segment) }
+}
+
+/**
+ * Draws versions of a line, current or as known after fetches, all with values or all with columns: a version may have so few values
+ * that they would fit alone.
+ */
+export async function drawVersions(
+  request: PageRequest,
+  line: MeasuredLine,
+  range: Interval,
+  fetchIds: readonly (number | null)[],
+  columns = chartColumns(request),
+): Promise<Drawn[]> {
+  const versions: Drawn[] = []
+  for (const fetchId of fetchIds) versions.push(await drawLine(request, line, range, fetchId, columns))
+  if (versions.every(({ kind }) => kind === versions[0]!.kind)) return versions
+  for (const [i, { kind }] of versions.entries())
+    if (kind === 'values') versions[i] = await drawLine(request, line, range, fetchIds[i]!, columns, 'extremes')
+  return versions
 }
 
 /** Draws summaries. A sum of energy has no extremes of its own. */
@@ -74,8 +117,8 @@ function drawRows(rows: readonly ChartTableRow[], measure: Measure | null = null
   return { kind: 'extremes', segments: joinBands(periods.map((period) => [period, period])) }
 }
 
-/** Explains the line of a chart if it summarizes values: what stands for which periods. */
-function bucketText(
+/** Explains the line of a chart if it summarizes values: what stands for which periods, and its band if it has one. */
+export function bucketText(
   { words: { series: labels } }: PageRequest,
   now: Drawn,
   by: PeriodUnit | undefined,
@@ -84,15 +127,24 @@ function bucketText(
   const [summary] = now.kind === 'extremes' ? now.segments : []
   if (!summary) return null
   const period = by === undefined ? lengthText(summary.step) : labels.units[by]
-  return by !== undefined && measure === 'energy' ? labels.sums(period) : labels.bucket(period)
+  if (by !== undefined && measure === 'energy') return labels.sums(period)
+  return summary.min ? labels.bucket(period) : labels.means(period)
 }
+
+/** The intervals that are not final, as a chart has them. */
+const drawnStates = (states: readonly ChartState[]) =>
+  states
+    .filter(({ state }) => state !== 'final')
+    .slice(0, MAX_STATES)
+    .map(({ from, to, state }) => [from, to, state] as const)
 
 /** Reads all data of a chart. */
 export async function readChart(
   request: PageRequest,
   { dataset, range, asOf: then }: ChartQuery,
   states: readonly ChartState[],
-  compared: readonly ComparedLine[],
+  compared: readonly ComparedLineWithStates[],
+  difference: Difference | null,
 ) {
   const { store } = request
   const steps = await store.kysely
@@ -103,7 +155,7 @@ export async function readChart(
     .where('from_at', '<', range.to)
     .orderBy('from_at')
     .execute()
-  const now = await drawLine(request, dataset, range, null)
+  const [now, before = null] = await drawVersions(request, dataset, range, then ? [null, then.fetchId] : [null])
   return {
     ...range,
     zone: dataset.zone,
@@ -111,17 +163,15 @@ export async function readChart(
     /** The offsets of the zone in seconds, each with its first instant. */
     offsets: listOffsets(dataset.zone, range),
     ticks: timeTicks(dataset.zone, range, request.locale),
-    now,
+    now: now!,
     /** What a summarized line shows; null for values. */
-    bucket: bucketText(request, now, chosenUnit(request, range), dataset.measure),
+    bucket: bucketText(request, now!, chosenUnit(request, range), dataset.measure),
     /** The values as known at a past moment; null without one. */
-    before: then && (await drawLine(request, dataset, range, then.fetchId)),
+    before,
     asOf: then?.moment ?? null,
-    compared,
-    states: states
-      .filter(({ state }) => state !== 'final')
-      .slice(0, MAX_STATES)
-      .map(({ from, to, state }) => [from, to, state] as const),
+    compared: compared.map(({ open, ...line }) => ({ ...line, states: drawnStates(open) })),
+    difference,
+    states: drawnStates(states),
     /** The changes of the step: the instant and the new step in seconds. */
     steps: steps.map(({ from_at, step_s }) => [from_at, step_s] as const),
   }
@@ -141,9 +191,11 @@ export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
   readonly comparedSeconds?: readonly number[]
 }
 
+/** A difference without the digits that doubles do not have. */
+export const withoutNoise = (difference: number): number => Number(difference.toFixed(9)) + 0
+
 export const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
-  // Without the digits that doubles do not have.
-  typeof value === 'number' && typeof other === 'number' ? Number((value - other).toFixed(9)) + 0 : null
+  typeof value === 'number' && typeof other === 'number' ? withoutNoise(value - other) : null
 
 /** The change of a mean since a past moment; null if the two means cover different hours. */
 export const revisedBy = ({ mean, before, seconds, secondsBefore }: ChartTableRow): number | null =>
@@ -158,7 +210,7 @@ export function differenceTo({ compared, comparedSeconds, ...row }: ChartTableRo
 /** The most single values that are listed. */
 const MAX_SINGLE = 100
 /** A series; if it measures power or energy, its summaries have the energy. */
-type MeasuredLine = Line & { readonly measure?: Measure | null }
+export type MeasuredLine = Line & { readonly measure?: Measure | null }
 /** The longest interval of each step of the table, in days. */
 // Weeks are shown only on request.
 const LONGEST = { hour: 3, day: 62, week: 0, month: 5 * 366, year: Number.POSITIVE_INFINITY }
@@ -173,6 +225,10 @@ function summaryRow([{ from, to }, extremes]: Summary, measure: Measure | null =
   if (measure !== 'power') return row
   return { ...row, energy: row.mean === null ? null : (row.mean * seconds) / 3600 }
 }
+
+/** Draws the means of local days, or their energies. */
+export const drawDays = async (db: Reader, line: MeasuredLine, range: Interval, fetchId: number | null) =>
+  drawRows(await byUnit(db, line, range, 'day', fetchId), line.measure)
 
 /** Summarizes a range by local periods: current, or as known after a fetch. */
 async function byUnit(db: Reader, line: MeasuredLine, range: Interval, unit: PeriodUnit, fetchId: number | null) {
@@ -200,7 +256,7 @@ export async function readRows(
   const { store: db } = request
   const by = chosenUnit(request, range)
   const fetchId = asOf?.fetchId ?? null
-  const others = compared.flatMap((other) => other.line ?? [])
+  const others = compared.map(({ line }) => line)
   const few = by ? undefined : await singleValues(db, line, range, null)
   const fewThen = few && fetchId !== null ? await singleValues(db, line, range, fetchId) : []
   const days = (range.to - range.from) / 86_400

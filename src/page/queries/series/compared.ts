@@ -1,9 +1,12 @@
 import { InputError } from '../../../util/errors.ts'
-import { HOUR } from '../../../util/time/instant.ts'
+import { memoize } from '../../../util/memoize.ts'
+import { HOUR, type Instant } from '../../../util/time/instant.ts'
+import type { Interval } from '../../../util/time/interval.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
+import { readStates } from '../intervals.ts'
 import { findSeriesPath } from '../seriesPaths.ts'
-import { type ComparedLine, drawLine } from './chartData.ts'
+import { type ComparedLine, type ComparedLineWithStates, drawLine } from './chartData.ts'
 import {
   type ChartLine,
   type ChartQuery,
@@ -55,8 +58,8 @@ async function readNamedLine(request: PageRequest, text: string, { dataset, rang
 }
 
 /**
- * Reads the lines beside the first one, as known at the same moment: the series of `with`, the same series earlier, and the difference
- * between the first two lines of one unit. Lines with a mistake are left out, unless `note` throws.
+ * Reads the lines beside the first one, as known at the same moment: the series of `with`, and the same series earlier. Lines with a
+ * mistake are left out, unless `note` throws.
  */
 export async function readCompared(
   request: PageRequest,
@@ -69,7 +72,7 @@ export async function readCompared(
   const compared: ComparedLine[] = []
   for (const text of comparedNames(request.query))
     await readNamedLine(request, text, chartQuery).then((line) => compared.push(line), note)
-  const { shift, difference } = readChoices(request.query)
+  const { shift } = readChoices(request.query)
   const { series: labels } = request.words
   if (shift) {
     const { zone, unit } = dataset
@@ -79,42 +82,47 @@ export async function readCompared(
     const earlier = await drawLine(request, line, { from, to }, line.fetchId)
     compared.push({ path: null, name: labels.shifts[shift], unit, drawn: moveLine(earlier, zone, shift), line })
   }
-  const other = compared.find(({ unit }) => unit === dataset.unit)
-  if (difference && other) {
-    const first = await drawLine(request, dataset, range, asOf?.fetchId ?? null)
-    const name = `${labels.difference}: ${placeName(dataset)} − ${other.name}`
-    // Another unit, so that it is drawn by the axis at the right.
-    const unit = `Δ ${dataset.unit ?? ''}`.trim()
-    compared.push({ path: null, name, unit, drawn: subtractLines(first, other.drawn), line: null })
-  }
   const units = new Set([dataset.unit])
-  const hasAxis = ({ name, unit, line }: ComparedLine): boolean => {
-    const isShown = line === null || units.size < 2 || units.has(unit)
+  const hasAxis = ({ name, unit }: ComparedLine): boolean => {
+    const isShown = units.size < 2 || units.has(unit)
     const message = `A chart has axes for two units, and ${name} has a third one: ${unit ?? 'unknown'}.`
-    const hint = 'Remove the series of another unit, or the difference, first.'
+    const hint = 'Remove the series of another unit first.'
     if (isShown) units.add(unit)
     else note(new ThirdUnit(message, { hint, code: 'third-unit', cause: { name } }))
     return isShown
   }
-  // The difference goes first, because the user can remove it only by its own field.
-  const shown = compared.toSorted((a, b) => Number(b.line === null) - Number(a.line === null)).filter(hasAxis)
   // Bands over one another would hide the lines.
   return compared
-    .filter((line) => shown.includes(line))
+    .filter(hasAxis)
     .slice(0, MAX_COMPARED)
     .map((line) => ({ ...line, drawn: withoutBand(line.drawn) }))
 }
 
-const withoutBand = ({ kind, segments }: Drawn): Drawn => ({
+/** Removes the extremes of a line, so that its band does not hide others. */
+export const withoutBand = ({ kind, segments }: Drawn): Drawn => ({
   kind,
   segments: segments.map(({ min, max, ...means }) => means),
 })
 
+/** Clocks change at whole or half hours of UTC. */
+const HALF_HOUR = HOUR / 2
+
+/** A function as `moveByShift`, for many instants: it computes each half-hour once. */
+function mover(zone: string, shift: Shift, sign: 1 | -1): (at: Instant) => Instant {
+  const moved = memoize((halfHour: number) => moveByShift(zone, halfHour * HALF_HOUR, shift, sign))
+  return (at) => {
+    const halfHour = Math.floor(at / HALF_HOUR)
+    return moved(halfHour) + at - halfHour * HALF_HOUR
+  }
+}
+
 /** Moves an earlier line under later values: each period to its local time, unless clocks skip or repeat it there. */
-function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
+export function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
+  const forth = mover(zone, shift, 1)
+  const back = mover(zone, shift, -1)
   const periods = [...eachPeriod(earlier)].flatMap(({ from, to, ...values }) => {
-    const [begin, border] = [from, to].map((at) => moveByShift(zone, at, shift, 1)) as [number, number]
-    if (moveByShift(zone, begin, shift) !== from) return []
+    const [begin, border] = [from, to].map(forth) as [number, number]
+    if (back(begin) !== from) return []
     // A local day may have another length than the earlier one; a shorter period ends before the next one begins.
     const isDay = to - from >= 23 * HOUR
     const end = isDay || (border > begin && border < begin + to - from) ? border : begin + to - from
@@ -126,13 +134,19 @@ function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
   return { kind: 'values', segments: joinValues(values) }
 }
 
-/** The differences between the periods that two lines share. Means have none if they cover other hours. */
-function subtractLines(first: Drawn, second: Drawn): Drawn {
-  const others = new Map([...eachPeriod(second)].map((period) => [`${period.from} ${period.to}`, period]))
-  const differences = [...eachPeriod(first)].flatMap(({ from, to, mean, seconds }) => {
-    const other = others.get(`${from} ${to}`)
-    if (mean === null || !other || other.mean === null || other.seconds !== seconds) return []
-    return [{ at: from, step: to - from, value: mean - other.mean }]
-  })
-  return { kind: 'values', segments: joinValues(differences) }
+/** Reads the states of lines, an earlier period at the times at which it is drawn. */
+export async function withStates(
+  request: PageRequest,
+  compared: readonly ComparedLine[],
+  range: Interval,
+): Promise<ComparedLineWithStates[]> {
+  const lines: ComparedLineWithStates[] = []
+  for (const each of compared) {
+    const { shift, zone } = each.line
+    const move = (at: number, sign: 1 | -1): number => (shift ? moveByShift(zone, at, shift, sign) : at)
+    const earlier = { from: move(range.from, -1), to: move(range.to, -1) }
+    const states = (await readStates(request, each.line, earlier)).filter(({ state }) => state !== 'final')
+    lines.push({ ...each, open: states.map((open) => ({ ...open, from: move(open.from, 1), to: move(open.to, 1) })) })
+  }
+  return lines
 }

@@ -111,12 +111,23 @@ function parseBorder(zone: string, name: string, text: string): Instant {
   return at
 }
 
-/** Reads the moment of an address, to the millisecond; null for now. A local day is its beginning, as for `--as-of`. */
+/** Parses a moment of an address, to the millisecond. A local day is its beginning, as for `--as-of`. */
+function parseMoment(zone: string, name: string, text: string): string {
+  if (Number.isNaN(instantIn(text))) return formatMillis(parseBorder(zone, name, text) * 1000)
+  return formatMillis(Date.parse(withPlus(text)))
+}
+
+/** Reads the moment of an address; null for now. */
 function readMoment(zone: string, query: URLSearchParams): string | null {
   const text = query.get('asof') || 'now'
-  if (text === 'now') return null
-  if (Number.isNaN(instantIn(text))) return formatMillis(parseBorder(zone, 'asof', text) * 1000)
-  return formatMillis(Date.parse(withPlus(text)))
+  return text === 'now' ? null : parseMoment(zone, 'asof', text)
+}
+
+/** Reads the moments of an address whose versions are compared, in order; undefined without any. */
+export function requestedVintages(zone: string, query: URLSearchParams): string[] | undefined {
+  const texts = query.getAll('vintages').flatMap((text) => text.split(',').filter(Boolean))
+  if (texts.length === 0) return undefined
+  return [...new Set(texts.map((text) => parseMoment(zone, 'vintages', text.trim())))].sort()
 }
 
 /** A border of a range for an address: a local day, if it is its beginning. */

@@ -210,17 +210,23 @@ function columnBorders({ from, to }: Interval, columns: number): Instant[] {
   return Array.from({ length: Math.ceil((to - first) / step) + 1 }, (_, i) => first + i * step)
 }
 
-/** Reads the line of a picture: current, or as known after a fetch, with at most two values for each column. */
+/**
+ * Reads the line of a picture: current, or as known after a fetch, with at most two values for each column. `kind`: whether the columns
+ * are summarized although their values are few.
+ */
 export async function readWindow(
   db: Reader,
   line: Line,
   range: Interval,
   columns: number,
   fetchId: number | null,
+  kind: Drawn['kind'] = 'values',
 ): Promise<Drawn> {
-  const interval = { ...line, ...range, from: await findBegin(db, { ...line, ...range }) }
-  const values = await readKnownValues(db.kysely, interval, fetchId, 2 * columns + 1)
-  if (values.length <= 2 * columns) return { kind: 'values', segments: joinValues(values) }
+  if (kind === 'values') {
+    const interval = { ...line, ...range, from: await findBegin(db, { ...line, ...range }) }
+    const values = await readKnownValues(db.kysely, interval, fetchId, 2 * columns + 1)
+    if (values.length <= 2 * columns) return { kind, segments: joinValues(values) }
+  }
   const isLong = range.to - range.from >= BY_DAYS * DAY
   const borders = isLong ? dayBorders(line.zone, range, columns) : columnBorders(range, columns)
   return {

@@ -1,0 +1,119 @@
+import { readKnownValues } from '../../../db/queries/values.ts'
+import { DAY } from '../../../util/time/instant.ts'
+import type { Interval } from '../../../util/time/interval.ts'
+import { type Drawn, eachPeriod } from '../../client/segments.ts'
+import type { PageRequest } from '../../page.ts'
+import { periodAt } from '../periods.ts'
+import { type ComparedLine, type Difference, drawDays, drawLine, type MeasuredLine, withoutNoise } from './chartData.ts'
+import { moveLine, placeName } from './compared.ts'
+import { type ChartQuery, moveByShift, type NamedLine, readChoices } from './seriesQuery.ts'
+import { joinValues } from './window.ts'
+
+/** The longest range of which all values are subtracted, and the most values of a line in it: two months, every two minutes. */
+const MAX_SUBTRACTED_S = 62 * DAY
+const MAX_VALUES = 45_000
+
+/** The place of the line that is subtracted from the first one: the next one of its unit. Null unless the address has a difference. */
+export function subtractedPlace({ query }: PageRequest, { unit }: NamedLine, compared: readonly ComparedLine[]) {
+  const place = readChoices(query).difference ? compared.findIndex((other) => other.unit === unit) : -1
+  return place < 0 ? null : place
+}
+
+/** The name of a difference. */
+export const differenceName = ({ words }: PageRequest, dataset: NamedLine, other: ComparedLine): string =>
+  `${words.series.difference}: ${placeName(dataset)} − ${other.name}`
+
+/** The differences between the periods that two lines share. Means have none if they cover other hours. */
+function subtractLines(first: Drawn, second: Drawn): Drawn {
+  const others = new Map([...eachPeriod(second)].map((period) => [period.from, period]))
+  const differences = [...eachPeriod(first)].flatMap(({ from, to, mean, seconds }) => {
+    const other = others.get(from)
+    if (mean === null || other?.to !== to || other.mean === null || other.seconds !== seconds) return []
+    return [{ at: from, step: to - from, value: withoutNoise(mean - other.mean) }]
+  })
+  return { kind: 'values', segments: joinValues(differences) }
+}
+
+/** Reads every value of a line in a range; null if they are too many. */
+async function readEveryValue(
+  { store }: PageRequest,
+  line: MeasuredLine,
+  range: Interval,
+  fetchId: number | null,
+): Promise<Drawn | null> {
+  if (range.to - range.from > MAX_SUBTRACTED_S) return null
+  const values = await readKnownValues(store.kysely, { ...line, ...range }, fetchId, MAX_VALUES + 1)
+  return values.length > MAX_VALUES ? null : { kind: 'values', segments: joinValues(values) }
+}
+
+/** Computes the figures of differences, weighted by time. */
+function figures(differences: Drawn) {
+  let seconds = 0
+  let sum = 0
+  let sizes = 0
+  let squares = 0
+  for (const { from, to, mean } of eachPeriod(differences)) {
+    if (mean === null) continue
+    seconds += to - from
+    sum += mean * (to - from)
+    sizes += Math.abs(mean) * (to - from)
+    squares += mean * mean * (to - from)
+  }
+  if (seconds === 0) return { seconds, bias: null, mae: null, rmse: null }
+  return {
+    seconds,
+    bias: withoutNoise(sum / seconds),
+    mae: withoutNoise(sizes / seconds),
+    rmse: withoutNoise(Math.sqrt(squares / seconds)),
+  }
+}
+
+/**
+ * Reads the difference between the first line and the next one of its unit; null unless the address has one. Its figures are of every
+ * value, of the chosen summary, or of daily means if the range is long.
+ */
+export async function readDifference(
+  request: PageRequest,
+  { dataset, range, asOf }: ChartQuery,
+  compared: readonly ComparedLine[],
+): Promise<Difference | null> {
+  const place = subtractedPlace(request, dataset, compared)
+  if (place === null) return null
+  const other = compared[place]!
+  const { line } = other
+  const { shift, zone } = line
+  const fetchId = asOf?.fetchId ?? null
+  const earlier = shift ? { from: moveByShift(zone, range.from, shift), to: moveByShift(zone, range.to, shift) } : range
+  const moved = (theirs: Drawn): Drawn => (shift ? moveLine(theirs, zone, shift) : theirs)
+  const own = await drawLine(request, dataset, range, fetchId)
+  // Values of one line have no period in common with columns of the other.
+  const isMixed = own.kind !== other.drawn.kind
+  const first =
+    isMixed && own.kind === 'values' ? await drawLine(request, dataset, range, fetchId, undefined, 'extremes') : own
+  const second =
+    isMixed && other.drawn.kind === 'values'
+      ? moved(await drawLine(request, line, earlier, line.fetchId, undefined, 'extremes'))
+      : other.drawn
+  const drawn = subtractLines(first, second)
+  const readFigures = async () => {
+    if (readChoices(request.query).by) return figures(drawn)
+    const own = await readEveryValue(request, dataset, range, fetchId)
+    const theirs = own && (await readEveryValue(request, line, earlier, line.fetchId))
+    if (own && theirs) return figures(subtractLines(own, moved(theirs)))
+    const [ownDays, theirDays] = [
+      await drawDays(request.store, dataset, range, fetchId),
+      await drawDays(request.store, line, earlier, line.fetchId),
+    ]
+    return figures(subtractLines(ownDays, moved(theirDays)))
+  }
+  const today = periodAt(dataset.zone, request.now, 'day')
+  const isShown = today.from < range.to && today.to > range.from
+  return {
+    name: differenceName(request, dataset, other),
+    unit: dataset.unit,
+    of: place,
+    drawn,
+    ...(await readFigures()),
+    unfinished: isShown ? [today.from, today.to] : null,
+  }
+}

@@ -1,0 +1,262 @@
+import { formatUtc, HOUR } from '../../util/time/instant.ts'
+import { formatLocal } from '../../util/time/zone.ts'
+import { type Column, numberedPager, table } from '../elements.ts'
+import { figure } from '../figure.ts'
+import { countText, momentText, mostDecimals, numberText, signedText, timeText } from '../formats.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
+import {
+  csvResponse,
+  NotFound,
+  type PageRequest,
+  paginate,
+  type Query,
+  type Responder,
+  view,
+  wholeNumber,
+} from '../page.ts'
+import { type Change, isExamined, readChanges } from '../queries/series/changes.ts'
+import { subtract } from '../queries/series/chartData.ts'
+import {
+  countRevisedValues,
+  type RevisedValue,
+  type RunRevisions,
+  readRevisedValues,
+  readRevisions,
+  requireExamined,
+} from '../queries/series/revisions.ts'
+import {
+  type ChartQuery,
+  type NamedLine,
+  rangeQuery,
+  readChartQuery,
+  versionsStatement,
+} from '../queries/series/seriesQuery.ts'
+import { MAX_VINTAGES, readVintages, type Vintages } from '../queries/series/vintages.ts'
+
+/** Rows of the list of changes, and of the values of one. */
+const CHANGES_A_PAGE = 10
+const VALUES_A_PAGE = 100
+
+/** Reads one page of what each run changed in a range, newest first, and the versions to compare. */
+export async function readRevisionsPart(
+  request: PageRequest,
+  { dataset, range }: Pick<ChartQuery, 'dataset' | 'range'>,
+  changes: readonly Change[],
+  moments: string[] | undefined,
+) {
+  const { page, pages, shown } = paginate(request, changes.toReversed(), CHANGES_A_PAGE)
+  const isListed = isExamined(range)
+  return {
+    page,
+    pages,
+    isListed,
+    rows: isListed ? await readRevisions(request.store, { ...dataset, ...range }, shown) : [],
+    vintages: await readVintages(request, dataset, range, changes, moments),
+  }
+}
+
+type RevisionsPart = Awaited<ReturnType<typeof readRevisionsPart>>
+
+/** What the section of a series page needs from that page. */
+interface Section {
+  readonly dataset: NamedLine
+  readonly range: ChartQuery['range']
+  readonly revisions: RevisionsPart
+  /** The address of the same page with other parameters. */
+  readonly here: (changed: Query) => string
+}
+
+const CHOICE = 'vintages'
+
+/** A link to the values that a run changed. */
+const valuesAddress = ({ dataset, range }: Pick<Section, 'dataset' | 'range'>, run: number, { link }: PageRequest) =>
+  link(`/revisions/${dataset.path}/${dataset.geoId}/${run}`, rangeQuery(dataset.zone, range))
+
+/** The changes of a range as a table: a row for each run. */
+function changesTable({ dataset, range, revisions, here }: Section, request: PageRequest): Html {
+  const { words, locale, link } = request
+  const { revisions: labels, common } = words
+  const { vintages } = revisions
+  const count = (head: string, read: (row: RunRevisions) => number): Column<RunRevisions> => [
+    head,
+    (row) => countText(request, read(row)),
+    'number',
+  ]
+  const difference = (head: string, read: (row: RunRevisions) => number | null): Column<RunRevisions> => [
+    head,
+    (row) => signedText(read(row), locale),
+    'number',
+  ]
+  const isDrawn = (moment: string): boolean => vintages?.lines.some(({ at }) => at === moment) ?? false
+  return table(labels.heading, revisions.rows, [
+    [
+      labels.moment,
+      ({ at, before }) =>
+        html`<a href="${here({ asof: before })}" title="${labels.knownBefore}">${momentText(dataset.zone, at)}</a>`,
+    ],
+    [common.run, ({ run }) => html`<a href="${link(`/runs/${run}`)}">${run}</a>`],
+    count(labels.changed, ({ changed }) => changed),
+    count(labels.withdrawn, ({ withdrawn }) => withdrawn),
+    count(labels.added, ({ added }) => added),
+    difference(labels.mean, ({ mean }) => mean),
+    difference(labels.largest, ({ largest }) => largest),
+    [labels.hours, ({ seconds }) => numberText(Math.round((10 * seconds) / HOUR) / 10, locale), 'number'],
+    [
+      labels.values,
+      ({ run, at }) =>
+        html`<a href="${valuesAddress({ dataset, range }, run, request)}" aria-label="${labels.valuesOf(momentText(dataset.zone, at))}">${labels.open}</a>`,
+    ],
+    vintages !== null && [
+      labels.drawn,
+      ({ at }) =>
+        html`<input type="checkbox" form="${CHOICE}" name="${CHOICE}" value="${at}" aria-label="${labels.draw(momentText(dataset.zone, at))}"${isDrawn(at) && html` checked`}>`,
+    ],
+  ])
+}
+
+/** Several versions of the same days, drawn over one another; a line opens the chart as known then. */
+function vintagesChart(vintages: Vintages, { dataset, here }: Section, request: PageRequest): Html {
+  const { revisions: labels, series } = request.words
+  const { zone } = dataset
+  const older = vintages.lines.slice(0, -1)
+  const newest = vintages.lines.at(-1)!
+  const item = ({ at, run }: Vintages['lines'][number], style: string): Html =>
+    html`<li class="${style}"><a href="${here({ asof: at })}">${momentText(zone, at)}</a>${run !== null && ` · ${series.run(String(run))}`}</li>\n`
+  const label = labels.picture(timeText(zone, vintages.from), timeText(zone, vintages.to))
+  const { from, to, unit, ticks } = vintages
+  const compared = older.map(({ drawn }) => ({ drawn, unit }))
+  return html`<h3>${labels.vintages}</h3>
+<p class="soft">${label}${vintages.bucket !== null && ` · ${vintages.bucket}`}</p>
+<ul class="legend">${older.map((line, i) => item(line, `with-${i}`))}${item(newest, 'now')}</ul>
+${figure({ from, to, unit, ticks, compared, now: newest.drawn, before: null, states: [] }, label, request.locale)}`
+}
+
+/** The form that draws other versions; its boxes are in the table. */
+const vintagesForm = (request: PageRequest): Html => {
+  const { query, path, words } = request
+  const kept = [...query].filter(([name]) => name !== CHOICE)
+  return html`<form id="${CHOICE}" method="get" action="${path}#revisions">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button>${words.revisions.redraw(MAX_VINTAGES)}</button></form>`
+}
+
+/** The section of a series page: its changes by run, and several versions of its values. */
+export function revisionsSection(section: Section, request: PageRequest): HtmlPart {
+  const { dataset, range, revisions } = section
+  const { revisions: labels, series, common } = request.words
+  const { link } = request
+  const { page, pages, isListed, rows, vintages } = revisions
+  if (isListed && rows.length === 0) return null
+  const { path, geoId, zone, indicator, unit } = dataset
+  const file = link(`/api/revisions/${path}/${geoId}`, rangeQuery(zone, range))
+  const all = link('/sql', { sql: versionsStatement(range, dataset) })
+  const byAge = link('/sql', { recipe: 'revisions-by-age', 'p.indicator': indicator })
+  const links = html`<p>${isListed && html`<a href="${file}" download>${series.csv}</a> · `}<a href="${all}">${labels.allVersions}</a> · <a href="${byAge}">${labels.byAge}</a></p>`
+  return html`<section id="revisions"><h2>${labels.heading}</h2>
+${isListed ? html`<p class="soft">${labels.hint}${unit && html` ${common.unit}: <bdi>${unit}</bdi>.`}</p>${changesTable(section, request)}${numberedPager(request, page, pages, '#revisions')}` : html`<p>${labels.tooLong}</p>`}
+${links}
+${vintages !== null && html`${vintagesForm(request)}${vintagesChart(vintages, section, request)}`}</section>`
+}
+
+/** Reads one page of the values that a run changed in a range. */
+async function readRunRevisions(request: PageRequest) {
+  const { store, params, query } = request
+  const { dataset, range } = await readChartQuery(request)
+  const run = wholeNumber(params.run)
+  requireExamined(range)
+  const change = (await readChanges(store, dataset, range)).find((change) => change.run === run)
+  if (!change) throw new NotFound(`revisions of run ${params.run}`)
+  const line = { ...dataset, ...range }
+  const pages = Math.ceil((await countRevisedValues(store, line, change.run)) / VALUES_A_PAGE)
+  const page = Math.min(Math.max(1, pages), Math.max(1, wholeNumber(query.get('page')) ?? 1))
+  return {
+    dataset,
+    range,
+    summary: (await readRevisions(store, line, [change]))[0]!,
+    page,
+    pages,
+    rows: await readRevisedValues(store, line, change.run, {
+      limit: VALUES_A_PAGE,
+      offset: (page - 1) * VALUES_A_PAGE,
+    }),
+  }
+}
+
+/** `/revisions/600/3/7`: the values that a run changed, withdrew or added, each with the one before. */
+export const runRevisionsView = view({
+  read: readRunRevisions,
+  title: ({ dataset, summary }, { words }) => words.revisions.title(dataset.name, summary.run),
+  show({ dataset, range, summary, page, pages, rows }, request) {
+    const { words, link, locale } = request
+    const { revisions: labels, series, common } = words
+    const { zone, path, geoId, unit } = dataset
+    const { run, at, before, changed, withdrawn, added } = summary
+    const decimals = mostDecimals(rows.flatMap((row) => [row.before, row.after]))
+    const number = (head: string, read: (row: RevisedValue) => number | null): Column<RevisedValue> => [
+      head,
+      (row) => numberText(read(row), locale, decimals) || '–',
+      'number',
+    ]
+    const borders = rangeQuery(zone, range)
+    const counts = [
+      [labels.changed, changed],
+      [labels.withdrawn, withdrawn],
+      [labels.added, added],
+    ] as const
+    const file = link(`/api/revisions/${path}/${geoId}`, { ...borders, run })
+    return html`<p><a href="${link(`/series/${path}`, { geo: geoId, ...borders, asof: before })}">${labels.knownBefore}</a> · <a href="${link(`/runs/${run}`)}">${common.run} ${run}</a>, ${momentText(zone, at)} · <a href="${file}" download>${series.csv}</a></p>
+<p>${timeText(zone, range.from)} – ${timeText(zone, range.to)}: ${counts.map(([name, count]) => `${countText(request, count)} ${name.toLowerCase()}`).join(', ')}</p>
+${table(
+  labels.values,
+  rows,
+  [
+    [
+      series.period,
+      (row) => html`<a href="${link(`/explain/${path}/${geoId}/${row.at}`)}">${timeText(zone, row.at)}</a>`,
+    ],
+    number(series.before, (row) => row.before),
+    number(series.after, (row) => row.after),
+    [series.difference, (row) => signedText(subtract(row.after, row.before), locale, decimals), 'number'],
+  ],
+  { style: 'values', caption: html`<caption>${labels.values}${unit && `, ${unit}`}</caption>` },
+)}
+${numberedPager(request, page, pages)}`
+  },
+})
+
+/**
+ * `/api/revisions/600/3`: what each run changed in a range, newest first; with `run`, the values that it changed, each with the one
+ * before.
+ */
+export const revisionsCsv: Responder = async (request) => {
+  const { store, query } = request
+  const { dataset, range } = await readChartQuery(request)
+  requireExamined(range)
+  const { zone, path, geoId } = dataset
+  const line = { ...dataset, ...range }
+  const run = query.get('run')
+  const name = `${path}-${geoId}-revisions${run === null ? '' : `-run-${run}`}.csv`
+  if (run !== null) {
+    const values = await readRevisedValues(store, line, wholeNumber(run) ?? 0)
+    const rows = values.map(({ at, before, after }) => [
+      formatUtc(at),
+      formatLocal(zone, at),
+      before,
+      after,
+      subtract(after, before),
+    ])
+    return csvResponse(name, ['at_utc', 'at_local', 'before', 'after', 'difference'], [rows])
+  }
+  const changes = (await readChanges(store, dataset, range)).toReversed()
+  const rows = (await readRevisions(store, line, changes)).map((row) => [
+    row.run,
+    row.at,
+    row.changed,
+    row.withdrawn,
+    row.added,
+    row.mean,
+    row.largest,
+    row.seconds / HOUR,
+    row.before,
+  ])
+  const counts = ['changed', 'withdrawn', 'new', 'mean_difference', 'largest_difference', 'hours']
+  return csvResponse(name, ['run', 'recorded_at', ...counts, 'known_before'], [rows])
+}
