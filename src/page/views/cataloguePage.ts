@@ -28,6 +28,14 @@ function jobLine(kind: string, id: number): string {
   return `${isOffer ? 'offers' : 'series'}: [{ ${route}indicators: [${id}], window: { last: 30d } }]`
 }
 
+/** Finds indicators by their texts, then those with stored series that only a unit or geo of the text finds. */
+async function findIndicators(request: PageRequest, text: string): Promise<{ kind: string; id: number }[]> {
+  const found = await searchItems(request.store, request.service, text, ['catalogue'])
+  const series = await findSeries(request, await allSeries(request), text)
+  const both = [...found, ...series.map(({ row }) => ({ kind: row.kind, id: row.indicator_id }))]
+  return [...new Map(both.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }])).values()]
+}
+
 /** Reads one page of the catalogue, by number or by rank: indicators with their texts and stored series. */
 async function readIndicators(request: PageRequest) {
   const { store: db, languages, query, locale } = request
@@ -35,7 +43,7 @@ async function readIndicators(request: PageRequest) {
   const held = STORED_CHOICES.find((choice) => choice === query.get('held')) ?? 'all'
   const stored = await readStoredRanges(db)
   const matching = /[\p{L}\p{N}]/u.test(text)
-    ? await searchItems(db, text, ['catalogue'])
+    ? await findIndicators(request, text)
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
   const keys = matching.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
   const { page, pages, shown } = paginate(request, keys, INDICATORS_A_PAGE)
@@ -162,7 +170,7 @@ async function readSearch(request: PageRequest) {
     const names = foldedLetters(common.pages[page]).split(' ')
     return place === 'all' && words.every((word) => names.some((name) => name.startsWith(word)))
   })
-  const hits = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MAX_FOUND)
+  const hits = await searchItems(db, service, text, place === 'all' ? SEARCH_SCOPES : [place], MAX_FOUND)
   const shown = hits.slice(0, RESULTS)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
   const ids = shown.map(({ id }) => id)

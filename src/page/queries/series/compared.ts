@@ -2,7 +2,7 @@ import { InputError } from '../../../util/errors.ts'
 import { HOUR } from '../../../util/time/instant.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
-import { findSeriesPath } from '../seriesPaths.ts'
+import { findNamedSeries } from '../seriesPaths.ts'
 import { type ComparedLine, drawLine } from './chartData.ts'
 import {
   type ChartLine,
@@ -46,9 +46,11 @@ const toLine = (series: NamedLine): ChartLine => {
 /** Reads a line to compare with: of the named geo, else of that of the first series if it has that geo. */
 async function readNamedLine(request: PageRequest, text: string, { dataset, range, asOf }: ChartQuery) {
   const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
-  const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
+  const found = await findNamedSeries(request, name)
+  const chosen = named ?? found.geo
+  const series = await readNamedGeoSeries(request, found.path, chosen === null ? null : String(chosen))
   const { path, unit } = series
-  const geo = (named === undefined && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
+  const geo = (chosen === null && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
   const fetchId = asOf && (await findAsOf(request.store, series.seriesId, asOf.moment)).fetchId
   const line = { ...toLine(series), geoId: geo.id, fetchId }
   return { path, name: placeName({ ...series, geo }), unit, drawn: await drawLine(request, line, range, fetchId), line }
