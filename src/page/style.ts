@@ -78,6 +78,7 @@ header nav { margin-inline-end: auto; min-width: 0; }
 .saved { & summary { cursor: pointer; padding: .375rem 0; list-style: none; } & summary::before { content: var(--sign-star); margin-inline-end: .375rem; vertical-align: -.125em; } & ul { padding: 0; list-style: none; } & li { display: flex; justify-content: space-between; gap: .5rem; overflow-wrap: anywhere; } & input[type=file] { border: 0; max-width: 100%; } }
 .saved > div { position: absolute; inset-inline-end: 1.25rem; top: 100%; z-index: 2; width: min(22rem, 90vw); padding: .75rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
 .find { flex: 1 1 7rem; max-width: 15rem; & input { width: 100%; min-height: 2rem; padding: 0 .625rem; text-overflow: ellipsis; } }
+.pick { position: relative; & ul { position: absolute; inset-inline-start: 0; top: 100%; z-index: 3; width: max-content; min-width: 100%; max-width: min(30rem, 90vw); max-height: 60vh; overflow-y: auto; margin: 0; padding: .25rem; list-style: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; } & li { padding: .25rem .5rem; cursor: pointer; border-radius: .25rem; } & li:is([aria-selected=true], :hover) { background: var(--strong); color: var(--on-strong); } & li small { display: block; opacity: .85; } }
 nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; }
 nav a { display: inline-block; padding: .5rem 0; text-decoration: none; color: var(--soft); }
 nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px solid currentColor; }
@@ -170,6 +171,10 @@ progress { width: 100%; accent-color: var(--link); }
 [hidden] { display: none !important; }
 .choose select { max-width: min(18rem, 100%); }
 .choose small { flex-basis: 100%; }
+.choose .pick { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; }
+[data-part="legend"] [class^="with-"] { border: 1px solid var(--edge); border-radius: 1rem; padding-inline-start: .625rem; }
+.day { display: inline-flex; align-items: center; & a { min-width: 1.875rem; min-height: 1.875rem; line-height: 1.875rem; text-align: center; text-decoration: none; font-size: 1.25rem; } }
+@media (scripting: enabled) { .choose > button { display: none; } }
 .remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; }
 .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
@@ -231,7 +236,7 @@ p.soft:not([hidden]) + #chart { display: none; }
 }
 @media (min-width: 64rem) { .figure text { font-size: 8.5px; } }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
-@media (scripting: none) { #keys, .carpet { display: none; } }
+@media (scripting: none) { #keys, #at-once, .carpet { display: none; } }
 @media print {
   nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
   a { color: inherit; }

@@ -1,10 +1,10 @@
 import { readKinds } from '../../db/queries/catalogueNames.ts'
-import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { readStoredRanges, SEARCH_SCOPES, searchItems } from '../../reports/searchItems.ts'
 import { visible, withoutAccents } from '../../util/text.ts'
 import { command, numberedPager, options, seriesLinks, serviceText, table } from '../elements.ts'
 import { groupingText, kindText } from '../formats.ts'
 import { type Html, html } from '../html.ts'
+import { jobLine } from '../jobLine.ts'
 import { type PageRequest, paginate, view } from '../page.ts'
 import { geoNames, indicatorNames, indicatorUnits, inLanguage } from '../queries/names.ts'
 import { allSeries, findSeries, readStoredSeries, seriesHeads } from '../queries/seriesPaths.ts'
@@ -20,13 +20,6 @@ const SERIES_FOUND = 10
 const SNIPPET_CHARACTERS = 90
 
 const STORED_CHOICES = ['all', 'held', 'other'] as const
-
-/** The line of a job that fetches an indicator. */
-function jobLine(kind: string, id: number): string {
-  const isOffer = kind === ENTRY_ROUTES.offers
-  const route = isOffer || kind === ENTRY_ROUTES.series ? '' : `route: ${kind}, `
-  return `${isOffer ? 'offers' : 'series'}: [{ ${route}indicators: [${id}], window: { last: 30d } }]`
-}
 
 /** Finds indicators by their texts, then those with stored series that only a unit or geo of the text finds. */
 async function findIndicators(request: PageRequest, text: string): Promise<{ kind: string; id: number }[]> {

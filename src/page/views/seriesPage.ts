@@ -5,7 +5,7 @@ import { DAY, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
-import { type Column, facts, options, serviceText, table } from '../elements.ts'
+import { type Column, facts, options, serviceText, suggestionList, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
@@ -14,7 +14,6 @@ import { readStates } from '../queries/intervals.ts'
 import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
 import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
 import {
-  type ChartData,
   type ChartTableRow,
   type ComparedLine,
   chosenUnit,
@@ -24,7 +23,7 @@ import {
   revisedBy,
   subtract,
 } from '../queries/series/chartData.ts'
-import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
+import { comparedNames, placeName, readCompared, seriesNames, ThirdUnit } from '../queries/series/compared.ts'
 import {
   lastShown,
   latestValue,
@@ -43,6 +42,8 @@ import {
 } from '../queries/series/seriesQuery.ts'
 import { joinExtremes, type Line, summarize } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
+import { counterpartLink, readCounterpart } from './counterpart.ts'
+import { rangeFields } from './rangeFields.ts'
 
 const MAX_LISTED_INTERVALS = 20
 const MAX_REVISIONS = 20
@@ -146,6 +147,8 @@ async function readSeriesPage(request: PageRequest) {
     /** The parts of the range that are not final, in order. */
     open: states.filter(({ state }) => state !== 'final'),
     problems,
+    /** Its forecast, or what it forecasts. */
+    counterpart: await readCounterpart(request, dataset),
     sql: selectStatement(chartQuery, [dataset, ...named], chosenUnit(request, range)),
     commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
   }
@@ -203,10 +206,10 @@ const changeMoments = ({ changes, dataset }: PageData, { words: { series: labels
   }))
 
 /** The form; its fields go into the address. */
-function chooser(data: PageData, request: PageRequest): Html {
+function chooser(data: PageData, here: Here, request: PageRequest): Html {
   const { query, path, words } = request
   const { series: labels, common } = words
-  const { dataset, range, days, asOf, problems, chart } = data
+  const { dataset, asOf, problems, chart, neighbours } = data
   const { zone } = dataset
   const moments = changeMoments(data, request)
   // A moment between two changes is listed too.
@@ -215,15 +218,14 @@ function chooser(data: PageData, request: PageRequest): Html {
   const choices = [...moments, ...other]
     .sort((a, b) => (a.at < b.at ? -1 : 1))
     .map(({ at, text }) => [at, text] as const)
-  const borders = rangeQuery(zone, range)
-  const border = (name: 'from' | 'to', label: string): Html => {
-    // A mistake stays in its field.
-    const isWrong = problems.some(({ code }) => code === 'bad-time' || code === 'bad-range')
-    const value = isWrong ? (query.get(name) ?? '') : borders[name].slice(0, 16)
-    const timeType = isWrong ? 'text' : 'datetime-local'
-    const type = /^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : timeType
-    return html`<label>${label} <input type="${type}" name="${name}" value="${value}"></label>`
-  }
+  const fields = rangeFields(
+    data,
+    {
+      isWrong: problems.some(({ code }) => code === 'bad-time' || code === 'bad-range'),
+      neighbours: [here(neighbours.previous), here(neighbours.next)],
+    },
+    request,
+  )
   const names = comparedNames(query)
   const { shift, by, difference } = readChoices(query)
   const shifts = (Object.keys(SHIFTS) as Shift[]).map((name) => [name, labels.shifts[name]] as const)
@@ -231,16 +233,15 @@ function chooser(data: PageData, request: PageRequest): Html {
   const geos = dataset.geos.map(({ id, name }) => [id, name ?? id] as const)
   return html`<form class="choose" method="get" action="${path}">
 <label>${common.geo} <select name="geo">${options(geos, dataset.geoId)}</select></label>
-${border('from', labels.from)}
-${border('to', labels.to)}${days !== null && html`<input type="hidden" name="last" value="${days}">`}
+${fields}
 <label>${labels.asOf} <select name="asof" id="asof">${options([...choices, ['', labels.now]], asOf?.moment ?? '')}</select></label>
 ${names.map((name) => problems.length === 0 && html`<input type="hidden" name="with" value="${name}">`)}
-<label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${problems.length > 0 && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
+<span class="pick"><label for="with">${labels.with}</label> <input name="with" id="with" size="24" data-pick="add" autocomplete="off" value="${problems.length > 0 && names.join(',')}" aria-describedby="with-hint">${suggestionList('suggested', request)}</span>
 <label>${labels.shift} <select name="shift">${options<string>([['', labels.noShift], ...shifts], shift ?? '')}</select></label>
 <label>${labels.by} <select name="by">${options<string>([['', labels.asStored], ...units], by ?? '')}</select></label>
 ${chart.compared.length > 0 && html`<label><input type="checkbox" name="difference" value="1"${difference && html` checked`}> ${labels.difference}</label>`}
 <button>${common.show}</button>
-<small id="with-hint" class="soft">${labels.withHint}</small>
+<small id="with-hint" class="soft">${labels.withHint} <span id="at-once">${labels.atOnce}</span></small>
 </form>`
 }
 
@@ -252,14 +253,13 @@ const geoLinks = ({ dataset }: PageData, { words, link, path }: PageRequest): Ht
       html`<a href="${link(path, { geo: id })}"${id === dataset.geoId && html` aria-current="true"`}><bdi>${name ?? id}</bdi></a> `,
   )}</nav>`
 
-/** The compared series, as an address names them. */
-const seriesNames = (compared: ChartData['compared']): string =>
-  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
-
 function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const { chart, dataset, asOf, range, comparedFigures, changes } = data
   const { series: labels, common } = request.words
   const asKnown = asOf && labels.valuesThen(momentText(dataset.zone, asOf.moment))
+  /** The address without a line. */
+  const without = ({ path, line }: ComparedLine, others: string | undefined): string =>
+    here(range, path !== null ? { with: others } : { [line === null ? 'difference' : 'shift']: undefined })
   // A line without values says so, and where to fetch them.
   const nothingIn = (path: string, geo: number, from: number): Html =>
     html` <span class="bad">${labels.noValues}</span> <a href="${request.link(`/coverage/${path}`, request.isLive ? { geo, year: localDate(dataset.zone, from).slice(0, 4) } : {})}">${labels.mend}</a>`
@@ -268,13 +268,14 @@ function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
 ${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>${changes[0] && ` ${labels.storedSince(momentText(dataset.zone, changes[0].at))}`}`}</li>`}
 <li class="band" id="bucket" data-own${chart.bucket === null && html` hidden`}>${chart.bucket}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
-${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
+${chart.compared.map((compared, i) => {
+  const { name, unit, path, drawn, line } = compared
   const others = seriesNames(chart.compared.filter((_, n) => n !== i)) || undefined
   const main = comparedFigures[i]
   const figure =
     typeof main?.value === 'number' &&
     ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
-  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.isLive && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${request.isLive && html` <a class="remove" href="${without(compared, others)}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
 }
@@ -344,8 +345,9 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
   return html`<section class="panel" aria-labelledby="chart-title">
 <h2 id="chart-title" class="quiet">${common.chart}</h2>
 ${isLive && spans(data, here, request)}
-${isLive ? chooser(data, request) : geoLinks(data, request)}
+${isLive ? chooser(data, here, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
+${counterpartLink(data.counterpart, chart.compared, (names) => here(range, { with: names }), request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
 <div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}

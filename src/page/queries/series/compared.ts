@@ -28,6 +28,10 @@ export const comparedNames = (query: URLSearchParams): string[] =>
     .filter((name, i, names) => name !== '' && names.indexOf(name) === i)
     .slice(0, MAX_COMPARED)
 
+/** The compared series, as an address names them. */
+export const seriesNames = (compared: readonly ComparedLine[]): string =>
+  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
+
 /** A series has a third unit, for which a chart has no axis; it is the `cause`. */
 export class ThirdUnit extends InputError {
   declare readonly cause: { readonly name: string }
