@@ -165,6 +165,7 @@ ul.found { list-style: none; padding: 0; }
 .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: .75rem 0; & div { min-width: 0; } & dt { color: var(--soft); font-size: var(--tiny); } & dt::first-letter { text-transform: uppercase; } & dd { margin: 0; font-size: 1.0625rem; font-variant-numeric: tabular-nums; } & .soft { font-size: var(--tiny); font-weight: 400; } & .main dd { font-size: 1.75rem; font-weight: 650; line-height: 1.2; } }
 .lines { white-space: pre-wrap; max-width: 45rem; overflow-wrap: anywhere; }
 mark { background: light-dark(#fff1a8, #574a00); color: inherit; }
+tr:has(:target) { background: var(--band); }
 figure { margin: .5rem 0; }
 progress { width: 100%; accent-color: var(--link); }
 .spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } & [download] { margin-inline-start: auto; } }

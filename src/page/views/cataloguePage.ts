@@ -140,6 +140,7 @@ const PAGES = {
   quarantine: '/quarantine',
   texts: '/texts',
   archives: '/archives',
+  widgets: '/widgets',
   sql: '/sql',
   dictionary: '/dictionary',
 } as const

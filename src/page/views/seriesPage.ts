@@ -10,6 +10,7 @@ import { figure } from '../figure.ts'
 import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
+import { readCauses } from '../queries/causes.ts'
 import { readStates } from '../queries/intervals.ts'
 import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
 import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
@@ -42,6 +43,7 @@ import {
 } from '../queries/series/seriesQuery.ts'
 import { joinExtremes, type Line, summarize } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
+import { causeLinks } from './causeLinks.ts'
 import { counterpartLink, readCounterpart } from './counterpart.ts'
 import { rangeFields } from './rangeFields.ts'
 
@@ -129,6 +131,12 @@ async function readSeriesPage(request: PageRequest) {
   const named = compared.flatMap(({ line }) => (line && line.shift === undefined ? line : []))
   const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
   const chart = await readChart(request, chartQuery, states, compared)
+  const open = states.filter(({ state }) => state !== 'final')
+  const causes = await readCauses(
+    store,
+    dataset.seriesId,
+    open.slice(0, MAX_LISTED_INTERVALS).map((part) => ({ ...part, geoId: dataset.geoId })),
+  )
   return {
     dataset,
     /** The value now, or the last one before. */
@@ -145,7 +153,9 @@ async function readSeriesPage(request: PageRequest) {
     comparedFigures: await Promise.all(compared.map(({ line }) => readMainFigure(store, line, range))),
     table: await readRows(request, chartQuery, compared),
     /** The parts of the range that are not final, in order. */
-    open: states.filter(({ state }) => state !== 'final'),
+    open,
+    /** The last requests for the listed ones. */
+    causes,
     problems,
     /** Its forecast, or what it forecasts. */
     counterpart: await readCounterpart(request, dataset),
@@ -367,7 +377,8 @@ ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((comma
 }
 
 /** Missing and provisional intervals. */
-function openIntervals({ open, dataset, range }: PageData, { words, link, isLive, now }: PageRequest): HtmlPart {
+function openIntervals({ open, causes, dataset, range }: PageData, request: PageRequest): HtmlPart {
+  const { words, link, isLive, now } = request
   const { zone, path, geoId } = dataset
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
@@ -377,8 +388,8 @@ function openIntervals({ open, dataset, range }: PageData, { words, link, isLive
 <ul class="intervals">${open
     .slice(0, MAX_LISTED_INTERVALS)
     .map(
-      ({ from, to, state, missing, nextAt }) =>
-        html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${parseInstant(nextAt) > now ? labels.again(momentText(zone, nextAt)) : labels.due}`}</li>\n`,
+      ({ from, to, state, missing, nextAt }, i) =>
+        html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${parseInstant(nextAt) > now ? labels.again(momentText(zone, nextAt)) : labels.due}`} ${state !== 'provisional' && causeLinks(causes[i] ?? null, request)}</li>\n`,
     )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
 <p><a href="${link(`/coverage/${path}`, isLive ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>
