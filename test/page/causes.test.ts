@@ -29,9 +29,10 @@ test('a gap links to its last request, its run and its rows in quarantine', asyn
   const { fetch: request, reject } = cause!
   for (const path of ['/coverage/s4?lang=en', '/series/s4?lang=en']) {
     const page = await (await fetch(url + path)).text()
-    expect(page, path).toContain(`href="/runs/1?before=${request + 1}#request-${request}"`)
+    expect(page, path).toContain(
+      `<a href="/runs/1?before=${request + 1}#request-${request}">run 1, request of 2025-11-04 13:00</a>`,
+    )
     expect(page, path).toContain('rejected by the service (HTTP 400)')
-    expect(page, path).toContain('<a href="/runs/1">run 1</a>')
     expect(page, path).toContain(
       `<a href="/quarantine?before=${reject! + 1}#reject-${reject}">2 rows in quarantine</a>`,
     )
@@ -47,6 +48,6 @@ test('a gap that nobody requested has no cause, and stored data none either', as
   }
   expect(holes.map(({ reason, cause }) => [reason, cause])).toEqual([['never requested', null]])
   const page = await (await fetch(`${url}/coverage/s4?lang=es`)).text()
-  expect(page).toContain('petición del 2025-11-04 13:00')
+  expect(page).toContain('ejecución 1, petición del 2025-11-04 13:00')
   expect(page).not.toContain('en cuarentena')
 })
