@@ -191,8 +191,8 @@ p.soft:not([hidden]) + #chart { display: none; }
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
 [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }
-.scale span { display: inline-block; width: 1rem; height: .75rem; }
-.days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
+.scale span { display: inline-block; width: 1rem; height: .75rem; vertical-align: middle; line-height: .75rem; font-size: .6875rem; text-align: center; color: #000; }
+.days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; border-inline-start: 1px solid; padding-inline-start: 2px; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (min-width: 46rem) and (max-width: 60rem) { table.series :is(.trend, thead th:nth-child(4)) { display: none; } }
 @media (max-width: 60rem) { .grid.days td[class] { min-width: 1.125rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }

@@ -125,7 +125,7 @@ interface Downloadable {
 /** The downloaded file of an edition, or the command that downloads it. */
 const fileCell = ({ kind, id, date, bytes, path }: Downloadable, request: PageRequest): Html =>
   bytes === null
-    ? html`${request.words.archives.notHeld} ${commandLine(request.command(`archives download ${id} --kind ${kind} --from ${date} --to ${dayAfter(date)}`))}`
+    ? html`<details><summary>${request.words.archives.notHeld}</summary>${commandLine(request.command(`archives download ${id} --kind ${kind} --from ${date} --to ${dayAfter(date)}`))}</details>`
     : html`${countText(request, bytes)} B <code>${serviceText(path)}</code>`
 
 /** A day, or a range of days. */

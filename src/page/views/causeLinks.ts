@@ -15,8 +15,8 @@ export function causeLinks(cause: Cause | null, request: PageRequest): HtmlPart 
   const { words, link } = request
   const { runs } = words
   const state = `${runs.results[outcome]}${isFailure(outcome) && status !== null ? ` (HTTP ${status})` : ''}`
-  return html`<span class="soft"><a href="${link(`/runs/${run}`, { before: fetch + 1 })}#${requestRow(fetch)}">${runs.requestAt(String(run), localText(request, at))}</a>: ${state}${
+  return html`<small><a href="${link(`/runs/${run}`, { before: fetch + 1 })}#${requestRow(fetch)}">${runs.requestAt(String(run), localText(request, at))}</a>: ${state}${
     reject !== null &&
     html` · <a href="${link('/quarantine', { before: reject + 1 })}#${rejectRow(reject)}">${runs.inQuarantine(rejected)}</a>`
-  }</span>`
+  }</small>`
 }

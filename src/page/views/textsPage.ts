@@ -75,7 +75,7 @@ type Listed = Awaited<ReturnType<typeof readTexts>>['texts'][number]
 function item({ id, title, locale, summary, ...text }: Listed, kind: string, request: PageRequest): Html {
   const { texts: labels, common } = request.words
   return html`<li><p><a href="${request.link(`/texts/${kind}/${id}`)}">${serviceText(title, locale) ?? `${labels.untitled} (${id})`}</a>
-<span class="soft">${text.published_at?.slice(0, 10)} ${text.withdrawn_at !== null && html`${common.withdrawn} ${timeElement(request, text.withdrawn_at)}`}</span></p>${
+<span class="soft"><time>${text.published_at?.slice(0, 10)}</time> ${text.withdrawn_at !== null && html`${common.withdrawn} ${timeElement(request, text.withdrawn_at)}`}</span></p>${
     summary !== null && html`<p>${serviceText(summary, locale)}</p>`
   }</li>\n`
 }
