@@ -123,6 +123,7 @@ export const suggestedSeries: Responder = async (request) => {
       return {
         path: geo === null ? path : `${path}:${geo}`,
         href: request.link(`/series/${path}`, { geo: geo ?? undefined }),
+        indicator: indicatorId,
         name: [indicatorId, name ?? kindText(kind, request)].filter(Boolean).join(' '),
         detail: [place, units.get(row.id), grouping].filter(Boolean).join(' · '),
       }

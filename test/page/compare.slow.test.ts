@@ -68,6 +68,18 @@ describe('the search field of the header', () => {
   })
 })
 
+test('a name fills the number of an indicator into a parameter of a statement', async () => {
+  const page = await open('/sql?recipe=revisions-by-age')
+  const field = page.getByRole('combobox', { name: 'indicator' })
+  await field.fill('')
+  await field.pressSequentially('forecast demand')
+  await optionsOf(page, 'suggested').first().waitFor()
+  await field.press('ArrowDown')
+  await field.press('Enter')
+  expect(await field.inputValue()).toBe('544')
+  expect(await accessibilityFaults(page)).toEqual([])
+})
+
 describe('the lines of a chart', () => {
   test('are added by suggestions and removed by their chips, without a button', async () => {
     const page = await open('/series/600?geo=3&from=2025-10-26&to=2025-10-27')

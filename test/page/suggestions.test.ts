@@ -47,6 +47,7 @@ describe('suggestions for a text', () => {
       {
         path: '600:1',
         href: '/series/600?geo=1',
+        indicator: 600,
         name: '600 Day-ahead spot market price',
         detail: 'Portugal · €/MWh',
       },

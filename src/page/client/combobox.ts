@@ -1,10 +1,14 @@
-/** Fields with `data-pick` suggest series while a text is typed. The server writes a hidden list behind each. */
+/**
+ * Fields with `data-pick` suggest series while a text is typed. It names what is used of a suggestion: its page is opened, its name
+ * in comparisons is submitted, the number of its indicator fills the field. The server writes a hidden list behind each.
+ */
 import Combobox from '@github/combobox-nav'
 
 interface Suggestion {
   /** Its name in comparisons: `600:1`. */
   readonly path: string
   readonly href: string
+  readonly indicator: number
   readonly name: string
   readonly detail: string
 }
@@ -50,9 +54,9 @@ async function suggest(field: HTMLInputElement): Promise<void> {
   if (found.length === 0) return close(field)
   const combobox = comboboxOf(field)
   combobox.list.replaceChildren(
-    ...found.map(({ path, href, name, detail }) => {
+    ...found.map(({ name, detail, ...values }) => {
       const option = Object.assign(document.createElement('li'), { role: 'option', textContent: name })
-      Object.assign(option.dataset, { path, href })
+      Object.assign(option.dataset, values)
       option.append(Object.assign(document.createElement('small'), { textContent: detail }))
       return option
     }),
@@ -84,14 +88,13 @@ document.addEventListener('keydown', (event) => {
   } else if (event.key === 'ArrowDown' && !isOpen) void suggest(field)
 })
 document.addEventListener('combobox-commit', ({ target }) => {
-  const { path = '', href = '' } = (target as HTMLElement).dataset
-  const field = (target as HTMLElement).parentElement!.previousElementSibling as HTMLInputElement
+  const option = target as HTMLElement
+  const field = option.parentElement!.previousElementSibling as HTMLInputElement
+  const value = option.dataset[field.dataset.pick!]!
   close(field)
-  if (field.dataset.pick === 'open') location.href = href
-  else {
-    field.value = field.value.replace(/[^,]*$/, path)
-    field.form!.requestSubmit()
-  }
+  if (field.dataset.pick === 'href') location.href = value
+  else field.value = field.value.replace(/[^,]*$/, value)
+  if (field.dataset.pick === 'path') field.form!.requestSubmit()
 })
 
 const prepare = (): void => {

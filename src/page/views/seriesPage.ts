@@ -246,7 +246,7 @@ function chooser(data: PageData, here: Here, request: PageRequest): Html {
 ${fields}
 <label>${labels.asOf} <select name="asof" id="asof">${options([...choices, ['', labels.now]], asOf?.moment ?? '')}</select></label>
 ${names.map((name) => problems.length === 0 && html`<input type="hidden" name="with" value="${name}">`)}
-<span class="pick"><label for="with">${labels.with}</label> <input name="with" id="with" size="24" data-pick="add" autocomplete="off" value="${problems.length > 0 && names.join(',')}" aria-describedby="with-hint">${suggestionList('suggested', request)}</span>
+<span class="pick"><label for="with">${labels.with}</label> <input name="with" id="with" size="24" data-pick="path" autocomplete="off" value="${problems.length > 0 && names.join(',')}" aria-describedby="with-hint">${suggestionList('suggested', request)}</span>
 <label>${labels.shift} <select name="shift">${options<string>([['', labels.noShift], ...shifts], shift ?? '')}</select></label>
 <label>${labels.by} <select name="by">${options<string>([['', labels.asStored], ...units], by ?? '')}</select></label>
 ${chart.compared.length > 0 && html`<label><input type="checkbox" name="difference" value="1"${difference && html` checked`}> ${labels.difference}</label>`}

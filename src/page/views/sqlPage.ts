@@ -4,7 +4,7 @@ import { recipesFor } from '../../reports/recipes/recipes.ts'
 import { parseParameter, type StatementRequest } from '../../reports/statements/runner.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
-import { type Column, command, messageText, programText, table } from '../elements.ts'
+import { type Column, command, messageText, programText, suggestionList, table } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
 import { namedGeos } from '../queries/names.ts'
@@ -136,7 +136,8 @@ ${cut !== null && html`<p>${labels.whole}</p>${command(request.command(inTermina
 ${rows.length > 0 && table(labels.result, shown, columns.map(column), { style: 'values' })}`
 }
 
-function form(sqlQuery: SqlQuery, { words, link, service }: PageRequest): Html {
+function form(sqlQuery: SqlQuery, request: PageRequest): Html {
+  const { words, link, service } = request
   const { sql: labels } = words
   const recipe = recipesFor(service).find(({ name }) => name === sqlQuery.recipe)
   return html`<form action="${link('/sql')}" class="question">
@@ -147,7 +148,7 @@ ${
   sqlQuery.parameters.length > 0 &&
   html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${sqlQuery.parameters.map(
     ({ name, value }) =>
-      html`<label><code>${name}</code> <input name="${PARAMETER_PREFIX}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${recipe && isNeeded(recipe, name) && html` required`}></label> `,
+      html`<span class="pick"><label for="${PARAMETER_PREFIX}${name}"><code>${name}</code></label> <input id="${PARAMETER_PREFIX}${name}" name="${PARAMETER_PREFIX}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${name === 'indicator' && html` data-pick="indicator"`}${recipe && isNeeded(recipe, name) && html` required`}>${name === 'indicator' && suggestionList('suggested', request)}</span> `,
   )}${sqlQuery.geos.length > 0 && html`<datalist id="geos">${sqlQuery.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
 }
 <button>${labels.run}</button></form>`
