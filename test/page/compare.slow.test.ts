@@ -68,15 +68,18 @@ describe('the search field of the header', () => {
   })
 })
 
-test('a name fills the number of an indicator into a parameter of a statement', async () => {
-  const page = await open('/sql?recipe=revisions-by-age')
-  const field = page.getByRole('combobox', { name: 'indicator' })
-  await field.fill('')
-  await field.pressSequentially('forecast demand')
-  await optionsOf(page, 'suggested').first().waitFor()
+test.each([
+  ['revisions-by-age', 'indicator', '', 'forecast demand', '544'],
+  ['residual-load', 'renewables', '551,', 'demanda real', '551,1293'],
+])('a name fills the number of an indicator into a parameter: %s', async (recipe, name, before, typed, after) => {
+  const page = await open(`/sql?recipe=${recipe}`)
+  const field = page.getByRole('combobox', { name, exact: true })
+  await field.fill(before)
+  await field.pressSequentially(typed)
+  await optionsOf(page, `suggested-${name}`).first().waitFor()
   await field.press('ArrowDown')
   await field.press('Enter')
-  expect(await field.inputValue()).toBe('544')
+  expect(await field.inputValue()).toBe(after)
   expect(await accessibilityFaults(page)).toEqual([])
 })
 
