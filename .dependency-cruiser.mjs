@@ -34,6 +34,7 @@ const PACKAGE_USERS = {
   '@hono/node-server': ['emulator/', 'page/pageServer.ts'],
   hono: ['emulator/', 'page/html.ts', 'page/security.ts', 'page/pageServer.ts'],
   uplot: ['page/client/', 'page/assets.ts'],
+  '@github/combobox-nav': ['page/client/', 'page/assets.ts'],
   yauzl: ['util/zip.ts'],
   zod: ['job/', 'emulator/', 'service/'],
   yaml: ['job/', 'cli/'],

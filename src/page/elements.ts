@@ -88,6 +88,10 @@ export const options = <Value extends string | number>(
 ): HtmlPart =>
   choices.map(([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`)
 
+/** The list behind a field with `data-pick`, which a script fills with suggested series. */
+export const suggestionList = (id: string, { words: { common } }: PageRequest): Html =>
+  html`<ul id="${id}" role="listbox" aria-label="${common.suggested}" hidden data-own></ul>`
+
 /** Links to the previous and the next page, if any, around the name of this one; `fragment`: the place in them, as `#id`. */
 export function pager(
   { words: { common }, link, path }: PageRequest,

@@ -5,10 +5,11 @@ import { toWords } from '../job/select.ts'
 import { mergeByInstant } from '../reports/sideBySide.ts'
 import { formatUtc, HOUR } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
-import { groupingText } from './formats.ts'
+import { groupingText, kindText } from './formats.ts'
 import { createEtag } from './lastRun.ts'
 import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
+import { geoNames, seriesUnits } from './queries/names.ts'
 import {
   type ChartTableRow,
   type ComparedLine,
@@ -21,10 +22,11 @@ import {
 import { placeName, readCompared, withStates } from './queries/series/compared.ts'
 import { differenceName, readDifference, subtractedPlace } from './queries/series/difference.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
-import { allSeries, matchingSeries, seriesHeads } from './queries/seriesPaths.ts'
+import { seriesHeads, suggestSeries } from './queries/seriesPaths.ts'
 
-/** Series that are offered at once. */
-const OFFERED = 20
+/** Series that are suggested at once, and the most characters of a text that is read. */
+const SUGGESTED = 12
+const MAX_TEXT = 200
 
 /** `/api/series/…`: the data of a chart. */
 export const chartData: Responder = async (request) => {
@@ -107,16 +109,32 @@ export const carpetData: Responder = async (request) => {
   return jsonResponse(await readCarpet(request.store, dataset, range, then?.fetchId ?? null))
 }
 
-/** `/api/names?q=`: series whose number or name matches a text. */
-export const matchingNames: Responder = async (request) => {
-  const matching = await matchingSeries(request, await allSeries(request), request.query.get('q') ?? '')
-  const offered = matching.slice(0, OFFERED)
-  const head = await seriesHeads(request, offered)
+/** `/api/names?q=`: series to suggest for a text, each with its name in comparisons (`600:1`) and its page. */
+export const suggestedSeries: Responder = async (request) => {
+  const found = (await suggestSeries(request, (request.query.get('q') ?? '').slice(0, MAX_TEXT))).slice(0, SUGGESTED)
+  const rows = found.map(({ row }) => row)
+  const head = await seriesHeads(request, rows)
+  const geos = await geoNames(
+    request,
+    found.flatMap(({ geo }) => geo ?? []),
+  )
+  const units = await seriesUnits(
+    request,
+    rows.map(({ id }) => id),
+  )
   return jsonResponse(
-    offered.map(head).map(({ path, name, timeTrunc, geoAgg }) => ({
-      path,
-      name: [name ?? path, groupingText(request, timeTrunc, geoAgg)].filter(Boolean).join(', '),
-    })),
+    found.map(({ row, geo }) => {
+      const { path, kind, indicatorId, name, timeTrunc, geoAgg } = head(row)
+      const place = geo === null ? null : (geos.get(geo) ?? String(geo))
+      const grouping = groupingText(request, timeTrunc, geoAgg)
+      return {
+        path: geo === null ? path : `${path}:${geo}`,
+        href: request.link(`/series/${path}`, { geo: geo ?? undefined }),
+        indicator: indicatorId,
+        name: [indicatorId, name ?? kindText(kind, request)].filter(Boolean).join(' '),
+        detail: [place, units.get(row.id), grouping].filter(Boolean).join(' · '),
+      }
+    }),
   )
 }
 

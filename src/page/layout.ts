@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { suggestionList } from './elements.ts'
 import { momentText, outcomeStyle } from './formats.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import { type ShownRun, timeLeft } from './lastRun.ts'
@@ -60,7 +61,7 @@ const savedViews = ({ words: { common }, token }: PageRequest): Html =>
 export function layout(shown: ShownPage, pages: readonly Page[], request: PageRequest): Html {
   const { words, link, asset, locale, path, isLive } = request
   const { common } = words
-  const scripts = [...(isLive ? ['live', 'saved'] : []), 'basics', ...(shown.scripts ?? [])]
+  const scripts = [...(isLive ? ['live', 'saved', 'combobox'] : []), 'basics', ...(shown.scripts ?? [])]
   return html`<!doctype html>
 <html lang="${locale}">
 <head>
@@ -82,7 +83,7 @@ ${pages
     ({ path: to, name }) =>
       html`<li><a href="${link(to)}"${section(to) === section(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
   )}</ul></nav>
-${isLive && html`<form class="find" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}"></form>`}
+${isLive && html`<form class="find pick" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}" autocomplete="off" data-pick="href">${suggestionList('found', request)}</form>`}
 ${runState(shown, request)}${isLive && savedViews(request)}</div></header>
 <main id="main" tabindex="-1"${shown.isStill && html` data-still`}>
 <h1>${shown.title}</h1>

@@ -3,6 +3,7 @@ import type { Reader } from '../db/store.ts'
 import { csvCell } from '../reports/cells.ts'
 import type { Service } from '../service/service.ts'
 import { InputError } from '../util/errors.ts'
+import { type LocalDate, startOfDate } from '../util/time/zone.ts'
 import type { Html } from './html.ts'
 import type { PageLocale } from './words/locale.ts'
 import { WORDS, type Words } from './words/words.ts'
@@ -173,6 +174,16 @@ export class NotFound extends Error {
 /** An error about a time of an address. */
 export const badTime = (name: string, text: string, hint: string): InputError =>
   new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, { hint, code: 'bad-time' })
+
+/** Reads a day of an address. */
+export function dayIn(query: URLSearchParams, name: string): LocalDate | null {
+  const day = query.get(name)
+  if (!day) return null
+  if (startOfDate('UTC', day) !== undefined) return day
+  throw badTime(name, day, 'Use a day such as 2025-10-01.')
+}
+
+export const dayAfter = (day: LocalDate): LocalDate => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
 
 /** Reads a whole number of an address; null for anything else. */
 export const wholeNumber = (text: string | null | undefined): number | null =>

@@ -16,6 +16,8 @@ const WRITTEN_PAGES: Readonly<Record<string, readonly string[]>> = {
   '/series/:id': ['geo'],
   '/texts': ['kind', 'page'],
   '/texts/:kind/:id': [],
+  '/widgets': ['page'],
+  '/widgets/:id': [],
 }
 /** Finds the written page of a path, with its slots filled. */
 function findPage(path: string) {

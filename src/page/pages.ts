@@ -11,6 +11,7 @@ const runs = () => import('./views/runsPage.ts')
 const series = () => import('./views/seriesPage.ts')
 const sql = () => import('./views/sqlPage.ts')
 const texts = () => import('./views/textsPage.ts')
+const widgets = () => import('./views/widgetsPage.ts')
 const endpoints = () => import('./endpoints.ts')
 
 const page = (path: string, name: Page['name'], view: Page['view'], more: Partial<Page> = {}): Page => ({
@@ -38,6 +39,8 @@ export const PAGES: readonly Page[] = [
   page('/search', 'search', async () => (await catalogue()).searchView, { needsServer: true }),
   page('/texts', 'texts', async () => (await texts()).textsView, { isInNavigation: true }),
   page('/texts/:kind/:id', 'texts', async () => (await texts()).textView),
+  page('/widgets', 'widgets', async () => (await widgets()).widgetsView),
+  page('/widgets/:id', 'widget', async () => (await widgets()).widgetView),
   page('/archives', 'archives', async () => (await archives()).archivesView, { isInNavigation: true }),
   page('/archives/:kind/:id', 'archive', async () => (await archives()).archiveView),
   page('/runs', 'runs', async () => (await runs()).runsView, { isInNavigation: true }),
@@ -59,7 +62,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/carpet/:id/:geo', respond: async () => (await endpoints()).carpetData },
   { path: '/api/csv/:id/:geo', respond: async () => (await endpoints()).valuesCsv },
   { path: '/api/revisions/:id/:geo', respond: async () => (await revisions()).revisionsCsv },
-  { path: '/api/names', respond: async () => (await endpoints()).matchingNames },
+  { path: '/api/names', respond: async () => (await endpoints()).suggestedSeries },
   { path: '/sql.csv', ...COSTLY, respond: async () => (await sql()).statementCsv },
   { path: '/api/live', isUncached: true, respond: async () => (await endpoints()).databaseState },
   { path: '/healthz', dependsOnTime: true, isCostly: true, respond: async () => (await endpoints()).health },

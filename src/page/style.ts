@@ -79,6 +79,7 @@ header nav { margin-inline-end: auto; min-width: 0; }
 .saved { & summary { cursor: pointer; padding: .375rem 0; list-style: none; } & summary::before { content: var(--sign-star); margin-inline-end: .375rem; vertical-align: -.125em; } & ul { padding: 0; list-style: none; } & li { display: flex; justify-content: space-between; gap: .5rem; overflow-wrap: anywhere; } & input[type=file] { border: 0; max-width: 100%; } }
 .saved > div { position: absolute; inset-inline-end: 1.25rem; top: 100%; z-index: 2; width: min(22rem, 90vw); padding: .75rem; background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; }
 .find { flex: 1 1 7rem; max-width: 15rem; & input { width: 100%; min-height: 2rem; padding: 0 .625rem; text-overflow: ellipsis; } }
+.pick { position: relative; & ul { position: absolute; inset-inline-start: 0; top: 100%; z-index: 3; width: max-content; min-width: 100%; max-width: min(30rem, 90vw); max-height: 60vh; overflow-y: auto; margin: 0; padding: .25rem; list-style: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; } & li { padding: .25rem .5rem; cursor: pointer; border-radius: .25rem; } & li:is([aria-selected=true], :hover) { background: var(--strong); color: var(--on-strong); } & li small { display: block; opacity: .85; } }
 nav ul { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; padding: 0; list-style: none; }
 nav a { display: inline-block; padding: .5rem 0; text-decoration: none; color: var(--soft); }
 nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom: 3px solid currentColor; }
@@ -167,12 +168,17 @@ ul.found { list-style: none; padding: 0; }
 .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: .75rem 0; & div { min-width: 0; } & dt { color: var(--soft); font-size: var(--tiny); } & dt::first-letter { text-transform: uppercase; } & dd { margin: 0; font-size: 1.0625rem; font-variant-numeric: tabular-nums; } & .soft { font-size: var(--tiny); font-weight: 400; } & .main dd { font-size: 1.75rem; font-weight: 650; line-height: 1.2; } }
 .lines { white-space: pre-wrap; max-width: 45rem; overflow-wrap: anywhere; }
 mark { background: light-dark(#fff1a8, #574a00); color: inherit; }
+tr:has(:target) { background: var(--band); }
 figure { margin: .5rem 0; }
 progress { width: 100%; accent-color: var(--link); }
 .spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } & [download] { margin-inline-start: auto; } }
 [hidden] { display: none !important; }
 .choose select { max-width: min(18rem, 100%); }
 .choose small { flex-basis: 100%; }
+.choose .pick { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; }
+[data-part="legend"] [class^="with-"] { border: 1px solid var(--edge); border-radius: 1rem; padding-inline-start: .625rem; }
+.day { display: inline-flex; align-items: center; & a { min-width: 1.875rem; min-height: 1.875rem; line-height: 1.875rem; text-align: center; text-decoration: none; font-size: 1.25rem; } }
+@media (scripting: enabled) { .choose > button { display: none; } }
 .remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; }
 .slider input[type=range] { width: min(30rem, 70vw); accent-color: var(--link); padding: 0; border: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
@@ -191,8 +197,8 @@ p.soft:not([hidden]) + #chart { display: none; }
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
 [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }
-.scale span { display: inline-block; width: 1rem; height: .75rem; }
-.days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; } }
+.scale span { display: inline-block; width: 1rem; height: .75rem; vertical-align: middle; line-height: .75rem; font-size: .6875rem; text-align: center; color: #000; }
+.days-axis { position: relative; height: 1.25rem; font-size: .6875rem; color: var(--soft); & span { position: absolute; white-space: nowrap; border-inline-start: 1px solid; padding-inline-start: 2px; } }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (min-width: 46rem) and (max-width: 60rem) { table.series :is(.trend, thead th:nth-child(4)) { display: none; } }
 @media (max-width: 60rem) { .grid.days td[class] { min-width: 1.125rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }
@@ -237,7 +243,7 @@ p.soft:not([hidden]) + #chart { display: none; }
 }
 @media (min-width: 64rem) { .figure text { font-size: 8.5px; } }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
-@media (scripting: none) { #keys, .carpet { display: none; } }
+@media (scripting: none) { #keys, #at-once, .carpet { display: none; } }
 @media print {
   nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
   a { color: inherit; }

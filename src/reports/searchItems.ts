@@ -6,6 +6,7 @@ import { findGeos, type NamedGeo } from '../job/geoNames.ts'
 import { hasWords, toWords } from '../job/select.ts'
 import type { Service } from '../service/service.ts'
 import { isObject, toList } from '../util/json.ts'
+import { withoutPlural } from '../util/text.ts'
 import { parseInstant } from '../util/time/instant.ts'
 import { localDate } from '../util/time/zone.ts'
 
@@ -15,15 +16,40 @@ export type SearchScope = (typeof SEARCH_SCOPES)[number]
 /** The table with the kinds of each scope. */
 const SCOPE_TABLES = { catalogue: 'indicator', content: 'content', archives: 'archive' } as const
 
-/** Searches texts; case and accents do not matter, and a word matches the beginning of words. Without words it returns everything. */
+/** Words that stand between others and say nothing. */
+const FILLERS = new Set(['de', 'del', 'el', 'en', 'la', 'las', 'los', 'y', 'and', 'in', 'of', 'the'])
+
+/** The words that a text must have to match a search: as the beginnings of singular and plural, without fillers. */
+export function searchedWords(words: readonly string[]): string[] {
+  const telling = words.filter((word) => !FILLERS.has(word))
+  return (telling.length > 0 ? telling : words).map(withoutPlural)
+}
+
+/** Finds the indicators whose everyday names have all words of a text. */
+function aliasedIndicators({ aliases = {} }: Pick<Service, 'aliases'>, text: string): number[] {
+  const words = searchedWords(toWords(text))
+  const ids = Object.keys(aliases).map(Number)
+  return words.length === 0 ? [] : ids.filter((id) => hasWords(aliases[id]!, words))
+}
+
+/**
+ * Searches texts; case and accents do not matter, and a word matches the beginning of words. Indicators that only an everyday name
+ * finds come first. Without words it returns everything.
+ */
 export async function searchItems(
   db: Reader,
+  service: Pick<Service, 'aliases'>,
   text: string,
   scopes: readonly SearchScope[],
   limit?: number,
 ): Promise<SearchHit[]> {
-  const kinds = await Promise.all(scopes.map((scope) => readKinds(db, SCOPE_TABLES[scope])))
-  return db.engine.search(text, kinds.flat(), limit)
+  const kinds = (await Promise.all(scopes.map((scope) => readKinds(db, SCOPE_TABLES[scope])))).flat()
+  const found = await db.engine.search(text, kinds, limit)
+  const kind = ENTRY_ROUTES.series
+  const isMissing = (id: number): boolean => !found.some((hit) => hit.kind === kind && hit.id === id)
+  const ids = kinds.includes(kind) ? aliasedIndicators(service, text).filter(isMissing) : []
+  const aliased = await Promise.all(ids.map((id) => db.engine.search(String(id), [kind])))
+  return [...aliased.flatMap((hits, i) => hits.filter(({ id }) => id === ids[i])), ...found]
 }
 
 /** The stored values of an indicator. */

@@ -35,6 +35,10 @@ export interface Service {
   readonly indicatorGeos?: Readonly<Record<number, readonly number[]>>
   /** The indicators of recipes, the demo and examples. */
   readonly wellKnown: WellKnown
+  /** Everyday names of common indicators, by which a search finds them, too. */
+  readonly aliases?: Readonly<Record<number, readonly string[]>>
+  /** Forecasts with the indicators that they forecast. */
+  readonly forecasts?: readonly { readonly actual: number; readonly forecast: number }[]
   /** Indicators whose values for tomorrow are published today. */
   readonly publishedAhead?: readonly number[]
   /** The texts of searches and examples; null for none. */

@@ -1,3 +1,4 @@
+import { ALIASES, FORECASTS } from './aliases.ts'
 import { GEO_NOTES, GEOS, INDICATOR_GEOS } from './geos.ts'
 import { API_KEY } from './key.ts'
 import { MAGNITUDES } from './magnitudes.ts'
@@ -20,6 +21,8 @@ const SHARED = {
   indicatorGeos: INDICATOR_GEOS,
   magnitudes: MAGNITUDES,
   wellKnown: WELL_KNOWN,
+  aliases: ALIASES,
+  forecasts: FORECASTS,
   publishedAhead: PUBLISHED_AHEAD,
   exampleTexts: EXAMPLE_TEXTS,
   steps: STEPS,

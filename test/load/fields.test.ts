@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { writeLanguage } from '../../src/db/queries/referenceTables.ts'
 import { searchItems } from '../../src/reports/searchItems.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { dump } from '../support/dump.ts'
 import { json, ms, runJob, serve, tempStore } from '../support/kit.ts'
 import { cases } from '../support/randomCases.ts'
@@ -457,7 +458,9 @@ test('an empty name counts as missing, so that all views and lists show another 
   const yaml = `locales: [es, en]\ncatalogue: { refresh: 1h }\n${SERIES}`
   await runJob(store, server, yaml, { now: NOW })
   expect(store.all('select distinct indicator_name as name from observations')).toEqual([{ name: 'English' }])
-  expect((await searchItems(store, 'english', ['catalogue'])).map(({ name }) => name)).toEqual(['English'])
+  expect((await searchItems(store, SERVICES.generic, 'english', ['catalogue'])).map(({ name }) => name)).toEqual([
+    'English',
+  ])
   expect(store.all('select locale, name, short_name from indicator_text order by locale')).toEqual([
     { locale: 'en', name: 'English', short_name: 'English' },
     { locale: 'es', name: null, short_name: '' },

@@ -19,7 +19,9 @@ const some = (addresses: readonly string[]): readonly string[] => addresses.filt
 /** The URL of every page. */
 const PAGES_OPENED = [
   ...'/ /coverage /coverage/600 /series/600 /revisions/544/8741/2 /explain/600/3/1762128000 /indicators'.split(' '),
-  ...'/search?q=precio /texts?kind=glossary /texts/glossary/300 /archives /archives/archive/79'.split(' '),
+  ...'/search?q=precio /texts?kind=glossary /texts/glossary/300 /archives /archives/archive/79 /widgets /widgets/2'.split(
+    ' ',
+  ),
   ...`/runs /runs/1 /quarantine /sql?sql=${STATEMENT}&p.geo=3 /dictionary /dictionary/geo`.split(' '),
 ]
 /** The same, and some pages in another state. */

@@ -431,6 +431,15 @@ test.each([
       from: `${day(i)}T00:00:00+01:00`,
       to: `${day(i)}T23:00:00+01:00`,
       mistake: null,
+      cause: {
+        fetch: i,
+        run: i,
+        outcome: 'ok' as const,
+        status: 200,
+        at: `${day(i)}T12:00:00.000Z`,
+        rejected: 2,
+        reject: i,
+      },
       command: `restate test.yaml --only 600 --from ${day(i)} --to ${day(i + 1)}`,
     })),
   }

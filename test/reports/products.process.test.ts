@@ -7,6 +7,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chartText, shrink } from '../../src/cli/terminal/brailleChart.ts'
 import { SEARCH_SCOPES, type SearchScope, searchItems } from '../../src/reports/searchItems.ts'
+import { SERVICES } from '../../src/service/services.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
 import { copyDemo } from '../support/demoCopy.ts'
@@ -47,7 +48,7 @@ describe('recipes', () => {
 
 describe('search', () => {
   const found = (text: string, places: readonly SearchScope[] = ['catalogue']) =>
-    searchItems(openReader(file), text, places)
+    searchItems(openReader(file), SERVICES.generic, text, places)
   test.each<[string, string, number]>([
     ['an id', '1293', 1293],
     ['an exact name', 'Demanda real', 1293],
@@ -58,6 +59,23 @@ describe('search', () => {
   ])('search by %s finds the best match first', async (_, text, id) =>
     expect((await found(text))[0]).toMatchObject({ id }),
   )
+
+  test.each([
+    ['luz', 600],
+    ['precio de la luz', 600],
+    ['the price of electricity', 600],
+    ['tarifa', 1001],
+    ['PVPC', 1001],
+    ['load forecast', 544],
+    ['excedentes', 1739],
+  ])('search by the everyday name %s finds its indicator first, and once', async (text, id) => {
+    const hits = await found(text, SEARCH_SCOPES)
+    expect(hits.filter((hit) => hit.kind === 'indicator')[0]).toMatchObject({ id, locale: 'en' })
+    expect(hits.filter((hit) => hit.kind === 'indicator' && hit.id === id)).toHaveLength(1)
+    expect(await found(text, ['archives']), 'only in the catalogue').not.toContainEqual(
+      expect.objectContaining({ kind: 'indicator' }),
+    )
+  })
 
   test('search results have names in one language, whatever name matched', async () => {
     expect((await found('Demanda real'))[0]).toMatchObject({ name: 'Actual demand', locale: 'en' })
@@ -83,9 +101,11 @@ describe('search', () => {
     other.run(`delete from archive_text where id = 79`, [])
     if (!onlyInFile('file')) other.run(`insert into search (search, rank) values ('integrity-check', 1)`, [])
     const reader = openReader(other.file)
-    expect(await searchItems(reader, 'zanahoria', ['catalogue'])).toHaveLength(1)
-    expect((await searchItems(reader, 'mercado spot diario', ['catalogue'])).map(({ id }) => id)).not.toContain(600)
-    expect(await searchItems(reader, 'preciovoluntario', ['archives'])).toEqual([])
+    expect(await searchItems(reader, SERVICES.generic, 'zanahoria', ['catalogue'])).toHaveLength(1)
+    expect(
+      (await searchItems(reader, SERVICES.generic, 'mercado spot diario', ['catalogue'])).map(({ id }) => id),
+    ).not.toContain(600)
+    expect(await searchItems(reader, SERVICES.generic, 'preciovoluntario', ['archives'])).toEqual([])
     await reader.close()
     await other.close()
   })

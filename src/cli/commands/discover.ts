@@ -75,7 +75,7 @@ async function search(reader: Reader | null, service: Service, args: DiscoverArg
     ? (await searchGeos(reader, service, text)).map((geo) => ({ kind: 'geo', ...geo }))
     : []
   if (args.in === 'geos' || !reader) return includesGeos
-  return [...(await searchItems(reader, text, args.in === 'all' ? SEARCH_SCOPES : [args.in])), ...includesGeos]
+  return [...(await searchItems(reader, service, text, args.in === 'all' ? SEARCH_SCOPES : [args.in])), ...includesGeos]
 }
 
 export async function handler(args: DiscoverArgs): Promise<number> {

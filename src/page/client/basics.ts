@@ -1,4 +1,4 @@
-/** Scripts of every page: buttons that copy commands, ages, suggested names, and keys of forms. */
+/** Scripts of every page: buttons that copy commands, ages, and keys of forms. */
 
 /** The status line that announces copies; its attributes hold the texts. */
 const copyStatus = document.querySelector<HTMLElement>('#status')
@@ -65,14 +65,6 @@ function showAges(): void {
 // As in other editors of SQL.
 document.addEventListener('keydown', ({ key, ctrlKey, metaKey, target }) => {
   if (key === 'Enter' && (ctrlKey || metaKey) && target instanceof HTMLTextAreaElement) target.form?.requestSubmit()
-})
-
-/** Suggests series by the typed part of their names. */
-document.addEventListener('input', async ({ target }) => {
-  if (!(target instanceof HTMLInputElement) || !target.dataset.pick || !target.list) return
-  const response = await fetch(`${target.dataset.pick}?q=${encodeURIComponent(target.value)}`)
-  const offered = response.ok ? ((await response.json()) as { path: string; name: string }[]) : []
-  target.list.replaceChildren(...offered.map(({ path, name }) => new Option(`${path} ${name}`, path)))
 })
 
 showAges()

@@ -8,9 +8,23 @@ interface Carpet {
 }
 
 /** Viridis: its colours differ in brightness too. */
-const COLOURS = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725'
-  .split(' ')
-  .map((hex) => `#${hex}`)
+const RISING = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725'
+/** Blue below zero, which is yellow, and red above it: for values of both signs. */
+const SIGNED = '313695 4575b4 74add1 abd9e9 ffffbf fdae61 f46d43 d73027 a50026'
+
+/** The colours from the lowest value to the highest, and the place of a value among them. */
+function colourScale(low: number, high: number) {
+  const isSigned = low < 0 && high > 0
+  const colours = (isSigned ? SIGNED : RISING).split(' ').map((hex) => `#${hex}`)
+  const last = colours.length - 1
+  const zero = isSigned ? last / 2 : -1
+  const place = (value: number): number => {
+    if (!isSigned) return high > low ? Math.round(((value - low) / (high - low)) * last) : 0
+    // Each sign has its half, and the least value its colour: a price below zero is seen beside high ones.
+    return zero + (value < 0 ? -Math.ceil((value / low) * zero) : Math.ceil((value / high) * zero))
+  }
+  return { colours, zero, colour: (value: number): string => colours[place(value)]! }
+}
 
 /** The height of an hour, and the width of the labels of hours. */
 const ROW = 12
@@ -80,19 +94,40 @@ canvas?.addEventListener('pointermove', ({ offsetX, offsetY }) => {
   say()
 })
 
-/** Labels days and colours. */
-function nameAxes(place: Element, { days }: Carpet, [low, high]: readonly [string, string], locale: string): void {
-  const format = new Intl.DateTimeFormat(writtenLocale(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
-  const step = Math.ceil(days.length / Math.max(1, Math.floor(canvas!.width / 70)))
+/** From this number of days on, the axis has months. */
+const MANY_DAYS = 62
+
+/** Labels days or months. */
+function nameDays(place: Element, { days }: Carpet, locale: string): void {
+  const width = canvas!.width / days.length
+  const step = Math.ceil(70 / width)
+  const isMonths = days.length > MANY_DAYS
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(writtenLocale(locale), { timeZone: 'UTC', ...options })
+  const month = width * 30 < 32 ? 'narrow' : 'short'
+  const usual = format(isMonths ? { month } : { month, day: 'numeric' })
+  const january = isMonths && width * 30 > 64 ? format({ month, year: 'numeric' }) : usual
   const labels = days.flatMap(({ date }, i) => {
-    if (i % step !== 0) return []
-    const label = Object.assign(document.createElement('span'), { textContent: format.format(Date.parse(date)) })
-    label.style.left = `${LABELS + (i * canvas!.width) / days.length}px`
+    if (isMonths ? !date.endsWith('-01') : i % step !== 0) return []
+    const textContent = (date.slice(5, 7) === '01' ? january : usual).format(Date.parse(date))
+    const label = Object.assign(document.createElement('span'), { textContent })
+    label.style.left = `${LABELS + i * width}px`
     return [label]
   })
   place.querySelector('.days-axis')!.replaceChildren(...labels)
-  for (const [i, swatch] of place.querySelectorAll<HTMLElement>('.scale span').entries())
-    swatch.style.background = COLOURS[i]!
+}
+
+/** Shows the colours between the lowest and the highest value, and which one is zero. */
+function nameColours(
+  place: Element,
+  { colours, zero }: ReturnType<typeof colourScale>,
+  [low, high]: readonly [string, string],
+): void {
+  for (const [i, swatch] of place.querySelectorAll<HTMLElement>('.scale span').entries()) {
+    swatch.hidden = i >= colours.length
+    swatch.style.background = colours[i] ?? ''
+    swatch.textContent = i === zero ? '0' : ''
+  }
   for (const [i, end] of place.querySelectorAll('.scale b').entries()) end.textContent = [low, high][i]!
 }
 
@@ -110,10 +145,11 @@ async function showCarpet(): Promise<void> {
   shown = carpet
   const numbers = carpet.days.flatMap(({ hours }) => hours.filter((value) => typeof value === 'number'))
   const [low, high] = numbers.length === 0 ? [0, 0] : [Math.min(...numbers), Math.max(...numbers)]
-  const span = high > low ? (COLOURS.length - 1) / (high - low) : 0
+  const scale = colourScale(low, high)
   canvas.dataset.days = String(carpet.days.length)
-  drawCells(canvas, carpet, (value) => COLOURS[Math.round((value - low) * span)]!)
-  nameAxes(details, carpet, [valueText(low, locale), `${valueText(high, locale)} ${chart.unit ?? ''}`], locale)
+  drawCells(canvas, carpet, scale.colour)
+  nameDays(details, carpet, locale)
+  nameColours(details, scale, [valueText(low, locale), `${valueText(high, locale)} ${chart.unit ?? ''}`])
 }
 
 /** The fragment of addresses with an open heat map. No element has this id, so that the browser does not scroll. */

@@ -92,7 +92,7 @@ function beginChart(): void {
     loading = new AbortController()
     const { signal } = loading
     const address = new URL(location.href)
-    const range = { from: addressText(chart.offsets, from), to: addressText(chart.offsets, to), last: null }
+    const range = { from: addressText(chart.offsets, from), to: addressText(chart.offsets, to), last: null, day: null }
     // The last days stay relative until the range changes.
     const isRelative = address.searchParams.has('last') && from === chart.from && to === chart.to
     for (const [name, value] of Object.entries({ ...(isRelative ? {} : range), asof: asOf }))
@@ -229,10 +229,31 @@ form?.addEventListener('formdata', ({ formData }) => {
   for (const name of [...formData.keys()]) formData.delete(name)
   for (const [name, value] of filled) formData.append(name, value)
   if (!formData.has('last')) return
-  const dates = [...form.querySelectorAll<HTMLInputElement>('[name=from], [name=to]')]
+  const dates = [...form.querySelectorAll<HTMLInputElement>('[name=from], [name=to], [name=day]')]
   const isChanged = dates.some(({ value, defaultValue }) => value !== defaultValue)
-  for (const name of isChanged ? ['last'] : ['from', 'to']) formData.delete(name)
+  for (const name of isChanged ? ['last'] : ['from', 'to', 'day']) formData.delete(name)
 })
+
+/** Milliseconds without another change after which one by keys applies: they pass choices, and type a date in parts. */
+const SETTLED_MS = 700
+let settled: ReturnType<typeof setTimeout> | undefined
+form?.addEventListener('change', ({ target }) => {
+  const field = target as HTMLInputElement
+  clearTimeout(settled)
+  // The text for a line applies with Enter, or by a suggestion.
+  if (field.dataset.pick || (field.value === '' && field.type.startsWith('date'))) return
+  settled = setTimeout(() => form.requestSubmit(), field.matches(':focus-visible') ? SETTLED_MS : 0)
+})
+
+/** Returns to the field from which a key changed the page. */
+const FIELD = 'indicator-sync field'
+form?.addEventListener('submit', () => {
+  const field = form.querySelector<HTMLInputElement>(':focus-visible')
+  if (field) sessionStorage.setItem(FIELD, field.name)
+})
+const left = sessionStorage.getItem(FIELD)
+sessionStorage.removeItem(FIELD)
+if (left) form?.querySelector<HTMLElement>(`[name="${left}"]:not([type=hidden])`)?.focus()
 
 beginChart()
 // The address determines the whole page.

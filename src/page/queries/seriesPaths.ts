@@ -1,11 +1,11 @@
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { toWords } from '../../job/select.ts'
-import { searchItems } from '../../reports/searchItems.ts'
+import { searchedWords, searchItems } from '../../reports/searchItems.ts'
 import { InputError } from '../../util/errors.ts'
-import { withoutAccents, withoutPlural } from '../../util/text.ts'
+import { withoutAccents } from '../../util/text.ts'
 import { NotFound, type PageRequest } from '../page.ts'
-import { indicatorNames, type LocaleRequest } from './names.ts'
+import { indicatorNames, type LocaleRequest, seriesUnits } from './names.ts'
 
 /** The part of a request that finds series by their names. */
 type SearchRequest = LocaleRequest & Pick<PageRequest, 'service'>
@@ -72,57 +72,96 @@ export async function seriesHeads(request: LocaleRequest, rows: readonly SeriesR
 
 export type Heading = ReturnType<Awaited<ReturnType<typeof seriesHeads>>>
 
-/** Reads the words by which each series is found: its number and names, and the names of its geos, in every language. */
-async function readSeriesWords({ store: { kysely }, service: { geos = {} } }: SearchRequest) {
+/** Reads the words by which each series is found: its number, names and unit, and the names of its geos, in every language. */
+async function readSeriesWords(request: SearchRequest, series: readonly SeriesRow[]) {
+  const { kysely } = request.store
+  const { geos = {}, aliases = {} } = request.service
   const names = await kysely.selectFrom('indicator_text').select(['kind', 'id', 'name']).execute()
-  const places = await kysely
-    .selectFrom('series_geo as g')
-    .leftJoin('geo_text as t', 't.id', 'g.geo_id')
-    .select(['g.series_id', 'g.geo_id', 't.name'])
-    .execute()
+  const places = await kysely.selectFrom('series_geo').select(['series_id', 'geo_id']).execute()
+  const placeNames = await kysely.selectFrom('geo_text').select(['id', 'name']).execute()
+  const units = await seriesUnits(
+    request,
+    series.map(({ id }) => id),
+  )
   const nameWords = Map.groupBy(names, ({ kind, id }) => `${kind} ${id}`)
-  const geoWords = Map.groupBy(places, ({ series_id }) => series_id)
-  return ({ id, kind, indicator_id }: SeriesRow) => ({
-    own: toWords([indicator_id, ...(nameWords.get(`${kind} ${indicator_id}`) ?? []).map(({ name }) => name)].join(' ')),
-    geos: (geoWords.get(id) ?? []).map(({ geo_id, name }) => ({
-      geo: geo_id,
-      own: toWords([name, ...(geos[geo_id] ?? [])].join(' ')),
-    })),
-  })
+  const storedNames = Map.groupBy(placeNames, ({ id }) => id)
+  const geoIds = Map.groupBy(places, ({ series_id }) => series_id)
+  const geoWords = new Map(
+    [...new Set(places.map(({ geo_id }) => geo_id))].map((geo) => {
+      const stored = (storedNames.get(geo) ?? []).map(({ name }) => name)
+      return [geo, { geo, own: toWords([geo, ...stored, ...(geos[geo] ?? [])].join(' ')) }]
+    }),
+  )
+  return (row: SeriesRow) => {
+    const { id, kind, indicator_id } = row
+    const everyday = kind === ENTRY_ROUTES.series ? (aliases[indicator_id] ?? []) : []
+    const stored = (nameWords.get(`${kind} ${indicator_id}`) ?? []).map(({ name }) => name)
+    // A unit is one word, so that €/MWh differs from MWh.
+    const unit = withoutAccents(units.get(id) ?? '')
+    return {
+      everyday: toWords(everyday.join(' ')),
+      own: [...toWords([indicator_id, seriesPath(row), ...stored, ...everyday].join(' ')), unit],
+      unit,
+      geos: (geoIds.get(id) ?? []).map(({ geo_id }) => geoWords.get(geo_id)!),
+    }
+  }
+}
+
+const beginsOneOf = (whole: readonly string[]) => (word: string) => whole.some((each) => each.startsWith(word))
+
+/** A series that a text finds. */
+interface FoundSeries {
+  readonly row: SeriesRow
+  /** The geo that the text names. */
+  readonly geo: number | null
+  /** Whether the text has only everyday names of the series, and possibly a geo. */
+  readonly isEveryday: boolean
 }
 
 /**
- * Finds the series of which the number, names and geos begin with all words of a text; without any, those that the full-text search
- * finds, else those with most of the words. `geo`: the geo that the text names.
+ * Finds the series of which the number, names, unit and geos begin with all words of a text; without any, those that the full-text
+ * search finds, else those with most of the words.
  */
 export async function findSeries(
   request: SearchRequest,
   series: readonly SeriesRow[],
   text: string,
-): Promise<{ readonly row: SeriesRow; readonly geo: number | null }[]> {
-  const words = toWords(text).map(withoutPlural)
-  if (words.length === 0) return series.map((row) => ({ row, geo: null }))
-  const readWords = await readSeriesWords(request)
-  const found = series.map((row) => {
-    const { own, geos } = readWords(row)
-    const begins = (whole: readonly string[]) => (word: string) => whole.some((each) => each.startsWith(word))
-    const rest = words.filter((word) => !begins(own)(word))
-    const named = geos.map((place) => ({ ...place, hits: rest.filter(begins(place.own)).length }))
+): Promise<FoundSeries[]> {
+  const all = series.map((row): FoundSeries => ({ row, geo: null, isEveryday: false }))
+  if (text.trim() === '' || series.length === 0) return all
+  const readWords = await readSeriesWords(request, series)
+  const candidates = series.map((row) => ({ row, ...readWords(row) }))
+  const units = [...new Set(candidates.map(({ unit }) => unit))]
+  const parts = withoutAccents(text.trim()).split(/\s+/)
+  const words = searchedWords(
+    parts.flatMap((part) => (units.some((unit) => unit.startsWith(part)) ? part : toWords(part))),
+  )
+  if (words.length === 0) return all
+  const found = candidates.map(({ row, own, everyday, geos }) => {
+    const rest = words.filter((word) => !beginsOneOf(own)(word))
+    const named = geos.map((place) => ({ ...place, hits: rest.filter(beginsOneOf(place.own)).length }))
     const best = named.reduce<(typeof named)[number] | null>((a, b) => (b.hits > (a?.hits ?? 0) ? b : a), null)
-    return { row, geo: best?.geo ?? null, hits: words.length - rest.length + (best?.hits ?? 0) }
+    const isEveryday = words.every((word) => rest.includes(word) || beginsOneOf(everyday)(word))
+    return { row, geo: best?.geo ?? null, hits: words.length - rest.length + (best?.hits ?? 0), isEveryday }
   })
   const most = Math.max(0, ...found.map(({ hits }) => hits))
   const closest = found.filter(({ hits }) => hits === most)
   if (most === words.length) return closest
-  const hits = new Set((await searchItems(request.store, text, ['catalogue'])).map(({ kind, id }) => `${kind} ${id}`))
+  const items = await searchItems(request.store, request.service, text, ['catalogue'])
+  const hits = new Set(items.map(({ kind, id }) => `${kind} ${id}`))
   const described = found.filter(({ row }) => hits.has(`${row.kind} ${row.indicator_id}`))
   if (described.length > 0) return described
   return most * 2 >= words.length && most > 0 ? closest : []
 }
 
-/** Filters series by a text, in their order. */
-export const matchingSeries = async (request: SearchRequest, series: readonly SeriesRow[], text: string) =>
-  (await findSeries(request, series, text)).map(({ row }) => row)
+/** Finds series to suggest while a text is typed: that of an exact number first, then common ones, then in their order. */
+export async function suggestSeries(request: SearchRequest, text: string): Promise<FoundSeries[]> {
+  const rank = ({ row, isEveryday }: FoundSeries): number => {
+    if (String(row.indicator_id) === text.trim()) return 0
+    return isEveryday ? 1 : 2
+  }
+  return (await findSeries(request, await allSeries(request), text)).sort((a, b) => rank(a) - rank(b))
+}
 
 /** The most series with similar names that are offered. */
 const MAX_CANDIDATES = 20
@@ -132,16 +171,26 @@ export class AmbiguousSeries extends InputError {
   declare readonly cause: { readonly text: string; readonly candidates: readonly Heading[] }
 }
 
-/** Finds the path of a series by number or name; the native series of an indicator goes before its groupings. */
-export async function findSeriesPath(request: SearchRequest, text: string): Promise<string> {
-  if (/^s?\d+$/.test(text)) return text
-  const matching = await matchingSeries(request, await allSeries(request), text)
-  const byIndicator = Map.groupBy(matching, ({ kind, indicator_id }) => `${kind} ${indicator_id}`)
-  const heads = [...byIndicator.values()].map(([first]) => first!).map(await seriesHeads(request, matching))
+/**
+ * Finds the path of a series by number or name, and the geo that the text names; the native series of an indicator goes before its
+ * groupings.
+ */
+export async function findNamedSeries(
+  request: SearchRequest,
+  text: string,
+): Promise<{ readonly path: string; readonly geo: number | null }> {
+  if (/^s?\d+$/.test(text)) return { path: text, geo: null }
+  const matching = await findSeries(request, await allSeries(request), text)
+  const byIndicator = Map.groupBy(matching, ({ row }) => `${row.kind} ${row.indicator_id}`)
+  const head = await seriesHeads(
+    request,
+    matching.map(({ row }) => row),
+  )
+  const heads = [...byIndicator.values()].map(([first]) => ({ ...head(first!.row), geo: first!.geo }))
   const exact = heads.filter(({ name }) => withoutAccents(name ?? '') === withoutAccents(text))
   const candidates = (exact.length > 0 ? exact : heads).slice(0, MAX_CANDIDATES)
   if (candidates.length === 0) throw new NotFound(`series ${text}`)
-  if (candidates.length === 1) return candidates[0]!.path
+  if (candidates.length === 1) return candidates[0]!
   const listed = candidates.map(({ path, name }) => `${path} ${name}`).join(', ')
   const details = { hint: 'Use a number.', code: 'ambiguous', cause: { text, candidates } }
   throw new AmbiguousSeries(`${JSON.stringify(text)} matches several series: ${listed}.`, details)

@@ -1,9 +1,8 @@
 import type { Reader } from '../../db/store.ts'
-import { type LocalDate, startOfDate } from '../../util/time/zone.ts'
-import { command, facts, lines, olderPager, pager, serviceText, table, timeElement } from '../elements.ts'
+import { command, commandLine, facts, lines, olderPager, pager, serviceText, table, timeElement } from '../elements.ts'
 import { countText } from '../formats.ts'
-import { html } from '../html.ts'
-import { badTime, type PageRequest, view, wholeNumber } from '../page.ts'
+import { type Html, html } from '../html.ts'
+import { dayAfter, dayIn, type PageRequest, view, wholeNumber } from '../page.ts'
 import { inLanguage } from '../queries/names.ts'
 
 /** Editions on one page. */
@@ -114,15 +113,20 @@ async function readArchive(request: PageRequest) {
   }
 }
 
-const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
-
-/** Reads a day of an address. */
-function dayIn(query: URLSearchParams, name: string): LocalDate | null {
-  const day = query.get(name)
-  if (!day) return null
-  if (startOfDate('UTC', day) !== undefined) return day
-  throw badTime(name, day, 'Use a day such as 2025-10-01.')
+/** The fields of an edition that find its file. */
+interface Downloadable {
+  readonly kind: string
+  readonly id: number
+  readonly date: string
+  readonly bytes: number | null
+  readonly path: string | null
 }
+
+/** The downloaded file of an edition, or the command that downloads it. */
+const fileCell = ({ kind, id, date, bytes, path }: Downloadable, request: PageRequest): Html =>
+  bytes === null
+    ? html`<details><summary>${request.words.archives.notHeld}</summary>${commandLine(request.command(`archives download ${id} --kind ${kind} --from ${date} --to ${dayAfter(date)}`))}</details>`
+    : html`${countText(request, bytes)} B <code>${serviceText(path)}</code>`
 
 /** A day, or a range of days. */
 const daysText = ({ from, to }: { readonly from: string | null; readonly to: string | null }) =>
@@ -153,7 +157,7 @@ ${
         [labels.horizon, ({ horizon }) => serviceText(horizon)],
         [labels.aboutDays, ({ about }) => daysText(about)],
         [common.published, ({ published }) => daysText(published)],
-        [labels.file, ({ bytes }) => (bytes === null ? labels.notHeld : `${countText(request, bytes)} B`), 'number'],
+        [labels.file, (row) => fileCell(row, request)],
       ])
 }
 ${more && html`<p>${labels.more(EDITIONS)}</p>`}
@@ -179,12 +183,7 @@ ${table(labels.editions, editions, [
   [common.day, ({ date }) => (isLive ? html`<a href="${link('/archives', { date })}">${date}</a>` : date)],
   [labels.aboutDays, ({ about }) => daysText(about)],
   [common.published, ({ published }) => daysText(published)],
-  [
-    labels.file,
-    ({ bytes, path }) =>
-      bytes === null ? labels.notHeld : html`${countText(request, bytes)} B <code>${serviceText(path)}</code>`,
-    'number',
-  ],
+  [labels.file, (row) => fileCell(row, request)],
 ])}
 ${olderPager(request, older)}`
   },

@@ -1,10 +1,10 @@
 import { readKinds } from '../../db/queries/catalogueNames.ts'
-import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { readStoredRanges, SEARCH_SCOPES, searchItems } from '../../reports/searchItems.ts'
 import { visible, withoutAccents } from '../../util/text.ts'
 import { command, numberedPager, options, seriesLinks, serviceText, table } from '../elements.ts'
 import { groupingText, kindText } from '../formats.ts'
 import { type Html, html } from '../html.ts'
+import { jobLine } from '../jobLine.ts'
 import { type PageRequest, paginate, view } from '../page.ts'
 import { geoNames, indicatorNames, indicatorUnits, inLanguage } from '../queries/names.ts'
 import { allSeries, findSeries, readStoredSeries, seriesHeads } from '../queries/seriesPaths.ts'
@@ -21,11 +21,12 @@ const SNIPPET_CHARACTERS = 90
 
 const STORED_CHOICES = ['all', 'held', 'other'] as const
 
-/** The line of a job that fetches an indicator. */
-function jobLine(kind: string, id: number): string {
-  const isOffer = kind === ENTRY_ROUTES.offers
-  const route = isOffer || kind === ENTRY_ROUTES.series ? '' : `route: ${kind}, `
-  return `${isOffer ? 'offers' : 'series'}: [{ ${route}indicators: [${id}], window: { last: 30d } }]`
+/** Finds indicators by their texts, then those with stored series that only a unit or geo of the text finds. */
+async function findIndicators(request: PageRequest, text: string): Promise<{ kind: string; id: number }[]> {
+  const found = await searchItems(request.store, request.service, text, ['catalogue'])
+  const series = await findSeries(request, await allSeries(request), text)
+  const both = [...found, ...series.map(({ row }) => ({ kind: row.kind, id: row.indicator_id }))]
+  return [...new Map(both.map(({ kind, id }) => [`${kind} ${id}`, { kind, id }])).values()]
 }
 
 /** Reads one page of the catalogue, by number or by rank: indicators with their texts and stored series. */
@@ -35,7 +36,7 @@ async function readIndicators(request: PageRequest) {
   const held = STORED_CHOICES.find((choice) => choice === query.get('held')) ?? 'all'
   const stored = await readStoredRanges(db)
   const matching = /[\p{L}\p{N}]/u.test(text)
-    ? await searchItems(db, text, ['catalogue'])
+    ? await findIndicators(request, text)
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
   const keys = matching.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
   const { page, pages, shown } = paginate(request, keys, INDICATORS_A_PAGE)
@@ -139,6 +140,7 @@ const PAGES = {
   quarantine: '/quarantine',
   texts: '/texts',
   archives: '/archives',
+  widgets: '/widgets',
   sql: '/sql',
   dictionary: '/dictionary',
 } as const
@@ -162,7 +164,7 @@ async function readSearch(request: PageRequest) {
     const names = foldedLetters(common.pages[page]).split(' ')
     return place === 'all' && words.every((word) => names.some((name) => name.startsWith(word)))
   })
-  const hits = await searchItems(db, text, place === 'all' ? SEARCH_SCOPES : [place], MAX_FOUND)
+  const hits = await searchItems(db, service, text, place === 'all' ? SEARCH_SCOPES : [place], MAX_FOUND)
   const shown = hits.slice(0, RESULTS)
   const kinds = [...new Set(shown.map(({ kind }) => kind))]
   const ids = shown.map(({ id }) => id)

@@ -13,6 +13,7 @@ import { commandLine, numberedPager, options, scrolled, serviceText, table } fro
 import { groupingText, kindText, localText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
+import { readCauses } from '../queries/causes.ts'
 import {
   type CoverageInterval,
   type CoverageState,
@@ -27,6 +28,7 @@ import {
 import { namedGeos } from '../queries/names.ts'
 import { periodAt, periodBorders } from '../queries/periods.ts'
 import { allSeries, findSeriesByPath, type Heading, seriesHeads } from '../queries/seriesPaths.ts'
+import { causeLinks } from './causeLinks.ts'
 import { lackingText } from './overviewPage.ts'
 
 /** Series on one page. */
@@ -161,16 +163,18 @@ export async function readSeriesCoverage(request: PageRequest) {
   const first = Math.max(from, floorTo(zone, reach.from, 'month'))
   const last = Math.min(to, ceilTo(zone, reach.to, 'month'))
   const days = periodBorders(zone, { from: Math.min(first, last), to: last }, 'day')
+  const causes = await readCauses(request.store, row.id, holes.slice(0, MAX_HOLES))
   return {
     ...head,
     year,
     years: years.map((january) => ({ year: localYear(zone, january), months: months(january) })),
     days: computePeriods(lines, days, geoIds).map((period, i) => ({ date: localDate(zone, days[i]!), ...period })),
-    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, jobId, ...hole }) => {
+    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, jobId, ...hole }, i) => {
       const { kind, indicator_id } = row
       const closable = { series_id: row.id, kind, indicator_id, geo_id: geoId, job_id: jobId, reason: hole.reason! }
       return {
         ...hole,
+        cause: causes[i] ?? null,
         nextRuns: nextRuns.get(jobId ?? 0),
         geo: geoId,
         job: ((jobId === null ? null : jobs.get(jobId)) ?? findJob(row.id, geoId))?.name ?? null,
@@ -333,8 +337,8 @@ ${table(caption, data.holes, [
   [common.geo, ({ geo }) => (geo === ALL_GEOS ? common.allGeos : serviceText(`${geo} ${names.get(geo) ?? ''}`))],
   [
     common.why,
-    ({ state, reason }) =>
-      html`<span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${coverage.reasons[reason!]}`,
+    ({ state, reason, cause }) =>
+      html`<span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${coverage.reasons[reason!]} ${causeLinks(cause, request)}`,
   ],
   data.holes.some(({ missing }) => missing !== null) && [coverage.count, ({ missing }) => missing, 'number'],
   [coverage.mend, (hole) => remedy(hole, data, request)],

@@ -19,6 +19,7 @@ import { type Html, html } from '../html.ts'
 import { runProgress, timeLeft } from '../lastRun.ts'
 import { type PageRequest, view, wholeNumber } from '../page.ts'
 import { requestNames } from '../queries/names.ts'
+import { rejectRow, requestRow } from './causeLinks.ts'
 
 /** Runs, quarantine entries and requests on one page. */
 const RUNS_A_PAGE = 50
@@ -128,7 +129,8 @@ async function readRun(request: PageRequest) {
   const found = id === null ? [] : await store.kysely.selectFrom('_run').selectAll().where('id', '=', id).execute()
   const [run] = await withDeadRuns(store, found)
   if (!run) return null
-  const failed = run.failed === 0 ? [] : await failedRequests(store, run.id).select(COLUMNS).limit(REQUESTS).execute()
+  const failures = failedRequests(store, run.id).$if(before !== null, (eb) => eb.where('f.id', '<', before!))
+  const failed = run.failed === 0 ? [] : await failures.select(COLUMNS).limit(REQUESTS).execute()
   const requests = await store.kysely
     .selectFrom('_fetch as f')
     .select(COLUMNS)
@@ -174,7 +176,7 @@ function requestsTable(label: string, rows: ShownRun['requests'], request: PageR
     [
       common.request,
       ({ message, hint, code, ...row }) =>
-        html`${requestLink(row, request)}${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
+        html`<span id="${requestRow(row.id)}">${requestLink(row, request)}</span>${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
     ],
     [
       labels.outcome,
@@ -268,7 +270,7 @@ export const quarantineView = view({
     if (entries.length === 0) return html`<p>${labels.none}</p>`
     return html`<p>${labels.about}</p>
 ${table(common.pages.quarantine, entries, [
-  [common.number, ({ id }) => id],
+  [common.number, ({ id }) => html`<span id="${rejectRow(id)}">${id}</span>`],
   [
     labels.found,
     ({ run_id, created_at }) =>

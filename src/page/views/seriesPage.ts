@@ -6,16 +6,16 @@ import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
 import { comparisonFigures, differenceText } from '../comparisonFigures.ts'
-import { type Column, facts, options, serviceText, table } from '../elements.ts'
+import { type Column, facts, options, serviceText, suggestionList, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { countText, daysText, groupingText, momentText, mostDecimals, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
+import { readCauses } from '../queries/causes.ts'
 import { readStates } from '../queries/intervals.ts'
 import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
 import { readChanges } from '../queries/series/changes.ts'
 import {
-  type ChartData,
   type ChartTableRow,
   type ComparedLine,
   chosenUnit,
@@ -24,7 +24,14 @@ import {
   readRows,
   revisedBy,
 } from '../queries/series/chartData.ts'
-import { comparedNames, placeName, readCompared, ThirdUnit, withStates } from '../queries/series/compared.ts'
+import {
+  comparedNames,
+  placeName,
+  readCompared,
+  seriesNames,
+  ThirdUnit,
+  withStates,
+} from '../queries/series/compared.ts'
 import { readDifference } from '../queries/series/difference.ts'
 import {
   lastShown,
@@ -44,6 +51,9 @@ import {
 } from '../queries/series/seriesQuery.ts'
 import { joinExtremes, type Line, summarize } from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
+import { causeLinks } from './causeLinks.ts'
+import { counterpartLink, readCounterpart } from './counterpart.ts'
+import { rangeFields } from './rangeFields.ts'
 import { readRevisionsPart, revisionsSection } from './revisionsPage.ts'
 
 const MAX_LISTED_INTERVALS = 20
@@ -141,6 +151,12 @@ async function readSeriesPage(request: PageRequest) {
   const difference = await readDifference(request, chartQuery, compared)
   const chart = await readChart(request, chartQuery, states, compared, difference)
   const changes = await readChanges(store, dataset, range)
+  const open = states.filter(({ state }) => state !== 'final')
+  const causes = await readCauses(
+    store,
+    dataset.seriesId,
+    open.slice(0, MAX_LISTED_INTERVALS).map((part) => ({ ...part, geoId: dataset.geoId })),
+  )
   return {
     dataset,
     /** The value now, or the last one before. */
@@ -158,7 +174,9 @@ async function readSeriesPage(request: PageRequest) {
     comparedFigures: await Promise.all(compared.map(({ line }) => readMainFigure(store, line, range))),
     table: await readRows(request, chartQuery, compared),
     /** The parts of the range that are not final, in order. */
-    open: states.filter(({ state }) => state !== 'final'),
+    open,
+    /** The last requests for the listed ones. */
+    causes,
     /** The same of the compared lines, at the times at which they are drawn. */
     compared: compared.map(({ name, path, line, open }) => ({
       name,
@@ -167,6 +185,8 @@ async function readSeriesPage(request: PageRequest) {
       open,
     })),
     problems,
+    /** Its forecast, or what it forecasts. */
+    counterpart: await readCounterpart(request, dataset),
     sql: selectStatement(chartQuery, [dataset, ...named], chosenUnit(request, range)),
     commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
   }
@@ -225,10 +245,10 @@ const changeMoments = ({ changes, dataset }: PageData, { words: { series: labels
   }))
 
 /** The form; its fields go into the address. */
-function chooser(data: PageData, request: PageRequest): Html {
+function chooser(data: PageData, here: Here, request: PageRequest): Html {
   const { query, path, words } = request
   const { series: labels, common } = words
-  const { dataset, range, days, asOf, problems, chart } = data
+  const { dataset, asOf, problems, chart, neighbours } = data
   const { zone } = dataset
   const moments = changeMoments(data, request)
   // A moment between two changes is listed too.
@@ -237,15 +257,14 @@ function chooser(data: PageData, request: PageRequest): Html {
   const choices = [...moments, ...other]
     .sort((a, b) => (a.at < b.at ? -1 : 1))
     .map(({ at, text }) => [at, text] as const)
-  const borders = rangeQuery(zone, range)
-  const border = (name: 'from' | 'to', label: string): Html => {
-    // A mistake stays in its field.
-    const isWrong = problems.some(({ code }) => code === 'bad-time' || code === 'bad-range')
-    const value = isWrong ? (query.get(name) ?? '') : borders[name].slice(0, 16)
-    const timeType = isWrong ? 'text' : 'datetime-local'
-    const type = /^(\d{4}-\d\d-\d\d)?$/.test(value) ? 'date' : timeType
-    return html`<label>${label} <input type="${type}" name="${name}" value="${value}"></label>`
-  }
+  const fields = rangeFields(
+    data,
+    {
+      isWrong: problems.some(({ code }) => code === 'bad-time' || code === 'bad-range'),
+      neighbours: [here(neighbours.previous), here(neighbours.next)],
+    },
+    request,
+  )
   const names = comparedNames(query)
   const { shift, by, difference } = readChoices(query)
   const shifts = (Object.keys(SHIFTS) as Shift[]).map((name) => [name, labels.shifts[name]] as const)
@@ -253,16 +272,15 @@ function chooser(data: PageData, request: PageRequest): Html {
   const geos = dataset.geos.map(({ id, name }) => [id, name ?? id] as const)
   return html`<form class="choose" method="get" action="${path}">
 <label>${common.geo} <select name="geo">${options(geos, dataset.geoId)}</select></label>
-${border('from', labels.from)}
-${border('to', labels.to)}${days !== null && html`<input type="hidden" name="last" value="${days}">`}
+${fields}
 <label>${labels.asOf} <select name="asof" id="asof">${options([...choices, ['', labels.now]], asOf?.moment ?? '')}</select></label>
 ${names.map((name) => problems.length === 0 && html`<input type="hidden" name="with" value="${name}">`)}
-<label>${labels.with} <input name="with" size="12" list="names" data-pick="/api/names" autocomplete="off" value="${problems.length > 0 && names.join(',')}" aria-describedby="with-hint"></label><datalist id="names" data-own></datalist>
+<span class="pick"><label for="with">${labels.with}</label> <input name="with" id="with" size="24" data-pick="path" autocomplete="off" value="${problems.length > 0 && names.join(',')}" aria-describedby="with-hint">${suggestionList('suggested', request)}</span>
 <label>${labels.shift} <select name="shift">${options<string>([['', labels.noShift], ...shifts], shift ?? '')}</select></label>
 <label>${labels.by} <select name="by">${options<string>([['', labels.asStored], ...units], by ?? '')}</select></label>
 ${chart.compared.length > 0 && html`<label><input type="checkbox" name="difference" value="1"${difference && html` checked`}> ${labels.difference}</label>`}
 <button>${common.show}</button>
-<small id="with-hint" class="soft">${labels.withHint}</small>
+<small id="with-hint" class="soft">${labels.withHint} <span id="at-once">${labels.atOnce}</span></small>
 </form>`
 }
 
@@ -274,14 +292,13 @@ const geoLinks = ({ dataset }: PageData, { words, link, path }: PageRequest): Ht
       html`<a href="${link(path, { geo: id })}"${id === dataset.geoId && html` aria-current="true"`}><bdi>${name ?? id}</bdi></a> `,
   )}</nav>`
 
-/** The compared series, as an address names them. */
-const seriesNames = (compared: ChartData['compared']): string =>
-  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line.geoId}`)).join(',')
-
 function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const { chart, dataset, asOf, range, comparedFigures, changes } = data
   const { series: labels, common } = request.words
   const asKnown = asOf && labels.valuesThen(momentText(dataset.zone, asOf.moment))
+  /** Removes a line by changing the address. */
+  const remove = (changed: Query, name: string): HtmlPart =>
+    request.isLive && html` <a class="remove" href="${here(range, changed)}" aria-label="${common.remove(name)}">×</a>`
   // A line without values says so, and where to fetch them.
   const nothingIn = (path: string, geo: number, from: number): Html =>
     html` <span class="bad">${labels.noValues}</span> <a href="${request.link(`/coverage/${path}`, request.isLive ? { geo, year: localDate(dataset.zone, from).slice(0, 4) } : {})}">${labels.mend}</a>`
@@ -290,15 +307,16 @@ function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
 ${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>${changes[0] && ` ${labels.storedSince(momentText(dataset.zone, changes[0].at))}`}`}</li>`}
 <li class="band" id="bucket" data-own${chart.bucket === null && html` hidden`}>${chart.bucket}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
-${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
+${chart.compared.map((compared, i) => {
+  const { name, unit, path, drawn, line } = compared
   const others = seriesNames(chart.compared.filter((_, n) => n !== i)) || undefined
   const main = comparedFigures[i]
   const figure =
     typeof main?.value === 'number' &&
     ` · ${(line.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
-  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.isLive && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
+  return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${remove(path === null ? { shift: undefined } : { with: others }, name)}</li>`
 })}
-${chart.difference !== null && html`<li class="difference"><bdi>${chart.difference.name}</bdi>${dataset.unit && ` (${dataset.unit})`}</li>`}
+${chart.difference !== null && html`<li class="difference"><bdi>${chart.difference.name}</bdi>${dataset.unit && ` (${dataset.unit})`}${remove({ difference: undefined }, chart.difference.name)}</li>`}
 </ul>`
 }
 
@@ -369,8 +387,9 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
   return html`<section class="panel" aria-labelledby="chart-title">
 <h2 id="chart-title" class="quiet">${common.chart}</h2>
 ${isLive && spans(data, here, request)}
-${isLive ? chooser(data, request) : geoLinks(data, request)}
+${isLive ? chooser(data, here, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
+${counterpartLink(data.counterpart, chart.compared, (names) => here(range, { with: names }), request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
 <div id="chart" data-own>${figure(chart, label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div></div>
 ${differenceText(chart.difference, request)}
@@ -390,19 +409,23 @@ ${commands.length > 0 && html`<p>${labels.command}</p><pre>${commands.map((comma
 </section>`
 }
 
+/** A line with the parts of the range that are not final; `causes`: the last requests for the first of them. */
+type OpenLine = PageData['compared'][number] & { readonly causes?: PageData['causes'] }
+
 /** The missing and provisional intervals of a line, and where to read about them. */
 function intervalsOf(
-  { open, path, geoId }: Pick<PageData['compared'][number], 'open' | 'path' | 'geoId'>,
+  { open, causes, path, geoId }: OpenLine,
   { dataset: { zone }, range }: PageData,
-  { words, link, isLive, now }: PageRequest,
+  request: PageRequest,
 ): Html {
+  const { words, link, isLive, now } = request
   const { series: labels, common } = words
   const states = { ...common.states, ...labels.states }
   return html`<ul class="intervals">${open
     .slice(0, MAX_LISTED_INTERVALS)
     .map(
-      ({ from, to, state, missing, nextAt }) =>
-        html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${parseInstant(nextAt) > now ? labels.again(momentText(zone, nextAt)) : labels.due}`}</li>\n`,
+      ({ from, to, state, missing, nextAt }, i) =>
+        html`<li><span class="mark state-${state}" aria-hidden="true">${SIGNS[state]}</span> ${states[state]}: ${timeText(zone, from)} – ${timeText(zone, to)}${missing !== null && ` · ${labels.missing(missing)}`}${nextAt && ` · ${parseInstant(nextAt) > now ? labels.again(momentText(zone, nextAt)) : labels.due}`} ${state !== 'provisional' && causeLinks(causes?.[i] ?? null, request)}</li>\n`,
     )}</ul>
 ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_LISTED_INTERVALS)}</p>`}
 <p><a href="${link(`/coverage/${path}`, isLive ? { geo: geoId, year: localDate(zone, range.from).slice(0, 4) } : {})}">${labels.mend}</a></p>`
@@ -410,8 +433,11 @@ ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_
 
 /** The missing and provisional intervals of every line. */
 function openIntervals(data: PageData, request: PageRequest): HtmlPart {
-  const { open, dataset, compared } = data
-  const lines = [{ name: placeName(dataset), path: dataset.path, geoId: dataset.geoId, open }, ...compared]
+  const { open, causes, dataset, compared } = data
+  const lines: OpenLine[] = [
+    { name: placeName(dataset), path: dataset.path, geoId: dataset.geoId, open, causes },
+    ...compared,
+  ]
   const listed = lines.filter((line) => line.open.length > 0)
   if (listed.length === 0) return null
   return html`<section aria-labelledby="open">

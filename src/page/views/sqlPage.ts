@@ -4,7 +4,7 @@ import { recipesFor } from '../../reports/recipes/recipes.ts'
 import { parseParameter, type StatementRequest } from '../../reports/statements/runner.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
-import { type Column, command, messageText, programText, table } from '../elements.ts'
+import { type Column, command, messageText, programText, suggestionList, table } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
 import { namedGeos } from '../queries/names.ts'
@@ -136,9 +136,13 @@ ${cut !== null && html`<p>${labels.whole}</p>${command(request.command(inTermina
 ${rows.length > 0 && table(labels.result, shown, columns.map(column), { style: 'values' })}`
 }
 
-function form(sqlQuery: SqlQuery, { words, link, service }: PageRequest): Html {
+function form(sqlQuery: SqlQuery, request: PageRequest): Html {
+  const { words, link, service } = request
   const { sql: labels } = words
   const recipe = recipesFor(service).find(({ name }) => name === sqlQuery.recipe)
+  /** Whether a parameter is the number of an indicator, or a list of them. */
+  const isIndicator = (name: string): boolean =>
+    name === 'indicator' || (recipe?.needs.some((need) => need.indicator === name) ?? false)
   return html`<form action="${link('/sql')}" class="question">
 ${sqlQuery.recipe !== null && html`<input type="hidden" name="recipe" value="${sqlQuery.recipe}">`}
 <label for="sql">${labels.statement}</label>
@@ -147,7 +151,7 @@ ${
   sqlQuery.parameters.length > 0 &&
   html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${sqlQuery.parameters.map(
     ({ name, value }) =>
-      html`<label><code>${name}</code> <input name="${PARAMETER_PREFIX}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${recipe && isNeeded(recipe, name) && html` required`}></label> `,
+      html`<span class="pick"><label for="${PARAMETER_PREFIX}${name}"><code>${name}</code></label> <input id="${PARAMETER_PREFIX}${name}" name="${PARAMETER_PREFIX}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${isIndicator(name) && html` data-pick="indicator"`}${recipe && isNeeded(recipe, name) && html` required`}>${isIndicator(name) && suggestionList(`suggested-${name}`, request)}</span> `,
   )}${sqlQuery.geos.length > 0 && html`<datalist id="geos">${sqlQuery.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
 }
 <button>${labels.run}</button></form>`

@@ -1,9 +1,10 @@
 import { readKinds } from '../../db/queries/catalogueNames.ts'
 import type { Reader } from '../../db/store.ts'
 import { contentKinds } from '../../service/routes.ts'
+import { writtenLocale } from '../client/format.ts'
 import { command, facts, lines, numberedPager, seriesLinks, serviceText, timeElement } from '../elements.ts'
-import { type Html, html } from '../html.ts'
-import { type PageRequest, view, wholeNumber } from '../page.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
+import { dayAfter, dayIn, type PageRequest, view, wholeNumber } from '../page.ts'
 import { indicatorUnits, inLanguage } from '../queries/names.ts'
 import { readStoredSeries } from '../queries/seriesPaths.ts'
 
@@ -23,10 +24,15 @@ async function readTexts(request: PageRequest) {
   const kinds = new Map([...contentKinds(request.service.routes)].reverse())
   for (const name of await readKinds(request.store, 'content')) kinds.set(name, kinds.get(name) ?? name)
   const kind = kinds.has(named) ? named : ([...kinds.keys()][0] ?? '')
+  const from = dayIn(request.query, 'from')
+  const to = dayIn(request.query, 'to')
   const items = await kysely
     .selectFrom('content as c')
     .select(['c.id', 'c.published_at', 'c.updated_at', 'c.withdrawn_at', 'c.sticky'])
     .where('c.kind', '=', kind)
+    // Dates are as received, in local time with an offset.
+    .$if(from !== null, (eb) => eb.where('c.published_at', '>=', from!))
+    .$if(to !== null, (eb) => eb.where('c.published_at', '<', dayAfter(to!)))
     .orderBy('c.published_at', (order) => order.desc().nullsLast())
     .orderBy('c.id')
     .limit(TEXTS_A_PAGE + 1)
@@ -49,6 +55,8 @@ async function readTexts(request: PageRequest) {
     /** Its name in jobs. */
     route: kinds.get(kind) ?? null,
     page,
+    from,
+    to,
     texts: shown.map((item) => {
       const text = inLanguage(groups.get(item.id) ?? [], request.languages)
       return {
@@ -67,25 +75,54 @@ type Listed = Awaited<ReturnType<typeof readTexts>>['texts'][number]
 function item({ id, title, locale, summary, ...text }: Listed, kind: string, request: PageRequest): Html {
   const { texts: labels, common } = request.words
   return html`<li><p><a href="${request.link(`/texts/${kind}/${id}`)}">${serviceText(title, locale) ?? `${labels.untitled} (${id})`}</a>
-<span class="soft">${text.published_at?.slice(0, 10)} ${text.withdrawn_at !== null && html`${common.withdrawn} ${timeElement(request, text.withdrawn_at)}`}</span></p>${
+<span class="soft"><time>${text.published_at?.slice(0, 10)}</time> ${text.withdrawn_at !== null && html`${common.withdrawn} ${timeElement(request, text.withdrawn_at)}`}</span></p>${
     summary !== null && html`<p>${serviceText(summary, locale)}</p>`
   }</li>\n`
+}
+
+type Texts = Awaited<ReturnType<typeof readTexts>>
+
+/** The fields that limit the days on which texts were published. */
+function daysForm({ kind, from, to }: Texts, { words, link }: PageRequest): Html {
+  const { texts: labels, common } = words
+  const field = (name: string, label: string, day: string | null): Html =>
+    html`<label>${label} <input type="date" name="${name}" value="${day}"></label>\n`
+  return html`<form action="${link('/texts')}" class="question"><input type="hidden" name="kind" value="${kind}">
+${field('from', labels.publishedFrom, from)}${field('to', labels.until, to)}<button>${common.show}</button></form>`
+}
+
+/** Texts below the months in which they were published. */
+function byMonth({ texts, kind }: Texts, request: PageRequest): HtmlPart {
+  const format = new Intl.DateTimeFormat(writtenLocale(request.locale), {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  })
+  const months = Map.groupBy(texts, ({ published_at }) => published_at?.slice(0, 7) ?? '')
+  const name = (month: string): string =>
+    Number.isNaN(Date.parse(month)) ? request.words.texts.undated : format.format(Date.parse(month))
+  const list = (rows: Texts['texts']): Html =>
+    html`<ul class="found">\n${rows.map((text) => item(text, kind, request))}</ul>`
+  return [...months].map(([month, rows]) => html`<h3>${name(month)}</h3>${list(rows)}`)
 }
 
 /** `/texts`: texts of the service by kind. */
 export const textsView = view({
   read: readTexts,
-  show({ kinds, kind, route, page: at, texts: rows, more }, request) {
+  show(data, request) {
+    const { kinds, kind, route, page: at, texts: rows, more, from, to } = data
     const { words, link } = request
     const { texts: labels } = words
+    const isFiltered = from !== null || to !== null
     return html`<p>${labels.about}</p>
 <nav aria-label="${labels.which}"><ul>${kinds.map(
       (name) =>
         html`<li><a href="${link('/texts', { kind: name })}"${name === kind && html` aria-current="page"`}>${labels.kinds[name] ?? name}</a></li>`,
-    )}</ul></nav>
+    )}<li><a href="${link('/widgets')}">${words.common.pages.widgets}</a></li></ul></nav>
 <h2>${labels.kinds[kind] ?? kind}</h2>
-${rows.length === 0 && html`<p>${labels.none} ${words.common.noneHint}</p>${route !== null && command(`content: [{ kinds: [${route}] }]`)}`}
-${rows.length > 0 && html`<ul class="found">\n${rows.map((text) => item(text, kind, request))}</ul>`}
+${request.isLive && (rows.length > 0 || isFiltered) && daysForm(data, request)}
+${rows.length === 0 && (isFiltered ? html`<p>${labels.noneOfDays}</p>` : html`<p>${labels.none} ${words.common.noneHint}</p>${route !== null && command(`content: [{ kinds: [${route}] }]`)}`)}
+${byMonth(data, request)}
 ${numberedPager(request, at, more)}`
   },
 })

@@ -5,7 +5,7 @@ import type { Interval } from '../../../util/time/interval.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { readStates } from '../intervals.ts'
-import { findSeriesPath } from '../seriesPaths.ts'
+import { findNamedSeries } from '../seriesPaths.ts'
 import { type ComparedLine, type ComparedLineWithStates, drawLine } from './chartData.ts'
 import {
   type ChartLine,
@@ -31,6 +31,10 @@ export const comparedNames = (query: URLSearchParams): string[] =>
     .filter((name, i, names) => name !== '' && names.indexOf(name) === i)
     .slice(0, MAX_COMPARED)
 
+/** The compared series, as an address names them. */
+export const seriesNames = (compared: readonly ComparedLine[]): string =>
+  compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
+
 /** A series has a third unit, for which a chart has no axis; it is the `cause`. */
 export class ThirdUnit extends InputError {
   declare readonly cause: { readonly name: string }
@@ -49,9 +53,11 @@ const toLine = (series: NamedLine): ChartLine => {
 /** Reads a line to compare with: of the named geo, else of that of the first series if it has that geo. */
 async function readNamedLine(request: PageRequest, text: string, { dataset, range, asOf }: ChartQuery) {
   const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
-  const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
+  const found = await findNamedSeries(request, name)
+  const chosen = named ?? found.geo
+  const series = await readNamedGeoSeries(request, found.path, chosen === null ? null : String(chosen))
   const { path, unit } = series
-  const geo = (named === undefined && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
+  const geo = (chosen === null && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
   const fetchId = asOf && (await findAsOf(request.store, series.seriesId, asOf.moment)).fetchId
   const line = { ...toLine(series), geoId: geo.id, fetchId }
   return { path, name: placeName({ ...series, geo }), unit, drawn: await drawLine(request, line, range, fetchId), line }
