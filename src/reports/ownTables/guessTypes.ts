@@ -106,8 +106,8 @@ function typeIsoTimes(cells: readonly Cell[]): TypedColumn | undefined {
 }
 
 /**
- * Guesses the types of the columns of a CSV file: integer, real, date, time or text. Refuses numbers and days with two meanings: 1.234 in
- * a file with semicolons, if no other number of the file tells its decimal mark, and `decimal` does not either.
+ * Guesses the types of the columns of a CSV file: integer, real, date, time or text. Refuses numbers and days with two meanings, such as
+ * 1.234 in a file with semicolons without other numbers. `decimal` decides them.
  */
 export function guessTypes(file: string, name: string, csv: CsvFile, decimal?: DecimalMark): AttachedTable {
   const columns = csv.names.map((_, i) =>

@@ -8,7 +8,7 @@ interface CsvRow {
 }
 
 /** The separators of cells. */
-export type Separator = ';' | '\t' | ','
+type Separator = ';' | '\t' | ','
 
 /** A CSV file: its separator, the names of its columns, and its rows. */
 export interface CsvFile {
