@@ -1,6 +1,6 @@
 import { DECIMAL_MARKS } from '../../reports/ownTables/guessTypes.ts'
 import { isNeeded, type Recipe } from '../../reports/recipes/recipe.ts'
-import { recipesFor } from '../../reports/recipes/recipes.ts'
+import { allRecipesFor } from '../../reports/recipes/recipes.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
 import type { Service } from '../../service/service.ts'
 import { exampleValues } from '../../service/service.ts'
@@ -75,7 +75,7 @@ const parametersText = (recipe: Recipe): string =>
 
 /** `--recipes`: lists the recipes. */
 function printRecipes(service: Service, args: QueryArgs): void {
-  const recipes = recipesFor(service)
+  const recipes = allRecipesFor(service)
   const cells = lineWidth()
   const lines = recipes.flatMap((recipe) => [
     recipe.name,
@@ -104,7 +104,7 @@ export async function handler(args: QueryArgs): Promise<number> {
       code: 'usage',
     })
   const ownTables = parseOwnTables(args.with ?? [], args.decimal)
-  const prepareQuestion = readQuestion(args, settings)
+  const prepareQuestion = readQuestion(args, settings, ownTables)
   // A signal also ends the process of the statement.
   const exit = (signal: StopSignal) => process.exit(EXIT_BY_SIGNAL[signal])
   for (const signal of STOP_SIGNALS) process.on(signal, exit)

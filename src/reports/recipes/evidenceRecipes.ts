@@ -2,6 +2,7 @@ import { localeOrderSql } from '../../db/tables/sql/expressions.ts'
 import {
   ANY_RANGE,
   IN_RANGE,
+  MONTHS_IN_RANGE,
   NONE_IN_RANGE,
   type Recipe,
   type RecipeDefaults,
@@ -47,12 +48,13 @@ group by series_id, indicator_id, indicator_name, time_trunc, age_days order by 
   },
   {
     name: 'completeness',
-    question: 'How complete is a series each month?',
-    parameters: { ...seriesParameters(spotPrice) },
+    question: 'How complete is a series each month? A month that overlaps the range counts as a whole.',
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
     sql: `with months as (
   select series_id, local_month, count, hours from observations_monthly
   where ${SERIES_AND_GEO}
+    and ${MONTHS_IN_RANGE}
 ), bounds as (
   select m.*, s.time_zone, unixepoch(local_month || '-01') as from_at, unixepoch(local_month || '-01', '+1 month') as to_at
   from months m join series s on s.id = m.series_id
