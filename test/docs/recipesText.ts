@@ -19,7 +19,7 @@ const UNSET_MEANINGS: Readonly<Record<string, string>> = {
   series: 'native series',
   geo: 'one that is stored',
   locale: 'preferred language',
-  at: 'today, 00:00 local time; in plain SQL, 00:00 UTC',
+  at: 'start of today; in plain SQL, of the UTC day',
 }
 
 /** Number of displayed rows. */

@@ -18,7 +18,8 @@ const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
 export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'known-at',
-    question: 'Which values have changed since an instant?',
+    question:
+      'Which values have changed since an instant? Without :at, it is the start of today. Example: :at = 2025-11-03T18:00:00Z compares with that evening.',
     parameters: { ...seriesParameters(demand), at: null, ...ANY_RANGE },
     shown: { at: '2025-11-03T18:00:00.000Z' },
     needs: [SERIES_NEED],
