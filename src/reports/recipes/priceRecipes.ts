@@ -130,12 +130,12 @@ group by 1 order by 1`,
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
     sql: `with days as (
-  select at, local_date, cast(substr(local_date, 1, 4) as integer) as year, substr(local_date, 6, 5) as day, avg, hours, unit
+  select at, local_date, cast(substr(local_date, 1, 4) as integer) as local_year, substr(local_date, 6, 5) as day, avg, hours, unit
   from observations_daily
   where ${SERIES_AND_GEO} and avg is not null
 ), pairs as (
   select d.at, d.local_date, d.avg, d.hours, d.unit, b.avg as avg_before, b.hours as hours_before
-  from days d join days b on b.year = d.year - 1 and b.day = d.day
+  from days d join days b on b.local_year = d.local_year - 1 and b.day = d.day
 )
 select substr(local_date, 1, 7) as local_month, count(*) as days, ${rounded('sum(avg * hours) / sum(hours)', 2)} as average,
   ${rounded('sum(avg_before * hours_before) / sum(hours_before)', 2)} as year_before,
@@ -155,24 +155,24 @@ group by 1 order by 1`,
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE, deviations: 3 },
     needs: [SERIES_NEED],
     sql: `with extremes as (
-  select at, local_date, 'high' as kind, max as value, unit
+  select at, local_date, 'high' as kind, max as extreme, unit
   from observations_daily
   where ${SERIES_AND_GEO} and max is not null
   union all
-  select at, local_date, 'low' as kind, min as value, unit
+  select at, local_date, 'low' as kind, min as extreme, unit
   from observations_daily
   where ${SERIES_AND_GEO} and min is not null
-), usual as (
-  select at, local_date, kind, value, unit, count(*) over before as days, avg(value) over before as mean,
-    avg(value * value) over before - avg(value) over before * avg(value) over before as variance
+), compared as (
+  select at, local_date, kind, extreme, unit, count(*) over before as days, avg(extreme) over before as usual,
+    avg(extreme * extreme) over before - avg(extreme) over before * avg(extreme) over before as variance
   from extremes
   window before as (partition by kind order by at rows between 30 preceding and 1 preceding)
 ), spikes as (
-  select at, local_date, kind, value, unit, mean, (value - mean) / sqrt(variance) as deviation
-  from usual
+  select at, local_date, kind, extreme, unit, usual, (extreme - usual) / sqrt(variance) as deviation
+  from compared
   where days >= 7 and variance > 0.000001
 )
-select local_date, kind, round(value, 2) as value, round(mean, 2) as usual, round(deviation, 1) as deviations, unit,
+select local_date, kind, round(extreme, 2) as value, round(usual, 2) as usual, round(deviation, 1) as deviations, unit,
   (select group_concat(n.title, '; ') from (
     select title from news
     where substr(published_at, 1, 10) = substr(s.local_date, 1, 10) and withdrawn_at is null
