@@ -17,7 +17,6 @@ const UNSET_MEANINGS: Readonly<Record<string, string>> = {
   from: 'no limit',
   to: 'no limit',
   series: 'native series',
-  geo: 'one that is stored',
   locale: 'preferred language',
   at: 'start of today; in plain SQL, of the UTC day',
 }

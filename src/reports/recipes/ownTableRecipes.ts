@@ -10,14 +10,13 @@ import {
 } from './recipe.ts'
 
 /** Recipes that join a CSV file of the user, for the command line. */
-export const ownTableRecipes = ({ wellKnown: { canaryPrice } }: RecipeDefaults): readonly Recipe[] => [
+export const ownTableRecipes = ({ wellKnown: { canaryPrice, demand } }: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'household-cost',
     question:
       'What would the energy of a household cost each month? Its consumption in each local hour of a day comes from a CSV file: --with profile=FILE.',
-    // The regulated price; its geo is one that is stored.
-    parameters: { ...seriesParameters({ ...canaryPrice, geo: null }), ...ANY_RANGE },
-    shown: { geo: 8741 },
+    // The regulated price, where most people live.
+    parameters: { ...seriesParameters({ ...canaryPrice, geo: demand.geo }), ...ANY_RANGE },
     needs: [{ ...SERIES_NEED, hourly: true }],
     ownTable: { name: 'profile', columns: 'hour (0 to 23) and kwh' },
     sql: `with hourly as (
