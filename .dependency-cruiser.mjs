@@ -41,6 +41,7 @@ const PACKAGE_USERS = {
   'html-to-text': ['transform/'],
   'hyparquet-writer': ['cli/exports/parquet.ts', 'lake/parquetFile.ts'],
   hyparquet: ['cli/exports/', 'lake/'],
+  'write-excel-file': ['cli/exports/xlsx.ts'],
   '@aws-sdk/client-s3': ['lake/places/s3.ts'],
   '@e965/xlsx': ['util/workbook.ts'],
 }

@@ -12,7 +12,7 @@ export const COMMON_FLAGS = {
 
 export const FORMATS = ['table', 'csv', 'tsv', 'json', 'ndjson', 'markdown'] as const
 
-export const EXPORT_FORMS = ['csv', 'tsv', 'ndjson', 'parquet'] as const
+export const EXPORT_FORMS = ['csv', 'tsv', 'ndjson', 'parquet', 'xlsx'] as const
 export type ExportForm = (typeof EXPORT_FORMS)[number]
 
 export { DEFAULT_DATABASE }

@@ -83,6 +83,16 @@ export interface ValueVersion {
   readonly valid_to: string | null
 }
 
+/** A table of a user, in memory. Texts of `date`, `time` and `instant` are ISO 8601. */
+export interface AttachedTable {
+  readonly name: string
+  readonly columns: readonly {
+    readonly name: string
+    readonly type: 'integer' | 'real' | 'text' | 'date' | 'time' | 'instant'
+  }[]
+  readonly rows: readonly (readonly (string | number | bigint | null)[])[]
+}
+
 /** The result of a statement: its columns with their tables, and its rows. Integers are bigints. */
 export interface QueryResult {
   readonly columns: readonly { readonly name: string; readonly table: string | null; readonly type: string | null }[]
@@ -168,6 +178,11 @@ export interface Engine {
     borders: readonly Instant[],
     fetchId: number | null,
   ): Promise<Extremes[]>
+  /**
+   * Adds tables that only this reader sees, until it is closed. Throws InputError for the name of a stored table. The database itself
+   * stays read-only. Also fixes what is read.
+   */
+  attachTables(tables: readonly AttachedTable[]): Awaitable<void>
   /** Runs a read-only statement of a user. Throws InputError with the message of the database. */
   query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
   /** The names of the parameters of such a statement. */

@@ -1,6 +1,15 @@
 import { InputError } from '../util/errors.ts'
 
-/* Errors of statements of users, for both databases. */
+/* Statements of users and their errors, for both databases. */
+
+/** Quotes a name that a user chose. */
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+export const createTakenNameError = (name: string): InputError =>
+  new InputError(`The database already has a table or view ${name}.`, {
+    hint: 'Pass --with NAME=FILE with another name.',
+    code: 'taken-name',
+  })
 
 export const createValueTooLargeError = (cause: unknown): InputError =>
   new InputError('A value or a row of the result is too large to be read or written as text.', {

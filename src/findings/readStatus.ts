@@ -1,15 +1,17 @@
 import { expressionBuilder } from 'kysely'
 import type { Reader } from '../db/store.ts'
-import type { FailureOutcome, GapReason } from '../db/tables/codes.ts'
+import { ALL_GEOS, type FailureOutcome, type GapReason } from '../db/tables/codes.ts'
 import type { Database, TableName } from '../db/tables/schema.ts'
+import { parseWindow } from '../job/moment.ts'
 import { unknownNext } from '../judge/distances.ts'
 import { findOpenFailures } from '../state/failedRequests.ts'
 import { withDeadRuns } from '../state/lastRuns.ts'
 import { measureReplyStore, type ReplyStoreState } from '../state/replies.ts'
 import { readUnknown } from '../state/unknownItems.ts'
+import { parseNumbers } from '../util/json.ts'
 import { formatUtc, HOUR, type Instant, toInstant } from '../util/time/instant.ts'
 import { findFindings } from './findFindings.ts'
-import { countGaps } from './findGaps.ts'
+import { countGaps, gapsAt } from './findGaps.ts'
 import type { Finding } from './finding.ts'
 import { itemKey } from './kinds/requests.ts'
 
@@ -59,6 +61,8 @@ export interface StatusSeries
   readonly time_trunc: string | null
   /** Hours since the end of the last period, negative for the future. */
   readonly lag_hours: number
+  /** Whether every job that selects it has a window with a fixed end, which has passed, and none of its data is missing. */
+  readonly has_ended: boolean
 }
 
 /** The state of a database in a few numbers and lists. */
@@ -98,7 +102,33 @@ const countAll = expressionBuilder<Database>().fn.countAll<number>().as('count')
 /** Counting more rows takes seconds: the estimate of the query planner replaces it. */
 const SLOW_COUNT_ROWS = 5_000_000
 
-async function readFreshness({ kysely }: Reader, now: Instant): Promise<StatusSeries[]> {
+type SeriesGeo = Pick<StatusSeries, 'series_id' | 'geo_id'>
+
+/** Whether the end of a stored window is a day or instant, which does not move with the time. */
+function isFixedEnd(window: string): boolean {
+  const kind = parseWindow(window)?.to.kind
+  return kind === 'date' || kind === 'local' || kind === 'instant'
+}
+
+/** Finds the series and geos that are complete up to the fixed ends of all windows that select them. */
+async function findEnded({ kysely }: Reader, now: Instant): Promise<(row: SeriesGeo) => boolean> {
+  const rows = await kysely.selectFrom('_duty').select(['series_id', 'geo_ids', 'window_text', 'to_at']).execute()
+  const duties = Map.groupBy(rows, ({ series_id }) => series_id)
+  const gaps = await kysely.selectFrom(gapsAt(now)).select(['gaps.series_id', 'gaps.geo_id']).distinct().execute()
+  const missing = new Set(gaps.map(({ series_id, geo_id }) => `${series_id} ${geo_id}`))
+  return ({ series_id, geo_id }) => {
+    const selecting = (duties.get(series_id) ?? []).filter(
+      ({ geo_ids }) => geo_ids === '' || (parseNumbers(geo_ids) ?? []).includes(geo_id),
+    )
+    const isPast = selecting.every(({ window_text, to_at }) => isFixedEnd(window_text) && to_at <= now)
+    const isMissing = [geo_id, ALL_GEOS].some((geo) => missing.has(`${series_id} ${geo}`))
+    return selecting.length > 0 && isPast && !isMissing
+  }
+}
+
+async function readFreshness(db: Reader, now: Instant): Promise<StatusSeries[]> {
+  const { kysely } = db
+  const hasEnded = await findEnded(db, now)
   const rows = await kysely
     .selectFrom('freshness as f')
     .innerJoin('series as s', 's.id', 'f.series_id')
@@ -121,7 +151,7 @@ async function readFreshness({ kysely }: Reader, now: Instant): Promise<StatusSe
     .execute()
   return rows.map(({ last_utc, checked_at, step, ...row }) => {
     const hours = (now - Date.parse(last_utc) / 1000 - (step ?? 0)) / HOUR
-    return { ...row, lag_hours: Math.round(hours * 10) / 10, checked_at }
+    return { ...row, lag_hours: Math.round(hours * 10) / 10, has_ended: hasEnded(row), checked_at }
   })
 }
 

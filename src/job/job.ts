@@ -45,7 +45,7 @@ export interface Selector {
   readonly only: readonly number[] | null
 }
 
-/** Indicators that are requested in the same way. */
+/** Indicators that are requested in the same way. An entry of a job file whose indicators have geos of their own is several of these. */
 export interface SeriesEntry extends Entry {
   /** The route of its requests, and the kind of its series. */
   readonly route: string

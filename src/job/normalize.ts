@@ -50,6 +50,21 @@ function toWindow(window: SeriesFile['window']): Window | null {
   return { from: { kind: 'relative', duration: { ...last, count: -last.count } }, to: END_OF_TODAY }
 }
 
+/** An indicator of an entry, also with geos of its own. */
+type IndicatorFile = Extract<SeriesFile['indicators'], readonly unknown[]>[number]
+
+/** The indicators of an entry by their geos: those without geos of their own first. */
+function groupByGeos(indicators: SeriesFile['indicators'], geoIds: readonly number[] | undefined) {
+  if (!Array.isArray(indicators)) return [{ indicators: [], geoIds }]
+  const groups = Map.groupBy(indicators as readonly IndicatorFile[], (item) =>
+    typeof item === 'number' ? '' : item.geoIds.join(),
+  )
+  return [...groups.values()].map((items) => ({
+    indicators: items.map((item) => (typeof item === 'number' ? item : item.id)),
+    geoIds: typeof items[0] === 'object' ? items[0].geoIds : geoIds,
+  }))
+}
+
 /** The selector of `all` and `{ match, terms, exclude }`; null for numbers. */
 function toSelector(indicators: SeriesFile['indicators']): Selector | null {
   if (Array.isArray(indicators)) return null
@@ -69,15 +84,17 @@ export function normalizeJob(file: JobFile, service: Service, path: string | nul
   const chooseLocales = (several: readonly Locale[] | undefined, single: Locale | undefined): readonly Locale[] =>
     several ?? (single ? [single] : locales)
   const series = (part: 'series' | 'offers') =>
-    (file[part] ?? []).map(
-      ({ indicators, window, locale, locales: several, ...entry }: SeriesFile, i): SeriesEntry => ({
-        ...withDefaults(entry, { ...SERIES, route: ENTRY_ROUTES[part] as string }),
-        path: `${part}[${i}]`,
-        indicators: Array.isArray(indicators) ? indicators : [],
-        select: toSelector(indicators),
-        locale: chooseLocales(several, locale)[0]!,
-        window: toWindow(window),
-      }),
+    (file[part] ?? []).flatMap(
+      ({ indicators, geoIds, window, locale, locales: several, ...entry }: SeriesFile, i): SeriesEntry[] =>
+        groupByGeos(indicators, geoIds).map((group) => ({
+          ...withDefaults(entry, { ...SERIES, route: ENTRY_ROUTES[part] as string }),
+          path: `${part}[${i}]`,
+          indicators: group.indicators,
+          geoIds: group.geoIds ?? SERIES.geoIds,
+          select: toSelector(indicators),
+          locale: chooseLocales(several, locale)[0]!,
+          window: toWindow(window),
+        })),
     )
   const archives = (part: 'archives' | 'archivesJson') =>
     (file[part] ?? []).map(

@@ -61,11 +61,17 @@ const readTime = (value: unknown): RegExpExecArray | null => (typeof value === '
 /** The number of rows that decide which columns have offsets. */
 const SAMPLE_ROWS = 10_000
 
-/** Writes a value for spreadsheets: times as `2024-11-24 00:15`, because `T` and offset would keep them from being dates. */
-function excelCells(value: unknown, hasOffsets: boolean): unknown[] {
+/** Writes the day, clock and seconds (`:00`) of a time. */
+type WriteTime = (day: string, clock: string, seconds: string) => unknown
+
+/** Writes a time as `2024-11-24 00:15`, because `T` and offset would keep it from being a date in a spreadsheet. */
+const timeText: WriteTime = (day, clock, seconds) => `${day} ${clock}${seconds === ':00' ? '' : seconds}`
+
+/** Writes a value for spreadsheets. */
+function excelCells(value: unknown, hasOffsets: boolean, writeTime: WriteTime): unknown[] {
   const [, day, clock, seconds, sign, hours, minutes] = readTime(value) ?? []
   if (sign !== undefined && !hasOffsets) return [value]
-  const cell = day === undefined ? value : `${day} ${clock}${seconds === ':00' ? '' : seconds}`
+  const cell = day === undefined ? value : writeTime(day, clock!, seconds!)
   if (!hasOffsets) return [cell]
   return [cell, sign === undefined ? null : (Number(hours) + Number(minutes) / 60) * (sign === '-' ? -1 : 1)]
 }
@@ -77,10 +83,12 @@ function excelCells(value: unknown, hasOffsets: boolean): unknown[] {
 export async function* excelRows(
   columns: readonly string[],
   blocks: AsyncIterable<readonly (readonly unknown[])[]> | Iterable<readonly (readonly unknown[])[]>,
+  writeTime: WriteTime = timeText,
 ): AsyncGenerator<unknown[][]> {
   let sample: (readonly unknown[])[] = []
   let hasOffsets: boolean[] | undefined
-  const toCells = (row: readonly unknown[]) => row.flatMap((value, i) => excelCells(value, hasOffsets?.[i] ?? false))
+  const toCells = (row: readonly unknown[]) =>
+    row.flatMap((value, i) => excelCells(value, hasOffsets?.[i] ?? false, writeTime))
   const begin = (): unknown[][] => {
     hasOffsets = columns.map((_, i) => sample.some((row) => readTime(row[i])?.[4] !== undefined))
     const names = columns.flatMap((name, i) =>

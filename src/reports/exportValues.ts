@@ -27,6 +27,8 @@ export interface ExportTable {
   readonly columns: readonly ExportColumn[]
   /** The rows, in batches. Iterate once. */
   readonly rows: Blocks<readonly unknown[]>
+  /** What it contains, for the name of its sheet in a workbook. */
+  readonly sheet?: string
 }
 
 const TIME_COLUMNS: readonly ExportColumn[] = [
@@ -140,6 +142,43 @@ export async function exportLong(db: Reader, question: ExportQuestion): Promise<
   }
 }
 
+/** Names a series and its geo in words. */
+const seriesText = ({ name, indicatorId, geoName, geoId }: ExportedSeries): string =>
+  `${name ?? `indicator ${indicatorId}`}, ${geoName ?? `geo ${geoId}`}`
+
+/** Exports one table per series and geo. The unit of the values is in the header; if it changes in the range, in a column. */
+export async function exportSheets(db: Reader, question: ExportQuestion): Promise<ExportTable[]> {
+  const unitChanges = await readUnitChanges(db)
+  const tables: ExportTable[] = []
+  for (const series of await readExportedSeries(db, question)) {
+    const formatTimes = await createClock(db, series.zone)
+    const unit = unitInRange(series, question, unitChanges)
+    const changes = unit === undefined ? unitChanges.get(series.seriesId) : undefined
+    async function* rows(): Blocks<readonly unknown[]> {
+      for await (const values of readValues(db, series, question))
+        yield values.map(([at, value, step, ...isComplete]) => [
+          ...formatTimes(at),
+          step,
+          value,
+          ...isComplete,
+          ...(changes ? [unitAt(changes, at)?.unit ?? null] : []),
+        ])
+    }
+    tables.push({
+      sheet: `${columnName(series)} ${seriesText(series)}`,
+      columns: [
+        ...TIME_COLUMNS,
+        { name: 'step_s', type: 'integer' },
+        { name: 'value', type: 'real', ...(unit ? { header: `value (${unit})` } : {}) },
+        ...(question.resampling ? [{ name: 'is_complete', type: 'integer' } as const] : []),
+        ...(changes ? [{ name: 'unit', type: 'text' } as const] : []),
+      ],
+      rows: rows(),
+    })
+  }
+  return tables
+}
+
 /** Exports one row per instant and one column per series and geo: `600_3`, `1293_8741_hour_average`, `offer_25_3`. Where a series has no value, its cell is empty. */
 export async function exportWide(db: Reader, question: ExportQuestion): Promise<ExportTable> {
   const allSeries = await readExportedSeries(db, question)
@@ -160,10 +199,11 @@ export async function exportWide(db: Reader, question: ExportQuestion): Promise<
           ...(unit === null ? {} : { header: `${name} (${unit})` }),
           type: 'real',
           unit: commonUnit([series], question, unitChanges),
-          about: `${series.name ?? `indicator ${series.indicatorId}`}, ${series.geoName ?? `geo ${series.geoId}`}`,
+          about: seriesText(series),
         }
       }),
     ],
     rows: rows(),
+    sheet: 'values',
   }
 }

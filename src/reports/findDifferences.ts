@@ -209,13 +209,13 @@ async function findCatalogueDifferences(
   })
 }
 
-/** Finds the differences between two states: values, texts, and the indicators that the catalogue lists. */
+/** Finds the differences between two states: values, then texts, then the indicators that the catalogue lists. */
 export async function findDifferences(db: Reader, question: DiffQuestion): Promise<AsyncIterable<Difference>> {
-  const differences = [...(await findCatalogueDifferences(db, question)), ...(await findTextDifferences(db, question))]
   const changedSeries = await findChangedSeries(db, question)
   return (async function* () {
-    yield* differences
     yield* findValueDifferences(db, changedSeries, question)
+    yield* await findTextDifferences(db, question)
+    yield* await findCatalogueDifferences(db, question)
   })()
 }
 

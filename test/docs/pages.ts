@@ -4,7 +4,7 @@ import { apiText } from './apiText.ts'
 import { commandsText } from './commandsText.ts'
 import { loggingText } from './loggingText.ts'
 import { recipesText } from './recipesText.ts'
-import { schemaText } from './schemaText.ts'
+import { bookkeepingText, schemaText } from './schemaText.ts'
 
 /** The page of the public types. The compiler takes seconds to read them. */
 export const API_PAGE = 'docs/api.md'
@@ -13,6 +13,7 @@ export const API_PAGE = 'docs/api.md'
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   [API_PAGE]: apiText,
   'docs/schema.md': schemaText,
+  'docs/bookkeeping/schema.md': bookkeepingText,
   'docs/commands.md': commandsText,
   'docs/logging.md': loggingText,
   'jobs/job.schema.json': () => `${JSON.stringify(jobSchema(), null, 2)}\n`,

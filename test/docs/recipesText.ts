@@ -9,7 +9,7 @@ import {
   type Recipe,
   SERIES_AND_GEO,
 } from '../../src/reports/recipes/recipe.ts'
-import { RECIPES } from '../support/genericRecipes.ts'
+import { ALL_RECIPES } from '../support/genericRecipes.ts'
 import type { Store } from '../support/testStore.ts'
 
 /** The meaning of a parameter without a value; default: `all`. */
@@ -18,7 +18,7 @@ const UNSET_MEANINGS: Readonly<Record<string, string>> = {
   to: 'no limit',
   series: 'native series',
   locale: 'preferred language',
-  at: 'today, 00:00 local time; in plain SQL, 00:00 UTC',
+  at: 'start of today; in plain SQL, of the UTC day',
 }
 
 /** Number of displayed rows. */
@@ -78,7 +78,13 @@ async function recipeText(
 
 /** `docs/recipes.md`: every recipe with its statement and first rows on the demo database. */
 export async function recipesText(store: Store): Promise<string> {
-  const parts = await Promise.all(RECIPES.map((recipe) => recipeText(store, recipe)))
+  // A household that uses most energy at noon and in the evening.
+  store.run('create temporary table profile (hour integer, kwh real)', [])
+  for (let hour = 0; hour < 24; hour++)
+    store.run('insert into profile values (?, ?)', [hour, [13, 14, 20, 21, 22].includes(hour) ? 0.8 : 0.3])
+  const parts: string[] = []
+  for (const recipe of ALL_RECIPES) parts.push(await recipeText(store, recipe))
+  store.run('drop table profile', [])
   return `${[
     '# Recipes',
     '```sh\nindicator-sync query daily-average --indicator 600 --from 2025-10-01\nindicator-sync query --recipes        # list them\n```',

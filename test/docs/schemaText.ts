@@ -124,7 +124,7 @@ function viewGroups(): string[][] {
   return [...groups.values()]
 }
 
-/** Tables, views and columns as Markdown, from their declarations; bookkeeping tables without the meaning of their columns. */
+/** Tables for users, views and columns as Markdown, from their declarations. */
 export function schemaText(): string {
   const groups = viewGroups()
   const inViews = commonColumns(groups.map(([first]) => first!))
@@ -163,10 +163,23 @@ export function schemaText(): string {
     small
       .map((name) => `- \`${name}\`: ${tableOf(name).about} Columns: ${names(Object.keys(tableOf(name).columns))}.`)
       .join('\n'),
-    '## Bookkeeping',
-    "Tables that the program needs for itself. Columns: `select * from data_dictionary where object = '_fetch'`.",
-    NAMES.filter((name) => name.startsWith('_'))
-      .map((name) => `- \`${name}\`: ${tableOf(name).about}`)
-      .join('\n'),
+    'The tables of the program itself, whose names begin with `_`, have [a page of their own](bookkeeping/schema.md).',
+  ].join('\n\n')}\n`
+}
+
+/** The tables that the program needs for itself, with their columns. */
+export function bookkeepingText(): string {
+  const tables = NAMES.filter((name) => name.startsWith('_'))
+  const common = commonColumns(tables)
+  return `${[
+    '# Bookkeeping tables',
+    'Tables that the program needs for itself. For data, use [the tables and views](../schema.md).',
+    'Columns of several tables (`?`: may be NULL):',
+    list([...common]),
+    ...tables.flatMap((name) => [
+      `## \`${name}\``,
+      `${tableOf(name).about} Key: ${names(tableOf(name).key)}.`,
+      columnsText(name, common),
+    ]),
   ].join('\n\n')}\n`
 }

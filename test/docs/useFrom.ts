@@ -3,17 +3,23 @@
  * Java, and Python with pandas, pyarrow, polars, duckdb and pyspark.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { blocksOf } from './blocks.ts'
 
 const BIN = resolve('src/cli/bin.js')
 const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-'))
-const run = (command: string, args: readonly string[]): void => {
-  execFileSync(command, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
-}
 const python = process.env.PYTHON ?? 'python3'
+// Python calls `npx indicator-sync`.
+mkdirSync(join(folder, 'bin'))
+writeFileSync(join(folder, 'bin', 'npx'), `#!/bin/sh\nshift\nexec "${process.execPath}" "${BIN}" "$@"\n`, {
+  mode: 0o755,
+})
+const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
+const run = (command: string, args: readonly string[]): void => {
+  execFileSync(command, args, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'], env })
+}
 run(process.execPath, [BIN, 'demo', '--database', 'data/demo.db'])
 try {
   for (const { language, text, heading, runs } of ['docs/use-from.md', 'docs/lake.md'].flatMap(blocksOf)) {

@@ -17,6 +17,23 @@ test('geos can be named in any language, without regard to case and accents', ()
   ])
 })
 
+test('indicators can have geos of their own in one entry', () => {
+  const { series } = readJob(
+    SERIES.replace(
+      '[600]',
+      '[600, { id: 1001, geoIds: [Península, 8742] }, 1739, { id: 1293, geoIds: [8741, 8742] }]',
+    ) + '    geoIds: [3]\n    lookback: 3d\n',
+    'job.yaml',
+  )
+  const lookback = { count: 3, unit: 'day' }
+  expect(series).toMatchObject([
+    { path: 'series[0]', indicators: [600, 1739], geoIds: [3], lookback },
+    { path: 'series[0]', indicators: [1001, 1293], geoIds: [8741, 8742], lookback },
+  ])
+  const alone = readJob(SERIES.replace('[600]', '[{ id: 600, geoIds: [3] }]'), 'job.yaml')
+  expect(alone.series).toMatchObject([{ indicators: [600], geoIds: [3] }])
+})
+
 describe('mistakes in job files', () => {
   test.each<[string, string, RegExp]>([
     [
@@ -106,6 +123,31 @@ describe('mistakes in job files', () => {
       SERIES.replace('[600]', '600'),
       /600 does not select indicators; expected \[600, 612\], all/,
     ],
+    [
+      'a word for an indicator',
+      SERIES.replace('[600]', '[600, spot]'),
+      /3:23 {2}series\[0\]\.indicators\[1\] {2}"spot" does not name an indicator; expected an id or \{ id, geoIds \}/,
+    ],
+    [
+      'an unknown key of an indicator',
+      SERIES.replace('[600]', '[{ id: 600, geos: [3] }]'),
+      /series\[0\]\.indicators\[0\]\.geos {2}unknown key; valid keys: id, geoIds/,
+    ],
+    [
+      'an unknown geo of an indicator',
+      SERIES.replace('[600]', '[{ id: 600, geoIds: [Atlantis] }]'),
+      /series\[0\]\.indicators\[0\]\.geoIds\[0\] {2}"Atlantis"/,
+    ],
+    [
+      'an indicator with two lists of geos',
+      SERIES.replace('[600]', '[600, { id: 600, geoIds: [3] }]'),
+      /3:23 {2}series\[0\]\.indicators\[1\] {2}indicator 600 is listed twice; list all its geos once/,
+    ],
+    [
+      'a geo of an indicator listed twice',
+      SERIES.replace('[600]', '[{ id: 600, geoIds: [3, España] }]'),
+      /series\[0\]\.indicators\[0\]\.geoIds\[1\] {2}geo 3 is listed twice/,
+    ],
     ['a language', 'name: x\nlocales: [de]', /"de" is not valid; expected one of: es, en\.$/m],
     [
       'one error of the YAML parser',
@@ -160,9 +202,13 @@ describe('mistakes in job files', () => {
     [
       'a number that is too large',
       SERIES.replace('600', '1e400'),
-      /series\[0\]\.indicators\[0\] {2}Infinity is not a number/,
+      /series\[0\]\.indicators\[0\] {2}Infinity does not name an indicator/,
     ],
-    ['a string as id', SERIES.replace('600', '"600"'), /series\[0\]\.indicators\[0\] {2}"600" is not a number/],
+    [
+      'a string as id',
+      SERIES.replace('600', '"600"'),
+      /series\[0\]\.indicators\[0\] {2}"600" does not name an indicator; expected an id or/,
+    ],
     ['a duplicate id', SERIES.replace('600', '600, 600'), /indicators\[1\] {2}indicator 600 is listed twice/],
     ['an empty list', SERIES.replace('600', ''), /series\[0\]\.indicators {2}\[\] is empty$/m],
     ['a negative pace', `${SERIES}pace: { perSecond: -1 }`, /pace\.perSecond {2}-1 is too small; expected more than 0/],

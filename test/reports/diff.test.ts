@@ -91,12 +91,12 @@ test('the changes between two instants are exactly those in the history', async 
     }
   const text = (one: Difference) => `${one.what} ${one.change} ${one.id} ${one.field ?? ''} ${one.before} ${one.after}`
   expect((await all(moments[1]!, moments[3]!)).filter(({ what }) => what !== 'value').map(text)).toEqual([
-    'catalogue withdrawn 601  null null',
-    'catalogue new 602  null null',
     'text revised 600 short_name a b',
     'text revised 601 short_name a b',
     'text new 602 name null Name 602',
     'text new 602 short_name null b',
+    'catalogue withdrawn 601  null null',
+    'catalogue new 602  null null',
   ])
   expect((await all(moments[1]!, moments[4]!)).filter(({ what, id }) => what === 'text' && id === 600)).toEqual([])
   expect(await all(moments[4]!, moments[4]!)).toEqual([])

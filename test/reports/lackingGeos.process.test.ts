@@ -138,3 +138,34 @@ test('a geo with nothing but nulls has no values', async () => {
   // The server sends both geos.
   expect(await run('4')).toEqual([`${lacks} 4; values are stored for 3.`])
 })
+
+test('indicators with geos of their own in one entry need no warning', async () => {
+  const emulator = await emulate({ now: ms(NOW) / 1000 })
+  const entry = (indicators: string) =>
+    `name: one\npace: { perSecond: 50 }\nseries:\n  - { indicators: [${indicators}], geoIds: [3], ${WINDOW}, lookback: 1d }\n`
+  const dir = jobFolder({ 'job.yaml': entry('600, { id: 1293, geoIds: [Península] }') })
+  const env = serviceAt(emulator.url, emulator.key)
+  const run = async (...args: string[]) => JSON.parse((await runCommand(dir, [...args, '--json'], env)).out)
+  const plan = await run('plan', 'job.yaml')
+  expect(plan.map(({ entry, target }: { entry: string; target: string }) => [entry, target])).toEqual([
+    ['series[0]', expect.stringMatching(/\/600\?.*geo_ids(\[\]|%5B%5D)=3&|\/600\?.*geo_ids(\[\]|%5B%5D)=3$/)],
+    ['series[0]', expect.stringMatching(/\/1293\?.*geo_ids(\[\]|%5B%5D)=8741/)],
+  ])
+  const [first] = await run('sync', 'job.yaml')
+  expect(first).toMatchObject({ outcome: 'done', requests: 2, missing_geos: [], unselected: 0 })
+  const stored = await run('query', 'select indicator_id, geo_id from latest order by 1')
+  expect(stored).toEqual([
+    { indicator_id: 600, geo_id: 3 },
+    { indicator_id: 1293, geo_id: 8741 },
+  ])
+  expect((await run('sync', 'job.yaml'))[0]).toMatchObject({ requests: 0, unselected: 0 })
+  expect((await runCommand(dir, ['check'], env)).code).toBe(0)
+  expect((await run('sync', 'job.yaml', '--only', '1293'))[0]).toMatchObject({ requests: 0, selected: true })
+
+  // The same in two entries selects nothing else.
+  writeFileSync(
+    join(dir, 'job.yaml'),
+    `${entry('600')}  - { indicators: [1293], geoIds: [8741], ${WINDOW}, lookback: 1d }\n`,
+  )
+  expect((await run('sync', 'job.yaml'))[0]).toMatchObject({ requests: 0, unselected: 0 })
+})

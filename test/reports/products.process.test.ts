@@ -11,7 +11,7 @@ import { SERVICES } from '../../src/service/services.ts'
 import { STALE } from '../docs/pages.ts'
 import { recipesText } from '../docs/recipesText.ts'
 import { copyDemo } from '../support/demoCopy.ts'
-import { RECIPES } from '../support/genericRecipes.ts'
+import { ALL_RECIPES, RECIPES } from '../support/genericRecipes.ts'
 import { type Done, fileFolder, onlyInFile, runCommand, tempFolder } from '../support/kit.ts'
 import { openReader, type Store } from '../support/testStore.ts'
 
@@ -156,7 +156,7 @@ describe('query', () => {
     const rows = JSON.parse((await cli('query daily-average --geo 1 --from 2025-11-01 --to 2025-11-03 --json')).out)
     expect(rows.map(({ local_date }: { local_date: string }) => local_date)).toEqual(['2025-11-01', '2025-11-02'])
     const recipes = JSON.parse((await cli('query --recipes --json')).out) as { name: string }[]
-    expect(recipes.map(({ name }) => name)).toEqual(RECIPES.map(({ name }) => name))
+    expect(recipes.map(({ name }) => name)).toEqual(ALL_RECIPES.map(({ name }) => name))
   })
 })
 

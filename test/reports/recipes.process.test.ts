@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -71,6 +71,7 @@ const JOB = `series:
   - { indicators: [600], window: { from: 2025-03-27, to: 2025-04-02 } }
   - { indicators: [600], window: { from: 2025-09-29, to: 2025-11-03 } }
   - { indicators: [600, 1293], timeTrunc: hour, timeAgg: average, window: { from: 2025-09-29, to: 2025-11-03 } }
+  - { indicators: [544], window: { from: 2024-10-25, to: 2024-10-29 } }
   - { indicators: [551, 1295, 544], window: { from: 2025-10-24, to: 2025-11-01 } }
 `
 
@@ -136,6 +137,8 @@ describe('every recipe', () => {
     const sentences = Object.entries(answers).filter(([, answer]) => typeof answer === 'string')
     expect(Object.fromEntries(sentences)).toEqual({
       'known-at': expect.stringMatching(/No value that was stored at that instant has changed/),
+      'year-on-year': expect.stringMatching(/No stored day in this range has a counterpart a year before/),
+      spikes: expect.stringMatching(/No day in this range had an unusual extreme/),
       'revisions-by-age': expect.stringMatching(/No value in this range has been revised/),
     })
     for (const id of [600, 612, 1001, 1739, 602, 10211, 1293])
@@ -266,8 +269,155 @@ describe('recipe results, compared with a loop over the values', () => {
     for (const row of await rowsOf(store, 'forecast-error', { real: 551 })) {
       const errors = [...hours(r.get(String(row.local_date))!)].map(([hour, mw]) => f.get(hour)! - mw)
       expect(row.hours).toBe(row.local_date === '2025-10-26' ? 25 : 24)
-      expect(row.bias_mw).toBeCloseTo(Math.round(errors.reduce((sum, error) => sum + error, 0) / errors.length))
+      const average = (of: (error: number) => number) =>
+        Math.round((100 * errors.reduce((sum, error) => sum + of(error), 0)) / errors.length) / 100
+      expect(row.bias).toBeCloseTo(
+        average((error) => error),
+        1,
+      )
+      expect(row.mae).toBeCloseTo(average(Math.abs), 1)
+      expect(row.rmse).toBeCloseTo(Math.sqrt(average((error) => error ** 2)), 1)
     }
+  })
+
+  test('load-weighted-price weights each hour by any other indicator', async () => {
+    const prices = hours(raw(store, 600, 3))
+    const weights = hours(raw(store, 544, 8741).filter(({ day }) => day > '2025'))
+    const pairs = [...weights].map(([hour, weight]) => [prices.get(hour)!, weight] as const)
+    const weight = pairs.reduce((sum, [, mwh]) => sum + mwh, 0)
+    const average = pairs.reduce((sum, [eur]) => sum + eur, 0) / pairs.length
+    const weighted = pairs.reduce((sum, [eur, mwh]) => sum + eur * mwh, 0) / weight
+    expect(await rowsOf(store, 'load-weighted-price', { weight: 544 })).toEqual([
+      {
+        local_month: '2025-10',
+        hours: pairs.length,
+        weight: Math.round(weight),
+        weighted_price: expect.closeTo(weighted, 1),
+        average_price: expect.closeTo(average, 1),
+        difference: expect.closeTo(weighted - average, 1),
+      },
+    ])
+    // A price has no energy: its values are the weights.
+    const own = [...prices].filter(([hour]) => weights.has(hour)).map(([, eur]) => eur)
+    const range = { from: '2025-10-24', to: '2025-11-01' }
+    const [row] = await rowsOf(store, 'load-weighted-price', { weight: 600, weight_geo: 3, ...range })
+    expect(row!.weighted_price).toBeCloseTo(
+      own.reduce((sum, eur) => sum + eur ** 2, 0) / own.reduce((sum, eur) => sum + eur, 0),
+      1,
+    )
+  })
+
+  test('year-on-year compares the days that both years have', async () => {
+    const all = raw(store, 544, 8741)
+    const days = ['25', '26', '27', '28'].map((day) => `10-${day}`)
+    const mean = (year: number) => {
+      const rows = all.filter(({ day }) => days.some((end) => day === `${year}-${end}`))
+      return (
+        rows.reduce((sum, { value, step }) => sum + value * step, 0) / rows.reduce((sum, { step }) => sum + step, 0)
+      )
+    }
+    expect(await rowsOf(store, 'year-on-year', { indicator: 544, geo: 8741 })).toEqual([
+      {
+        local_month: '2025-10',
+        days: 4,
+        average: expect.closeTo(mean(2025), 1),
+        year_before: expect.closeTo(mean(2024), 1),
+        change: expect.closeTo(mean(2025) - mean(2024), 1),
+        change_percent: expect.closeTo((100 * mean(2025)) / mean(2024) - 100, 0),
+        unit: 'MW',
+      },
+    ])
+    const range = { from: '2025-10-26', to: '2025-10-28' }
+    expect(await rowsOf(store, 'year-on-year', { indicator: 544, geo: 8741, ...range })).toMatchObject([{ days: 2 }])
+    expect(await answerOf(store, 'year-on-year')).toMatch(/No stored day in this range has a counterpart/)
+  })
+
+  test('spikes are days whose extremes are far from those of the 30 days before, with their news', async () => {
+    for (const [db, deviations] of [
+      [store, 1.5],
+      [demo, 1],
+    ] as const) {
+      const days = [...grouped(raw(db, 600, 3), ({ day }) => day)]
+      const expected = days.flatMap(([day], i) =>
+        (['high', 'low'] as const).flatMap((kind) => {
+          const extreme = (all: readonly Raw[]) =>
+            (kind === 'high' ? Math.max : Math.min)(...all.map(({ value }) => value))
+          const before = days.slice(Math.max(0, i - 30), i).map(([, all]) => extreme(all))
+          const usual = before.reduce((sum, value) => sum + value, 0) / before.length
+          const deviation = Math.sqrt(before.reduce((sum, value) => sum + (value - usual) ** 2, 0) / before.length)
+          const distance = (extreme(days[i]![1]) - usual) / deviation
+          const isSpike = before.length >= 7 && (kind === 'high' ? distance : -distance) > deviations
+          return isSpike ? [[day, kind, Number(distance.toFixed(1))]] : []
+        }),
+      )
+      expect(expected.length).toBeGreaterThan(2)
+      const spikes = await rowsOf(db, 'spikes', { deviations })
+      expect(spikes.map((row) => [row.local_date, row.kind, row.deviations])).toEqual(
+        expected.map(([day, kind, distance]) => [day, kind, expect.closeTo(distance as number, 0)]),
+      )
+    }
+    const day = '2025-11-03'
+    const titles = demo.all(
+      `select title from news where locale = 'en' and published_at >= '${day}' and published_at < '2025-11-04' order by id`,
+    ) as { title: string }[]
+    const [row] = await rowsOf(demo, 'spikes', { deviations: -100, from: day, to: '2025-11-04' })
+    expect(row!.news).toBe(titles.length > 0 ? titles.map(({ title }) => title).join('; ') : null)
+    const withNews = (await rowsOf(demo, 'spikes', { deviations: -100 })).filter(({ news }) => news !== null)
+    expect(withNews.length).toBeGreaterThan(0)
+  })
+
+  test('household-cost multiplies the price of each local hour by the consumption of a CSV file', async () => {
+    const own = join(folder, 'profile.csv')
+    writeFileSync(own, 'hour;kwh\n0;0,5\n2;1\n13;2,25\n13;0,25\n')
+    const kwh = new Map([
+      ['00', 0.5],
+      ['02', 1],
+      ['13', 2.5],
+    ])
+    const rows = raw(store, 600, 3).filter(({ day }) => day >= '2025-10-01' && day < '2025-11-01')
+    const prices = [...grouped(rows, ({ hour }) => hour).values()].map((all) => [
+      mean(all),
+      kwh.get(all[0]!.clock) ?? 0,
+    ])
+    const energy = prices.reduce((sum, [, used]) => sum + used!, 0)
+    const cost = prices.reduce((sum, [eur, used]) => sum + (eur! * used!) / 1000, 0)
+    const query = (...args: string[]) =>
+      runCommand(folder, [
+        ...'query household-cost --indicator 600 --geo 3 --from 2025-10-01 --to 2025-11-01 --json --quiet'.split(' '),
+        ...args,
+        ...['--database', 'own.db', '--timeout', '0'],
+      ])
+    expect(JSON.parse((await query('--with', own)).out)).toEqual([
+      {
+        local_month: '2025-10',
+        days: 31,
+        hours: 31 * 24 + 1,
+        // The hour from two to three happens twice on the day of the clock change.
+        kwh: 31 * 4 + 1,
+        cost_eur: expect.closeTo(cost, 1),
+        price_paid: expect.closeTo((1000 * cost) / energy, 1),
+        average_price: expect.closeTo(mean(rows), 1),
+      },
+    ])
+    expect(await query()).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(
+        /needs a CSV file as the table profile, with the columns hour.*\n.*--with profile=FILE/,
+      ),
+    })
+  })
+
+  test('completeness has the months that overlap the range', async () => {
+    const months = async (given: Parameters) =>
+      (await rowsOf(store, 'completeness', given)).map(({ local_month }) => local_month)
+    const all = await months({})
+    expect(all).toEqual(['2025-03', '2025-04', '2025-09', '2025-10', '2025-11'])
+    expect(await months({ from: '2025-04-01', to: '2025-10-01' })).toEqual(['2025-04', '2025-09'])
+    expect(await months({ from: '2025-09-30T12:00:00Z', to: '2025-10-01T12:00:00Z' })).toEqual(['2025-09', '2025-10'])
+    expect((await rowsOf(store, 'completeness', { from: '2025-10-15', to: '2025-10-16' }))[0]).toMatchObject({
+      hours: 745,
+      complete_percent: 100,
+    })
   })
 
   test('an incomplete hour is neither compared nor summed', async () => {

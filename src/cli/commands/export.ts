@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import type { Reader } from '../../db/store.ts'
 import { type ExportQuestion, readExportedSeries, requireStored } from '../../reports/exportQuestion.ts'
-import { exportLong, exportWide } from '../../reports/exportValues.ts'
+import { type ExportTable, exportLong, exportSheets, exportWide } from '../../reports/exportValues.ts'
 import { RESAMPLE_UNITS } from '../../reports/resample.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
@@ -28,7 +28,11 @@ export const flags = {
   resample: { choices: RESAMPLE_UNITS, describe: 'Aggregate to hours, local days or months' },
   partial: { type: 'boolean', default: false, describe: 'With --resample: aggregate incomplete periods too' },
   wide: { type: 'boolean', default: false, describe: 'One row per timestamp, one column per series and geo' },
-  output: { type: 'string', defaultDescription: 'stdout', describe: 'Set the file: .csv, .tsv, .ndjson or .parquet' },
+  output: {
+    type: 'string',
+    defaultDescription: 'stdout',
+    describe: 'Set the file: .csv, .tsv, .ndjson, .parquet or .xlsx',
+  },
   format: { choices: EXPORT_FORMS, defaultDescription: 'extension of --output, or csv', describe: 'Set the format' },
   ...CSV_FLAGS,
   ...OVERWRITE_FLAG,
@@ -36,6 +40,7 @@ export const flags = {
 export const examples = [
   'export --indicator 600 --from -7d --output spot.parquet --database data/demo.db',
   'export --indicator 600 1293 --resample hour --wide --output hours.csv --database data/demo.db',
+  'export --indicator 600 --from -7d --output spot.xlsx --database data/demo.db',
   'export --sql "select * from latest" --output latest.csv --database data/demo.db',
 ]
 export const endsWithOutput = true
@@ -81,8 +86,9 @@ function checkFlags(args: ExportArgs, output: string | undefined, form: ExportFo
       '--sql does not work with --wide, --resample, --as-of, --geo, --from or --to.',
       'Put the conditions into the statement.',
     )
-  if (output === undefined && form === 'parquet' && process.stdout.isTTY)
-    refuseExport('Cannot write Parquet to a terminal.', 'Use --output FILE, or pipe it into another program.')
+  const binary = ({ parquet: 'Parquet', xlsx: 'a workbook' } as Partial<Record<ExportForm, string>>)[form]
+  if (output === undefined && binary && process.stdout.isTTY)
+    refuseExport(`Cannot write ${binary} to a terminal.`, 'Use --output FILE, or pipe it into another program.')
   const csvFlag = args.safe ? '--safe' : '--excel'
   if (form !== 'csv' && (args.safe || args.excel))
     refuseExport(
@@ -121,9 +127,11 @@ export async function handler(args: ExportArgs): Promise<number> {
   if (args.asOf !== undefined) resolveTimestamp('as-of', args.asOf, 'UTC', Date.now())
   return withReader(database.value, async (reader) => {
     const question = sql === undefined ? await readQuestion(reader, args) : null
-    const make = async () => {
-      if (question) return args.wide ? exportWide(reader, question) : exportLong(reader, question)
-      return runStatement(startStatement(), { file: reader.address, sql: sql!, isTyped: form === 'parquet' })
+    const make = async (): Promise<readonly ExportTable[]> => {
+      if (!question)
+        return [await runStatement(startStatement(), { file: reader.address, sql: sql!, isTyped: form === 'parquet' })]
+      if (args.wide) return [await exportWide(reader, question)]
+      return form === 'xlsx' ? exportSheets(reader, question) : [await exportLong(reader, question)]
     }
     const rows = await exportTo(output, make, { form, dialect: args, overwrite, sources: [reader.file] })
     if (!args.quiet) process.stderr.write(`${quantity(rows, 'row')}${output ? ` in ${output}` : ''}.\n`)

@@ -1,5 +1,6 @@
+import { DECIMAL_MARKS } from '../../reports/ownTables/guessTypes.ts'
 import { isNeeded, type Recipe } from '../../reports/recipes/recipe.ts'
-import { recipesFor } from '../../reports/recipes/recipes.ts'
+import { allRecipesFor } from '../../reports/recipes/recipes.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
 import type { Service } from '../../service/service.ts'
 import { exampleValues } from '../../service/service.ts'
@@ -7,6 +8,7 @@ import { InputError } from '../../util/errors.ts'
 import { type Args, programName } from '../command.ts'
 import { CSV_FLAGS, DATABASE_FLAG, FORMATS, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
+import { attachedText, parseOwnTables } from '../statements/ownTables.ts'
 import { type Question, readQuestion } from '../statements/readQuestion.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { type Format, format, print, printResult, stream } from '../terminal/output.ts'
@@ -24,6 +26,12 @@ export const flags = {
   geo: { type: 'number', describe: 'Set the recipe parameter "geo"' },
   from: { ...RANGE_FLAGS.from, describe: 'Set the parameter :from, a day or instant' },
   to: { ...RANGE_FLAGS.to, describe: 'Set the parameter :to, exclusive' },
+  with: { type: 'string', array: true, nargs: 1, describe: 'Read a CSV file as a table: costs.csv, name=costs.csv' },
+  decimal: {
+    choices: DECIMAL_MARKS,
+    defaultDescription: 'as the numbers tell',
+    describe: 'Set the decimal mark of the CSV files',
+  },
   format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
   ...JSON_FLAG,
   ...CSV_FLAGS,
@@ -37,6 +45,7 @@ export const flags = {
 export const examples = [
   'query "select at_local, indicator_name, geo_name, value, unit from latest" --database data/demo.db',
   'query daily-average --indicator 600 --from -7d --database data/demo.db',
+  'query "select local_date, avg, eur from observations_daily join costs on day = local_date" --with costs.csv',
 ]
 export const endsWithOutput = true
 
@@ -66,7 +75,7 @@ const parametersText = (recipe: Recipe): string =>
 
 /** `--recipes`: lists the recipes. */
 function printRecipes(service: Service, args: QueryArgs): void {
-  const recipes = recipesFor(service)
+  const recipes = allRecipesFor(service)
   const cells = lineWidth()
   const lines = recipes.flatMap((recipe) => [
     recipe.name,
@@ -94,7 +103,8 @@ export async function handler(args: QueryArgs): Promise<number> {
       hint: 'Add --format csv.',
       code: 'usage',
     })
-  const prepareQuestion = readQuestion(args, settings)
+  const ownTables = parseOwnTables(args.with ?? [], args.decimal)
+  const prepareQuestion = readQuestion(args, settings, ownTables)
   // A signal also ends the process of the statement.
   const exit = (signal: StopSignal) => process.exit(EXIT_BY_SIGNAL[signal])
   for (const signal of STOP_SIGNALS) process.on(signal, exit)
@@ -108,7 +118,9 @@ export async function handler(args: QueryArgs): Promise<number> {
       ...(limit > 0 && { rows: limit }),
       ...(name === 'table' && { bytes: TABLE_CHARACTERS }),
     }
-    const result = await runStatement(statement, { file: settings.database.value, sql, parameters }, limits)
+    const request = { file: settings.database.value, sql, parameters, ownTables }
+    const result = await runStatement(statement, request, limits)
+    if (!args.quiet) for (const table of result.attached) process.stderr.write(`${attachedText(table)}\n`)
     const blocks = result.rows[Symbol.asyncIterator]()
     const first = await blocks.next()
     if (first.done && empty && printEmpty(name, empty)) return EXIT.done

@@ -17,11 +17,16 @@ export interface ExportOptions {
   readonly sources: readonly string[]
 }
 
-/** Makes the pieces of an export. */
+/** Makes the tables of an export: several for a workbook, else one. */
+type MakeTables = () => Promise<readonly ExportTable[]>
+
+/** Makes the pieces of an export. Only a workbook has several tables. */
 async function makePieces(
-  { columns, rows }: ExportTable,
+  tables: readonly ExportTable[],
   { form, dialect }: ExportOptions,
 ): Promise<AsyncIterable<string | Uint8Array>> {
+  if (form === 'xlsx') return (await import('./xlsx.ts')).xlsxStream(tables)
+  const { columns, rows } = tables[0]!
   if (form === 'parquet') return (await import('./parquet.ts')).parquetStream({ columns, rows })
   const names = columns.map(({ name, header = name }) => (form === 'ndjson' ? name : header))
   return format(form, names, rows, dialect)
@@ -31,18 +36,18 @@ async function makePieces(
 async function writeRows(
   file: string | undefined,
   isStream: boolean,
-  make: () => Promise<ExportTable>,
+  make: MakeTables,
   options: ExportOptions,
 ): Promise<number> {
-  const { columns, rows } = await make()
   let count = 0
-  async function* counted(): ExportTable['rows'] {
+  async function* counted(rows: ExportTable['rows']): ExportTable['rows'] {
     for await (const block of rows) {
       count += block.length
       yield block
     }
   }
-  const pieces = await makePieces({ columns, rows: counted() }, options)
+  const tables = (await make()).map((table) => ({ ...table, rows: counted(table.rows) }))
+  const pieces = await makePieces(tables, options)
   if (file === undefined) await stream(pieces)
   else
     await pipeline(Readable.from(pieces), createWriteStream(file, { flags: isStream ? 'w' : 'wx', flush: !isStream }))
@@ -53,11 +58,7 @@ async function writeRows(
  * Exports to stdout (undefined) or to a file, which is written beside its place and moved there when it is complete. Returns the
  * number of rows.
  */
-export async function exportTo(
-  path: string | undefined,
-  make: () => Promise<ExportTable>,
-  options: ExportOptions,
-): Promise<number> {
+export async function exportTo(path: string | undefined, make: MakeTables, options: ExportOptions): Promise<number> {
   if (path === undefined) return writeRows(path, true, make, options)
   try {
     const { overwrite, sources } = options

@@ -1,6 +1,7 @@
 import { exactNumber } from '../../reports/cells.ts'
+import type { OwnTable } from '../../reports/ownTables/readOwnTable.ts'
 import type { Recipe } from '../../reports/recipes/recipe.ts'
-import { recipesFor } from '../../reports/recipes/recipes.ts'
+import { allRecipesFor } from '../../reports/recipes/recipes.ts'
 import { parseParameter } from '../../reports/statements/runner.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
@@ -54,6 +55,16 @@ function findRecipe(recipes: readonly Recipe[], name: string): Recipe {
   return refuseRecipe(message, `Recipes: ${names.join(', ')}.`, 'no-recipe')
 }
 
+/** Refuses a recipe without the table that the user must attach. */
+function requireOwnTable({ name, ownTable }: Recipe, ownTables: readonly OwnTable[]): void {
+  if (!ownTable || ownTables.some((table) => table.name.toLowerCase() === ownTable.name)) return
+  refuseRecipe(
+    `Recipe ${name} needs a CSV file as the table ${ownTable.name}, with the columns ${ownTable.columns}.`,
+    `Pass --with ${ownTable.name}=FILE.csv.`,
+    'no-table',
+  )
+}
+
 /**
  * Reads a statement or recipe with its parameters. Checks what it can without the database; returns a function that prepares the
  * rest: times become days or instants, and a recipe's series are found.
@@ -61,6 +72,7 @@ function findRecipe(recipes: readonly Recipe[], name: string): Recipe {
 export function readQuestion(
   args: QuestionArgs,
   { database, service: { value: service } }: CommandSettings,
+  ownTables: readonly OwnTable[],
 ): () => Promise<Question> {
   const { statement: sql, indicator, geo, from, to } = args
   const flags = Object.entries({ indicator, geo, from, to }).filter(([, value]) => value !== undefined)
@@ -75,7 +87,8 @@ export function readQuestion(
     })
   const now = toInstant(Date.now())
   if (RECIPE_NAME.test(sql)) {
-    const recipe = findRecipe(recipesFor(service), sql)
+    const recipe = findRecipe(allRecipesFor(service), sql)
+    requireOwnTable(recipe, ownTables)
     return () =>
       withReader(database.value, async (reader) => {
         const numbers = mapValues(parameters, exactNumber) as Parameters

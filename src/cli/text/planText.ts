@@ -67,10 +67,11 @@ const localText = (zone: string, at: Instant | undefined): string =>
 export function planText(planned: PlannedJob, options: PlanTextOptions): string {
   const { job, requests, isEarlier, notes } = planned
   const { zone, isPart, gaps } = options
+  const byEntry = Map.groupBy(job.series, ({ path }) => path)
   const manyIndicators = new Map(
-    job.series
-      .filter(({ indicators }) => indicators.length > MAX_LINES_PER_ENTRY)
-      .map(({ path, indicators }) => [path, indicators.length]),
+    [...byEntry]
+      .map(([path, parts]) => [path, parts.reduce((sum, { indicators }) => sum + indicators.length, 0)] as const)
+      .filter(([, count]) => count > MAX_LINES_PER_ENTRY),
   )
   const lines = new Map<string, PlanLine>()
   let calls = 0

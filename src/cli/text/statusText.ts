@@ -53,11 +53,12 @@ export function statusText(
   ])
   const findings = listsAll ? status.findings : groupFindings(status.findings, LIST_COMMAND)
   const shownFindings = listsAll ? findings : findings.slice(0, MAX_FINDINGS)
-  // Those that are furthest behind need attention first.
+  // Those that are furthest behind need attention first; an ended one needs none.
+  const urgency = ({ has_ended, lag_hours }: StatusSeries): number => (has_ended ? -1 : lag_hours)
   const shownSeries =
     listsAll || series.length <= MAX_SERIES
       ? series
-      : series.toSorted((a, b) => b.lag_hours - a.lag_hours).slice(0, MAX_SERIES)
+      : series.toSorted((a, b) => urgency(b) - urgency(a)).slice(0, MAX_SERIES)
   const more = (shown: number, all: number): string[] =>
     shown < all ? [`  … and ${grouped(all - shown)} more: ${LIST_COMMAND}`] : []
   const time = cells < WIDE ? briefTime : minuteText
@@ -70,7 +71,7 @@ export function statusText(
         row.time_trunc,
         row.geo_name ?? (row.geo_id || ''),
         time(row.last_local),
-        row.lag_hours,
+        row.has_ended ? 'ended' : row.lag_hours,
       ]),
     },
     cells,

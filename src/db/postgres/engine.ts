@@ -4,6 +4,7 @@ import type { RowValues } from '../tables/rows.ts'
 import { type Database, type TableName, tableOf } from '../tables/schema.ts'
 import type { Connection } from './connection/connection.ts'
 import { changedBy, queryRows } from './connection/statements.ts'
+import { attachTables } from './operations/attachTables.ts'
 import { computeDayChecksums, upsertDays } from './operations/days.ts'
 import { upsertObservations } from './operations/observations.ts'
 import { findParameters } from './operations/parameters.ts'
@@ -52,6 +53,7 @@ export function createEngine(connection: Connection): Engine {
     search: (text, kinds) => search(kysely, text, kinds),
     streamValues: (range, asOf) => streamValues(kysely, range, asOf),
     readExtremes: (...parameters) => readExtremes(kysely, ...parameters),
+    attachTables: (tables) => attachTables(connection, tables),
     query: (sql, parameters) => query(connection, sql, parameters),
     findParameters,
     findValueTypes: (sql, columns) => findValueTypes(connection, sql, columns),

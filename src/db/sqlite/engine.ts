@@ -3,6 +3,7 @@ import type { RowValues } from '../tables/rows.ts'
 import type { TableName } from '../tables/schema.ts'
 import type { Connection } from './connection.ts'
 import { measureLog } from './file/wal.ts'
+import { attachTables } from './operations/attachTables.ts'
 import { computeDayChecksums, upsertDays } from './operations/days.ts'
 import { listTables } from './operations/finishCopy.ts'
 import { upsertObservations } from './operations/observations.ts'
@@ -40,6 +41,7 @@ export function createEngine({ kysely, raw, prepare }: Connection, file: string)
     search: async (text, kinds, limit) => search(prepare, text, kinds, limit),
     streamValues: (range, asOf) => streamValues({ kysely, raw }, range, asOf),
     readExtremes: async (series, borders, fetchId) => readExtremes(prepare, series, borders, fetchId),
+    attachTables: (tables) => attachTables(raw, tables),
     query: async (sql, parameters) => query(raw, sql, parameters),
     findParameters,
     findValueTypes: async (sql, columns) => findValueTypes(raw, sql, columns),

@@ -47,7 +47,7 @@ function reasonText({ reason, periods, count }: MissingData): string {
     case 'failed':
       return `${be} missing because requests failed`
     case 'unverified':
-      return `${be} unverified: a response had invalid rows, or lacked values that are stored`
+      return `${be} unverified: a stored value was missing from a newer response, or rows of it were invalid`
     case 'absent':
       return `${be} missing: the service responded without values`
     case 'null':

@@ -43,11 +43,24 @@ const window = z
   })
   .describe('Range: { from, to }, to is exclusive, or { last: 7d }')
 
-/** Indicators by number, or selected by their catalogue entries. */
-const selectionLike = ({ indicator, second, word, term }: Examples) =>
+/** An indicator by number, or with geos of its own. */
+const ownIndicator = (service: Service) =>
   z.union(
     [
-      ids,
+      z.int().positive(),
+      z.strictObject({
+        id: z.int().positive().describe('Indicator id'),
+        geoIds: geoList(service).describe('Only these geos of the indicator, in place of those of the entry'),
+      }),
+    ],
+    { error: 'does not name an indicator; expected an id or { id, geoIds }' },
+  )
+
+/** Indicators by number, or selected by their catalogue entries. */
+const selectionLike = (service: Service, { indicator, second, word, term }: Examples) =>
+  z.union(
+    [
+      nonEmpty(ownIndicator(service)),
       z.literal('all'),
       z.strictObject({
         match: z
@@ -111,7 +124,9 @@ function entryKeys(service: Service) {
     series: {
       route: z.enum(values).optional().describe(`Route of the values; default: ${ENTRY_ROUTES.series}`),
       ...offers,
-      indicators: selectionLike(exampleValues(service)).describe('Indicator ids, all, or { match, terms, exclude }'),
+      indicators: selectionLike(service, exampleValues(service)).describe(
+        'Indicator ids, also as { id, geoIds }, all, or { match, terms, exclude }',
+      ),
       geoIds: geoList(service).optional().describe('Only these geos, by id or name; default: all'),
       timeTrunc: routeWord(service, 'time_trunc', values).optional().describe('Step to group values into'),
       timeAgg: routeWord(service, 'time_agg', values)

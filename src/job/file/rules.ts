@@ -82,13 +82,25 @@ const seriesRule: Rule = (entry, path, { service: { routes }, isLegal, report })
     if (typeof indicators.match === 'string' && toWords(indicators.match).length === 0)
       reportKey('indicators', 'match contains no word')
   }
-  for (const [key, noun] of [
-    ['indicators', 'indicator'],
-    ['geoIds', 'geo'],
-  ] as const)
-    for (const [i, id] of toList(entry[key]).entries())
-      if (toList(entry[key]).indexOf(id) < i) report([...path, key, i], `${noun} ${id} is listed twice`)
+  const reportRepeated = (list: unknown, at: KeyPath, noun: string, hint = ''): void => {
+    const items = toList(list).map(indicatorId)
+    for (const [i, id] of items.entries())
+      if (items.indexOf(id) < i) report([...at, i], `${noun} ${id} is listed twice${hint}`)
+  }
+  const owners = toList(indicators).flatMap((item, i) =>
+    isObject(item) ? [{ item, at: [...path, 'indicators', i] }] : [],
+  )
+  reportRepeated(indicators, [...path, 'indicators'], 'indicator', owners.length > 0 ? '; list all its geos once' : '')
+  reportRepeated(entry.geoIds, [...path, 'geoIds'], 'geo')
+  for (const { item, at } of owners) {
+    reportRepeated(item.geoIds, [...at, 'geoIds'], 'geo')
+    if (routes[route] && !Object.hasOwn(routes[route].query, PARAMETER_OF.geoIds!))
+      report([...at, 'geoIds'], `is not supported by route ${route}`)
+  }
 }
+
+/** The id of an indicator that may have geos of its own. */
+const indicatorId = (item: unknown): unknown => (isObject(item) ? item.id : item)
 
 /** A series has one cadence, and one that the service groups has the step of its groups. */
 const expectRule: Rule = ({ expect, timeTrunc, datetime }, path, { isLegal, report }) => {
@@ -233,7 +245,7 @@ function checkExpectations(job: WrittenEntry, report: RuleContext['report']): vo
     for (const [i, entry] of toList(job[part]).entries()) {
       if (!isObject(entry) || entry.expect === undefined) continue
       const group = [entry.route, entry.timeTrunc, entry.timeAgg, entry.geoAgg, entry.geoTrunc].join()
-      for (const id of toList(entry.indicators)) {
+      for (const id of toList(entry.indicators).map(indicatorId)) {
         const key = `${id} ${group}`
         const other = first.get(key)
         if (other === undefined) first.set(key, { expect: entry.expect, path: `${part}[${i}]` })

@@ -56,20 +56,22 @@ group by local_month, step_s order by local_month, step_s desc`,
   },
   {
     name: 'forecast-error',
-    question: 'How accurate was the demand forecast each day (bias, MAE, MAPE)?',
+    question:
+      'How accurate was a forecast each day: bias, mean absolute error, root mean square error? Any two indicators in one unit.',
     parameters: { forecast: demandForecast.indicator, real: demand.indicator, geo: demand.geo, ...ANY_RANGE },
     needs: [
       { indicator: 'forecast', geo: 'geo', hourly: true },
       { indicator: 'real', geo: 'geo', hourly: true },
     ],
     sql: `with hourly as (
-  select indicator_id, local_date, at, value as mw
+  select indicator_id, local_date, at, value, unit
   from observations_hourly
   where ${NATIVE_SERIES} and indicator_id in (:forecast, :real) and geo_id = :geo and value is not null
     and ${HOURS_IN_RANGE}
 )
-select r.local_date, count(*) as hours, ${rounded('avg(r.mw)')} as real_mw, ${rounded('avg(f.mw - r.mw)')} as bias_mw,
-  ${rounded('avg(abs(f.mw - r.mw))')} as mae_mw, ${rounded('100 * avg(abs((f.mw - r.mw) / nullif(r.mw, 0)))', 2)} as mape_percent
+select r.local_date, count(*) as hours, ${rounded('avg(r.value)', 2)} as actual, ${rounded('avg(f.value - r.value)', 2)} as bias,
+  ${rounded('avg(abs(f.value - r.value))', 2)} as mae, ${rounded('sqrt(avg((f.value - r.value) * (f.value - r.value)))', 2)} as rmse,
+  ${rounded('100 * avg(abs((f.value - r.value) / nullif(r.value, 0)))', 2)} as mape_percent, min(r.unit) as unit
 from hourly r join hourly f on f.at = r.at and f.indicator_id = :forecast
 where r.indicator_id = :real
 group by r.local_date order by r.local_date`,

@@ -2,6 +2,7 @@ import { localeOrderSql } from '../../db/tables/sql/expressions.ts'
 import {
   ANY_RANGE,
   IN_RANGE,
+  MONTHS_IN_RANGE,
   NONE_IN_RANGE,
   type Recipe,
   type RecipeDefaults,
@@ -17,7 +18,8 @@ const THEN = `coalesce(:at, strftime('%Y-%m-%dT00:00:00.000Z', 'now'))`
 export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'known-at',
-    question: 'Which values have changed since an instant?',
+    question:
+      'Which values have changed since an instant? Without :at, it is the start of today. Example: :at = 2025-11-03T18:00:00Z compares with that evening.',
     parameters: { ...seriesParameters(demand), at: null, ...ANY_RANGE },
     shown: { at: '2025-11-03T18:00:00.000Z' },
     needs: [SERIES_NEED],
@@ -47,12 +49,13 @@ group by series_id, indicator_id, indicator_name, time_trunc, age_days order by 
   },
   {
     name: 'completeness',
-    question: 'How complete is a series each month?',
-    parameters: { ...seriesParameters(spotPrice) },
+    question: 'How complete is a series each month? A month that overlaps the range counts as a whole.',
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
     sql: `with months as (
   select series_id, local_month, count, hours from observations_monthly
   where ${SERIES_AND_GEO}
+    and ${MONTHS_IN_RANGE}
 ), bounds as (
   select m.*, s.time_zone, unixepoch(local_month || '-01') as from_at, unixepoch(local_month || '-01', '+1 month') as to_at
   from months m join series s on s.id = m.series_id

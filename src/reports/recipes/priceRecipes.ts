@@ -1,3 +1,4 @@
+import { localeOrderSql } from '../../db/tables/sql/expressions.ts'
 import {
   ANY_RANGE,
   DAY_RANGE,
@@ -18,7 +19,7 @@ import {
 const HOURLY = { ...SERIES_NEED, hourly: true } as const
 
 export const priceRecipes = ({
-  wellKnown: { spotPrice, sessionPrice, solar, canaryPrice },
+  wellKnown: { spotPrice, sessionPrice, solar, canaryPrice, demand },
 }: RecipeDefaults): readonly Recipe[] => [
   {
     name: 'daily-average',
@@ -92,6 +93,97 @@ select substr(local_date, 1, 7) as local_month, ${rounded('sum(mwh)')} as mwh,
 from price join generation using (at)
 group by 1 order by 1`,
     empty: { message: 'The price and the generation have no common hour in this range.', isResult: false },
+  },
+  {
+    name: 'load-weighted-price',
+    question:
+      'What was the average price each month, weighted by demand? With --param weight=ID, by the energy or values of another indicator.',
+    parameters: {
+      ...seriesParameters(spotPrice),
+      ...ANY_RANGE,
+      weight: demand.indicator,
+      weight_geo: demand.geo,
+    },
+    needs: [HOURLY, { indicator: 'weight', geo: 'weight_geo', hourly: true }],
+    sql: `with price as (
+  select at, local_date, avg as price
+  from observations_hourly
+  where ${SERIES_AND_GEO} and avg is not null
+    and ${HOURS_IN_RANGE}
+), volume as (
+  select at, coalesce(energy, avg) as weight
+  from observations_hourly
+  where ${NATIVE_SERIES} and indicator_id = :weight and geo_id = :weight_geo and avg is not null
+    and ${HOURS_IN_RANGE}
+)
+select substr(local_date, 1, 7) as local_month, count(*) as hours, ${rounded('sum(weight)')} as weight,
+  ${rounded('sum(price * weight) / nullif(sum(weight), 0)', 2)} as weighted_price, ${rounded('avg(price)', 2)} as average_price,
+  ${rounded('sum(price * weight) / nullif(sum(weight), 0) - avg(price)', 2)} as difference
+from price join volume using (at)
+group by 1 order by 1`,
+    empty: { message: 'The price and the weight have no common hour in this range.', isResult: false },
+  },
+  {
+    name: 'year-on-year',
+    question:
+      'How did the average of each month change against the year before? Both averages are of the days with values in both years.',
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
+    needs: [SERIES_NEED],
+    sql: `with days as (
+  select at, local_date, cast(substr(local_date, 1, 4) as integer) as local_year, substr(local_date, 6, 5) as day, avg, hours, unit
+  from observations_daily
+  where ${SERIES_AND_GEO} and avg is not null
+), pairs as (
+  select d.at, d.local_date, d.avg, d.hours, d.unit, b.avg as avg_before, b.hours as hours_before
+  from days d join days b on b.local_year = d.local_year - 1 and b.day = d.day
+)
+select substr(local_date, 1, 7) as local_month, count(*) as days, ${rounded('sum(avg * hours) / sum(hours)', 2)} as average,
+  ${rounded('sum(avg_before * hours_before) / sum(hours_before)', 2)} as year_before,
+  ${rounded('sum(avg * hours) / sum(hours) - sum(avg_before * hours_before) / sum(hours_before)', 2)} as change,
+  iif(round(sum(avg_before * hours_before), 6) > 0, ${rounded('100 * (sum(avg * hours) / sum(hours)) / (sum(avg_before * hours_before) / sum(hours_before)) - 100', 1)}, null) as change_percent,
+  min(unit) as unit
+from pairs
+where true
+  and ${DAY_RANGE}
+group by 1 order by 1`,
+    empty: { message: 'No stored day in this range has a counterpart a year before.', isResult: true },
+  },
+  {
+    name: 'spikes',
+    question:
+      'On which days was the highest or lowest value unusual, and what was the news of these days? Unusual is more than :deviations standard deviations from the mean of the extremes of the 30 days with values before.',
+    parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE, deviations: 3 },
+    needs: [SERIES_NEED],
+    sql: `with extremes as (
+  select at, local_date, 'high' as kind, max as extreme, unit
+  from observations_daily
+  where ${SERIES_AND_GEO} and max is not null
+  union all
+  select at, local_date, 'low' as kind, min as extreme, unit
+  from observations_daily
+  where ${SERIES_AND_GEO} and min is not null
+), compared as (
+  select at, local_date, kind, extreme, unit, count(*) over before as days, avg(extreme) over before as usual,
+    avg(extreme * extreme) over before - avg(extreme) over before * avg(extreme) over before as variance
+  from extremes
+  window before as (partition by kind order by at rows between 30 preceding and 1 preceding)
+), spikes as (
+  select at, local_date, kind, extreme, unit, usual, (extreme - usual) / sqrt(variance) as deviation
+  from compared
+  where days >= 7 and variance > 0.000001
+)
+select local_date, kind, round(extreme, 2) as value, round(usual, 2) as usual, round(deviation, 1) as deviations, unit,
+  (select group_concat(n.title, '; ') from (
+    select title from news
+    where substr(published_at, 1, 10) = substr(s.local_date, 1, 10) and withdrawn_at is null
+      and locale = (select locale from news order by ${localeOrderSql('locale')} limit 1)
+    order by id
+  ) n) as news
+from spikes s
+where iif(kind = 'high', deviation, -deviation) > :deviations
+  and ${DAY_RANGE}
+order by local_date, kind`,
+    empty: { message: 'No day in this range had an unusual extreme.', isResult: true },
   },
   {
     name: 'session-spread',

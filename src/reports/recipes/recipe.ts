@@ -28,6 +28,8 @@ export interface Recipe {
   /** Values for the documentation, if the defaults depend on the current day. */
   readonly shown?: Readonly<Record<string, string | number>>
   readonly needs: readonly Need[]
+  /** The table that the user must attach, with its columns. */
+  readonly ownTable?: { readonly name: string; readonly columns: string }
   readonly sql: string
   /** The message for an empty result, and whether that is a valid result. */
   readonly empty: { readonly message: string; readonly isResult: boolean }
@@ -46,6 +48,8 @@ export const IN_RANGE = `${NEAR_RANGE}
 /** The condition for hours that lie in the range. */
 export const HOURS_IN_RANGE = `${IN_RANGE}
   and (:to is null or length(:to) = 10 or at + 3600 <= unixepoch(:to))`
+/** The condition for months that overlap the range. */
+export const MONTHS_IN_RANGE = `(:from is null or local_month >= substr(:from, 1, 7)) and (:to is null or local_month || '-01' < :to)`
 export const ANY_RANGE = { from: null, to: null } as const
 
 /** The parameters of a recipe for one series. */

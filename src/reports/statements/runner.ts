@@ -2,8 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { on } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
+import type { AttachedTable } from '../../db/engine.ts'
 import * as errors from '../../util/errors.ts'
 import type { ExportTable } from '../exportValues.ts'
+import type { OwnTable } from '../ownTables/readOwnTable.ts'
 
 /** A user's statement, with the values of its parameters. */
 export interface StatementRequest {
@@ -12,6 +14,8 @@ export interface StatementRequest {
   readonly parameters?: Readonly<Record<string, string | number | bigint | null>>
   /** Whether the types of all columns are needed. */
   readonly isTyped?: boolean
+  /** CSV files that the statement reads as tables. */
+  readonly ownTables?: readonly OwnTable[]
 }
 
 /** The limits of a result; undefined means none. */
@@ -30,8 +34,12 @@ export interface StatementLimits {
 /** The limit that cut a result short. */
 export type Cut = 'rows' | 'bytes' | null
 
+/** What a CSV file became: its columns with the guessed types, and the number of its rows. */
+export type AttachedSummary = Omit<AttachedTable, 'rows'> & { readonly rows: number }
+
 /** The result of a statement. Its process ends with its rows. */
 export interface StatementResult extends ExportTable {
+  readonly attached: readonly AttachedSummary[]
   /** Known after the last row. */
   cut(): Cut
 }
@@ -41,7 +49,7 @@ type SentError = Pick<errors.SyncError, 'name' | 'message' | 'hint' | 'code' | '
 
 /** A message of the child process: the columns, then blocks of rows, and `cut` at the end. */
 export type StatementMessage =
-  | { readonly columns: ExportTable['columns'] }
+  | { readonly columns: ExportTable['columns']; readonly attached: readonly AttachedSummary[] }
   | { readonly rows: readonly (readonly unknown[])[] }
   | { readonly cut: Cut }
   | { readonly error: SentError }
@@ -197,8 +205,8 @@ export async function runStatement(
   }
   send({ request, limits })
   try {
-    const { columns } = (await next()) as { columns: ExportTable['columns'] }
-    return { columns, rows: rows(), cut: () => cut }
+    const { columns, attached } = (await next()) as Extract<StatementMessage, { columns: unknown }>
+    return { columns, attached, rows: rows(), cut: () => cut }
   } catch (error) {
     end()
     throw error

@@ -7,6 +7,7 @@ import { endWithParent } from '../../util/lifetime.ts'
 import { asSyncError } from '../../util/systemErrors.ts'
 import { grouped } from '../../util/text.ts'
 import { plain } from '../cells.ts'
+import { readOwnTable } from '../ownTables/readOwnTable.ts'
 import type { Cut, StatementMessage, StatementOrder } from './runner.ts'
 import { runQuery } from './runQuery.ts'
 
@@ -41,8 +42,10 @@ async function run({ request, limits }: StatementOrder): Promise<void> {
   const { rows: maxRows, bytes: maxCharacters = Number.POSITIVE_INFINITY, cellCharacters } = limits
   const reader = openReader(request.file)
   try {
+    const tables = (request.ownTables ?? []).map(readOwnTable)
+    if (tables.length > 0) await reader.engine.attachTables(tables)
     const { columns, rows } = await runQuery(reader, request)
-    await send({ columns })
+    await send({ columns, attached: tables.map((table) => ({ ...table, rows: table.rows.length })) })
     let block: unknown[][] = []
     let blockCharacters = 0
     let count = 0

@@ -7,7 +7,7 @@ test('diff lists the changes of a run, with every row in CSV', async () => {
   const dir = jobFolder()
   await runCommand(dir, ['sync', 'job.yaml'], serviceAt(url, key))
   const shown = await runCommand(dir, ['diff', '--run', '1', '--limit', '2'])
-  expect(shown.out).toMatch(/, 744 values new\.$/m)
+  expect(shown.out).toMatch(/: 744 values new, 2 texts new\.$/m)
   expect(shown.err).toMatch(/first 2 of 746/)
   const all = await runCommand(dir, ['diff', '--run', '1', '--format', 'csv'])
   expect(all.out.trim().split('\n')).toHaveLength(747)

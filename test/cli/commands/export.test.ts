@@ -1,9 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { CellObject } from '@e965/xlsx'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportTo } from '../../../src/cli/exports/exportFile.ts'
+import { sheetNames } from '../../../src/cli/exports/xlsx.ts'
 import { csvCell, uniqueNames } from '../../../src/reports/cells.ts'
 import { runQuery } from '../../../src/reports/statements/runQuery.ts'
 import { type Done, emulate, runCommand } from '../../support/kit.ts'
@@ -126,7 +128,7 @@ const byCommand =
 const bySql = (sql: string) => async (form: Form, file: string) => {
   const reader = openReader(join(dir, 'own.db'))
   try {
-    const planned = () => runQuery(reader, { sql, isTyped: form === 'parquet' })
+    const planned = async () => [await runQuery(reader, { sql, isTyped: form === 'parquet' })]
     await exportTo(file, planned, { form, dialect: {}, overwrite: false, sources: [] })
   } finally {
     await reader.close()
@@ -368,10 +370,111 @@ describe('CSV for spreadsheets', () => {
   })
 })
 
+describe('workbooks', () => {
+  /** Reads the cells of each sheet: dates as ISO texts in the clock that Excel shows. */
+  async function readSheets(file: string): Promise<Record<string, unknown[][]>> {
+    const { read, utils, SSF } = await import('@e965/xlsx')
+    const book = read(readFileSync(join(dir, file)), { cellNF: true, cellFormula: true })
+    const toCell = (cell: CellObject): unknown => {
+      expect(cell.f).toBeUndefined()
+      if (cell.t !== 'n' || !SSF.is_date(String(cell.z ?? ''))) return cell.v
+      return SSF.format('yyyy-mm-dd hh:mm:ss', cell.v as number)
+    }
+    return Object.fromEntries(
+      book.SheetNames.map((name) => {
+        const sheet = book.Sheets[name]!
+        const { e } = utils.decode_range(sheet['!ref']!)
+        const rows = Array.from({ length: e.r + 1 }, (_, r) =>
+          Array.from({ length: e.c + 1 }, (_, c) => {
+            const cell = sheet[utils.encode_cell({ r, c })] as CellObject | undefined
+            return cell ? toCell(cell) : null
+          }),
+        )
+        return [name, rows]
+      }),
+    )
+  }
+
+  test('a workbook has a sheet per series, with dates in both zones and units in the header', async () => {
+    const done = await run('export', '--indicator', '600', '700', '--output', 'book.xlsx')
+    expect(done).toMatchObject({ code: 0, err: '12 rows in book.xlsx.\n' })
+    const sheets = await readSheets('book.xlsx')
+    expect(Object.keys(sheets)).toEqual([
+      '600_3 He said "a, b" and =1+1;',
+      '600_3_hour_sum He said "a, b" a',
+      '600_0_geo_sum_of_1_2 He said "a',
+      '600_0_geo_sum_of_1_2_3 He said',
+      '600_3_geo_sum_country He said "',
+      '700_3 indicator 700, geo 3',
+    ])
+    const [first, hourly] = Object.values(sheets)
+    expect(first!.slice(0, 4)).toEqual([
+      ['at_utc', 'at_local', 'at_offset_h', 'step_s', 'value (€/MWh)'],
+      ['2024-12-31 22:00:00', '2024-12-31 23:00:00', 1, 3600, null],
+      ['2024-12-31 23:00:00', '2025-01-01 00:00:00', 1, 3600, 1e-320],
+      ['2025-01-01 00:00:00', '2025-01-01 01:00:00', 1, 3600, 2 ** 53 + 2],
+    ])
+    expect(hourly![0]!.at(-1)).toBe('value (sum of €/MWh)')
+    expect(sheets['700_3 indicator 700, geo 3']![0]).toEqual(['at_utc', 'at_local', 'at_offset_h', 'step_s', 'value'])
+    expect(sheets['700_3 indicator 700, geo 3']![1]![1]).toBe('2024-12-31 19:00:00')
+  })
+
+  test('a workbook with --wide has one sheet with the columns of the CSV file', async () => {
+    expect((await run('export', '--indicator', '600', '--wide', '--output', 'wide.xlsx')).code).toBe(0)
+    const { values } = await readSheets('wide.xlsx')
+    const [head] = readCsv((await run('export', '--indicator', '600', '--wide', '--excel')).out.slice(1), ';')
+    expect(values![0]).toEqual(head)
+    expect(values!.length).toBe(6)
+    expect(values![3]).toEqual(['2025-01-01 00:00:00', '2025-01-01 01:00:00', 1, 2 ** 53 + 2, 2, 3, 4, 5])
+  })
+
+  test('texts of a statement remain texts in a workbook, and dates become dates', async () => {
+    const sql = `select '=1+1' as a, char(1) || ' <&> ' as b, '_x0041_' as c, 9007199254740993 as d, 9e999 as e, '2025-02-30' as f,
+      '2025-02-28' as g, '1875-01-01' as h, '2025-01-01T10:15:00Z' as i, '007' as j, x'00ff' as k, '' as l, null as "="`
+    expect((await run('export', '--sql', sql, '--output', 'texts.xlsx')).code).toBe(0)
+    expect((await readSheets('texts.xlsx')).rows).toEqual([
+      ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', '='],
+      [
+        ...['=1+1', '\u0001 <&> ', '_x0041_', '9007199254740993', 'Infinity', '2025-02-30', '2025-02-28 00:00:00'],
+        ...['1875-01-01', '2025-01-01 10:15:00', '007', 'AP8=', null, null],
+      ],
+    ])
+  })
+
+  test.each<[string, string, RegExp]>([
+    ['more rows than a sheet', 'select i from n limit 1048576', /1,048,576 rows.*\.csv/s],
+    ['more cells than memory', 'select i, i, i, i, i from n limit 450000', /2,000,000 cells.*\.csv/s],
+    ['a longer text than a cell', "select hex(zeroblob(16384)) || 'x' as body", /body.*32,767 characters/s],
+  ])('a workbook that would need %s is refused', async (_, sql, message) => {
+    const n = 'with recursive n(i) as (select 1 union all select i + 1 from n)'
+    const done = await run('export', '--sql', `${n} ${sql}`, '--output', 'large.xlsx')
+    expect(done).toMatchObject({ code: 2, err: expect.stringMatching(message) })
+    expect(readdirSync(dir).filter((name) => name.includes('large'))).toEqual([])
+  })
+
+  test('sheet names follow the rules of Excel', () => {
+    expect(sheetNames(["'a/b'", 'A:B', 'History', '', 'x'.repeat(40), `${'x'.repeat(39)}y`, "'"])).toEqual([
+      'a b',
+      'A B (2)',
+      'History (2)',
+      'sheet',
+      'x'.repeat(31),
+      `${'x'.repeat(27)} (2)`,
+      'sheet (2)',
+    ])
+  })
+})
+
 describe('the extension of --output', () => {
   const rows = ['export', '--indicator', '600', '--quiet']
   /** First bytes of a file of each format. */
-  const BEGINS = { csv: 'series_id,kind,', tsv: 'series_id\tkind\t', ndjson: '{"series_id":', parquet: 'PAR1' }
+  const BEGINS = {
+    csv: 'series_id,kind,',
+    tsv: 'series_id\tkind\t',
+    ndjson: '{"series_id":',
+    parquet: 'PAR1',
+    xlsx: 'PK',
+  }
 
   test.each(Object.entries(BEGINS))('a .%s file gets that format without --format', async (form, begin) => {
     for (const file of [`named.${form}`, `NAMED.${form.toUpperCase()}`]) {
@@ -386,13 +489,13 @@ describe('the extension of --output', () => {
     expect(readFileSync(join(dir, 'one.ndjson'), 'utf8')).toBe('{"a":1}\n')
   })
 
-  test.each(['xlsx', 'json', 'gz', 'csv.gz', 'txt', 'db'])(
+  test.each(['xls', 'json', 'gz', 'csv.gz', 'txt', 'db'])(
     '.%s is refused with the legal extensions',
     async (extension) => {
       for (const more of [[], ['--format', 'csv']]) {
         const done = await run(...rows, '--output', `bad.${extension}`, ...more)
         expect(done).toMatchObject({ code: 2, err: expect.stringContaining(`bad.${extension}`) })
-        expect(done.err).toContain('.csv, .tsv, .ndjson, .parquet')
+        expect(done.err).toContain('.csv, .tsv, .ndjson, .parquet, .xlsx')
       }
       expect(readdirSync(dir)).not.toContain(`bad.${extension}`)
     },

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { copyDemo } from '../../support/demoCopy.ts'
 import { runCli, runCommand, tempFolder } from '../../support/kit.ts'
 import { testLinux } from '../../support/systems.ts'
 import { openStore } from '../../support/testStore.ts'
@@ -11,6 +12,9 @@ async function folder(): Promise<string> {
   await (await openStore(join(dir, 'x.db'))).close()
   return dir
 }
+const DATABASE = ['--database', 'x.db']
+const SPOT_DAYS =
+  'select local_date, avg from observations_daily where indicator_id = 600 and geo_id = 3 and time_trunc is null and geo_agg is null'
 const ENDLESS = 'with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n'
 
 testLinux.each<[NodeJS.Signals, number | null]>([
@@ -63,4 +67,48 @@ test.each([
 test.each(['', ' ; ', '/* nothing */'])('the statement "%s" is reported as a user error, not as a bug', async (sql) => {
   const { code, err } = await runCommand(await folder(), ['query', sql, '--database', 'x.db'])
   expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/does not return rows.*\n {2}→ Use a SELECT/) })
+})
+
+test('--with reads CSV files as tables that can be joined with the database', async () => {
+  const dir = tempFolder()
+  await (await copyDemo(join(dir, 'x.db'))).close()
+  const [{ day, avg }] = JSON.parse(
+    (await runCommand(dir, ['query', `select max(local_date) as day, avg from (${SPOT_DAYS})`, '--json', ...DATABASE]))
+      .out,
+  )
+  writeFileSync(
+    join(dir, 'Mis costes.csv'),
+    `fecha;coste\n${day.split('-').reverse().join('/')};1.000,5\n30/01/2020;2,25\n`,
+  )
+  writeFileSync(join(dir, 'b.csv'), 'x\n1\n')
+  const sql = `select local_date, round(avg + coste, 4) as total, t.x from (${SPOT_DAYS}) join mis_costes on fecha = local_date join t on true`
+  const done = await runCommand(dir, [
+    'query',
+    sql,
+    '--json',
+    '--with',
+    'Mis costes.csv',
+    '--with',
+    't=b.csv',
+    ...DATABASE,
+  ])
+  expect(done).toMatchObject({ code: 0, err: 'mis_costes: fecha date, coste real (2 rows)\nt: x integer (1 row)\n' })
+  expect(JSON.parse(done.out)).toEqual([{ local_date: day, total: Math.round((avg + 1000.5) * 1e4) / 1e4, x: 1 }])
+})
+
+test.each<[string, string, RegExp]>([
+  ['select 1', 'observations=a.csv', /already has a table or view observations/],
+  ['select 1', '1.csv', /does not give a table name/],
+  ['select 1', 'missing.csv', /missing\.csv does not exist/],
+  ['select 1', 'bad.csv', /bad\.csv, line 2, column x: 1\.234 may be 1\.234 or 1234/],
+  ['delete from observation', 'a.csv', /read-only/],
+  ['insert into a values (1) returning x', 'a.csv', /read-only/],
+  ["attach 'y.db' as y", 'a.csv', /does not return rows/],
+])('%s with the file %s is refused', async (sql, file, message) => {
+  const dir = await folder()
+  for (const name of ['a.csv', '1.csv']) writeFileSync(join(dir, name), 'x\n1\n')
+  writeFileSync(join(dir, 'bad.csv'), 'x;y\n1.234;\n')
+  const done = await runCommand(dir, ['query', sql, '--with', file, ...DATABASE])
+  expect(done).toMatchObject({ code: 2, err: expect.stringMatching(message) })
+  expect(existsSync(join(dir, 'y.db'))).toBe(false)
 })

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readStatus } from '../../../src/findings/readStatus.ts'
@@ -31,6 +32,35 @@ test('status fits into 60 columns and does not truncate the next step', async ()
   expect((await runCommand(ahead, ['sync', 'job.yaml'], serviceAt(tomorrow.url, tomorrow.key))).code).toBe(0)
   for (const { lag_hours } of JSON.parse((await runCommand(ahead, ['status', '--json'])).out).series)
     expect(lag_hours).toBeGreaterThanOrEqual(0)
+})
+
+test('a series that is complete up to the fixed end of its window is not behind', async () => {
+  const now = Date.now() / 1000
+  const emulator = await emulate({ now })
+  const env = serviceAt(emulator.url, emulator.key)
+  const entry = (id: number, window: string) => `  - { indicators: [${id}], geoIds: [8741], window: { ${window} } }\n`
+  const fixed = 'from: 2025-01-01, to: 2025-01-03'
+  const head = 'name: ended\npace: { perSecond: 50 }\nseries:\n'
+  const dir = jobFolder({ 'job.yaml': `${head}${entry(1293, fixed)}${entry(551, 'last: 2d')}` })
+  expect((await runCommand(dir, ['sync', 'job.yaml'], env)).code).toBe(0)
+  const ended = async () =>
+    JSON.parse((await runCommand(dir, ['status', '--json'])).out).series.map(
+      ({ indicator_id, has_ended }: { indicator_id: number; has_ended: boolean }) => [indicator_id, has_ended],
+    )
+  expect(await ended()).toEqual([
+    [551, false],
+    [1293, true],
+  ])
+  expect((await runCommand(dir, ['status'])).out).toMatch(/^1293 .* 2025-01-02 .* ended$/m)
+
+  // A later end was not fetched yet, so data is missing.
+  writeFileSync(join(dir, 'job.yaml'), `${head}${entry(1293, 'from: 2025-01-01, to: 2025-01-10')}`)
+  const dead = serviceAt('http://127.0.0.1:9', emulator.key)
+  await runCommand(dir, ['sync', 'job.yaml'], dead)
+  expect(await ended()).toEqual([
+    [551, false],
+    [1293, false],
+  ])
 })
 
 test('status says why the last run of a job failed', async () => {

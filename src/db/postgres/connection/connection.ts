@@ -53,8 +53,8 @@ export interface Connection {
   readonly kysely: Kysely<Database>
   /** Begins a read-only transaction. */
   beginReading(): Promise<ReadTransaction>
-  /** Fixes what queries see until the connection is closed. */
-  beginSnapshot(): Promise<void>
+  /** Fixes what queries see until the connection is closed. `prepare` may create temporary tables before. */
+  beginSnapshot(prepare?: (client: pg.ClientBase) => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -238,11 +238,13 @@ export function connect(address: string, { connections, settings, first }: Conne
         },
       }
     },
-    async beginSnapshot() {
+    async beginSnapshot(prepare) {
       if (snapshot) return
       const client = await acquire()
-      // The first query fixes the snapshot.
-      await client.query('begin isolation level repeatable read read only; select 1').catch(rethrow)
+      await client.query(`begin isolation level repeatable read read ${prepare ? 'write' : 'only'}`).catch(rethrow)
+      await prepare?.(client).catch(rethrow)
+      // The first query fixes the snapshot. Afterwards, the transaction cannot become writable again.
+      await client.query('set transaction read only; select 1').catch(rethrow)
       snapshot = client
     },
     async close() {

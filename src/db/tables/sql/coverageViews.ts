@@ -83,7 +83,7 @@ export const COVERAGE_VIEWS = {
       geo_id: integer('Geo (geo.id); 0 = all, while no geo is known, and other geos that may exist'),
       ...INTERVAL_COLUMNS,
       state: text(
-        'final, provisional (may still be revised), empty (final, no values) or unverified (the response had invalid rows or lacked stored values; the range is fetched again)',
+        'final, provisional (may still be revised), empty (final, no values) or unverified (a stored value was missing from a newer response, or rows of it were invalid; the range is fetched again)',
       ),
       fetched_at: text('Earliest fetch time of any data in the range'),
     },

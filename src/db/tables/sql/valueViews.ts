@@ -277,7 +277,7 @@ export const VALUE_VIEWS = {
     ...byLocal(historySql),
   },
   observations_hourly: {
-    about: `Aggregates per hour: one row for each hour in which a period starts. A period longer than an hour is wholly in the row of the hour in which it starts; value is NULL there, the other columns are those of the whole period. ${SEVERAL_SERIES}`,
+    about: `Aggregates per hour, by the start of each period. Example: the prices 40, 42, 44 and 46 of four quarter-hours make one row with value 43, count 4 and hours 1. A period of a whole day makes one row, at its first hour, with value NULL, count 1 and hours 24. ${SEVERAL_SERIES}`,
     columns: {
       ...SERIES_COLUMNS,
       at: instant('Start of the hour'),
