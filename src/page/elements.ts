@@ -88,6 +88,10 @@ export const options = <Value extends string | number>(
 ): HtmlPart =>
   choices.map(([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`)
 
+/** Links to a picture: the file of the server, and a button whose script saves it as PNG. `name`: that of the file. */
+export const pictureLinks = ({ words: { charts } }: PageRequest, address: string, name: string): Html =>
+  html`<a href="${address}" download="${name}.svg">${charts.svg}</a>\n<button type="button" class="png" data-png="${charts.noPng}">${charts.png}</button>`
+
 /** Links to the previous and the next page, if any, around the name of this one. */
 export function pager(
   { words: { common }, link, path }: PageRequest,

@@ -11,6 +11,7 @@ const series = () => import('./views/seriesPage.ts')
 const sql = () => import('./views/sqlPage.ts')
 const texts = () => import('./views/textsPage.ts')
 const endpoints = () => import('./endpoints.ts')
+const pictures = () => import('./charts/seriesPicture.ts')
 
 const page = (path: string, name: Page['name'], view: Page['view'], more: Partial<Page> = {}): Page => ({
   ...more,
@@ -27,7 +28,9 @@ export const PAGES: readonly Page[] = [
   page('/', 'home', async () => (await overview()).overviewView, { isInNavigation: true, dependsOnTime: true }),
   page('/coverage', 'coverage', async () => (await coverage()).coverageView, { isInNavigation: true }),
   page('/coverage/:id', 'coverage', async () => (await coverage()).seriesCoverageView, { scripts: ['grid'] }),
-  page('/series/:id', 'series', async () => (await series()).seriesView, { scripts: ['interactiveChart', 'carpet'] }),
+  page('/series/:id', 'series', async () => (await series()).seriesView, {
+    scripts: ['interactiveChart', 'carpet', 'picture'],
+  }),
   page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),
   page('/indicators', 'indicators', async () => (await catalogue()).indicatorsView, {
     isInNavigation: true,
@@ -56,6 +59,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/series/:id/:geo', respond: async () => (await endpoints()).chartData },
   { path: '/api/carpet/:id/:geo', respond: async () => (await endpoints()).carpetData },
   { path: '/api/csv/:id/:geo', respond: async () => (await endpoints()).valuesCsv },
+  { path: '/series/:id{.+\\.svg}', dependsOnTime: true, respond: async () => (await pictures()).seriesPicture },
   { path: '/api/names', respond: async () => (await endpoints()).matchingNames },
   { path: '/sql.csv', ...COSTLY, respond: async () => (await sql()).statementCsv },
   { path: '/api/live', isUncached: true, respond: async () => (await endpoints()).databaseState },

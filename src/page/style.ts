@@ -10,7 +10,7 @@ rect.${state} { fill: var(--${state}); } .state-${state} { fill: var(--state-${s
   .join('\n')
 
 /** The lines of charts: their colours in both schemes, and their dashes, for readers who do not see all colours. */
-const CHART_LINES = [
+export const CHART_LINES = [
   ['now', '#0b57a4', '#8ab8f0', []],
   ['then', '#a34700', '#f0a860', []],
   ['with-0', '#8f1d5c', '#f08cc0', []],
@@ -166,7 +166,7 @@ ul.found { list-style: none; padding: 0; }
 mark { background: light-dark(#fff1a8, #574a00); color: inherit; }
 figure { margin: .5rem 0; }
 progress { width: 100%; accent-color: var(--link); }
-.spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } & [download] { margin-inline-start: auto; } }
+.spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } & [download] { margin-inline-start: auto; } & [download] ~ * { margin-inline-start: 0; } & .png { min-height: 0; padding: .125rem .625rem; line-height: inherit; } }
 [hidden] { display: none !important; }
 .choose select { max-width: min(18rem, 100%); }
 .choose small { flex-basis: 100%; }
@@ -231,7 +231,7 @@ p.soft:not([hidden]) + #chart { display: none; }
 }
 @media (min-width: 64rem) { .figure text { font-size: 8.5px; } }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
-@media (scripting: none) { #keys, .carpet { display: none; } }
+@media (scripting: none) { #keys, .carpet, .png { display: none; } }
 @media print {
   nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
   a { color: inherit; }

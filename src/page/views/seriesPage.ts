@@ -4,9 +4,10 @@ import type { InputError } from '../../util/errors.ts'
 import { DAY, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
+import { figure, seriesDrawing } from '../charts/figure.ts'
+import { chartFileName } from '../charts/seriesPicture.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
-import { type Column, facts, options, serviceText, table } from '../elements.ts'
-import { figure } from '../figure.ts'
+import { type Column, facts, options, pictureLinks, serviceText, table } from '../elements.ts'
 import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
@@ -192,6 +193,7 @@ ${showLast(7, labels.lastWeek)}${showLast(30, labels.lastMonth)}${neighbours.spa
 <a rel="next" href="${here(neighbours.next)}"><span>${common.next}</span> ›</a>
 ${first !== null && lastYear.to > first && show(lastYear, labels.lastYear)}
 <a href="${here(range, {}, `/api/csv/${path}/${geoId}`)}" download>${labels.csv}</a>
+${pictureLinks(request, here(range, {}, `/series/${path}.svg`), chartFileName(dataset, range))}
 </nav>`
 }
 
@@ -347,7 +349,7 @@ ${isLive && spans(data, here, request)}
 ${isLive ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
-<div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
+<div id="chart" data-own>${figure(seriesDrawing(chart), label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
 }

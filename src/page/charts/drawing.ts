@@ -1,0 +1,126 @@
+import type { Pen, Scales } from '../client/segments.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
+
+/* How charts are drawn as SVG: on pages, which style them by classes, and as pictures, whose elements have their own colours. */
+
+type Path = (pen: Pen, scales: Scales) => void
+
+/** A line, or the bars of a column; `style` is its class and chooses its colour. */
+export interface DrawnLine {
+  readonly style: string
+  /** Whether its unit is not that of the axis at the left; then it has another scale. */
+  readonly isOther: boolean
+  /** The smallest and the largest number; undefined if it has none. */
+  readonly reach: { readonly low: number; readonly high: number } | undefined
+  readonly stroke?: Path
+  readonly fill?: Path
+}
+
+/** A chart over a horizontal axis of instants or other numbers. */
+export interface Drawing {
+  readonly from: number
+  readonly to: number
+  readonly ticks: readonly { readonly at: number; readonly label: string }[]
+  readonly lines: readonly DrawnLine[]
+  /** The units of the axes at the left and at the right. */
+  readonly unit: string | null
+  readonly otherUnit: string | null
+  /** Shaded intervals, each with its state. */
+  readonly states: readonly (readonly [from: number, to: number, state: string])[]
+  /** Intervals with a text that is shown under the pointer. */
+  readonly hints: readonly { readonly from: number; readonly to: number; readonly text: string }[]
+}
+
+/** The size of a drawing, with the margins of its axes. */
+export interface Frame {
+  readonly width: number
+  readonly height: number
+  readonly side: number
+  readonly top: number
+  readonly bottom: number
+}
+
+/** The attributes of each kind of element. Those of rules and texts begin with a space, or are empty. */
+export interface Look {
+  readonly axes: Html
+  readonly rule: Html
+  readonly text: Html
+  state(state: string): Html
+  line(style: string): Html
+  band(style: string): Html
+}
+
+/** A coordinate with one decimal. */
+export const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
+
+/** About `count` round numbers over a range. */
+function roundTicks(low: number, high: number, count = 5): number[] {
+  const rough = (high - low) / count
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
+  if (step === undefined || !(step > 0) || !Number.isFinite(low / step)) return [low]
+  const first = Math.ceil(low / step)
+  // Added up, tenths would not stay tenths.
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  )
+}
+
+/** Joins the ranges of lines; a range without a length gets one. */
+function joinReach(lines: readonly Pick<DrawnLine, 'reach'>[]) {
+  const known = lines.flatMap(({ reach }) => reach ?? [])
+  if (known.length === 0) return undefined
+  const low = Math.min(...known.map((reach) => reach.low))
+  const high = Math.max(...known.map((reach) => reach.high))
+  return low < high ? { low, high } : { low: low - 1, high: low + 1 }
+}
+
+/** The data of a path of SVG. */
+function pathData(path: Path, scales: Scales): string {
+  const points: string[] = []
+  const add = (letter: 'M' | 'L') => (x: number, y: number) =>
+    void points.push(`${letter}${oneDecimal(x)} ${oneDecimal(y)}`)
+  path({ moveTo: add('M'), lineTo: add('L') }, scales)
+  return points.join('')
+}
+
+/** Draws axes, shaded intervals and lines. */
+export function draw(drawing: Drawing, { width, height, side, top, bottom }: Frame, look: Look, locale: string): Html {
+  const { from, to, ticks, lines, unit, otherUnit, states, hints } = drawing
+  const right = lines.some(({ isOther }) => isOther) ? width - side : width
+  const x = (at: number): number => side + ((Math.min(Math.max(at, from), to) - from) / (to - from)) * (right - side)
+  const createScale = (isOther: boolean) => {
+    const reach = joinReach(lines.filter((line) => line.isOther === isOther))
+    const { low, high } = reach ?? { low: -1, high: 1 }
+    const y = (value: number): number => top + (1 - (value - low) / (high - low)) * (height - top - bottom)
+    return { ticks: reach ? roundTicks(low, high) : [], x, y }
+  }
+  const main = createScale(false)
+  const other = createScale(true)
+  const number = (tick: number): string => tick.toLocaleString(locale)
+  const line = ({ style, isOther, stroke, fill }: DrawnLine): HtmlPart => {
+    const scales = isOther ? other : main
+    return [
+      fill && html`<path ${look.band(style)} d="${pathData(fill, scales)}"/>`,
+      stroke && html`<path ${look.line(style)} d="${pathData(stroke, scales)}"/>`,
+    ]
+  }
+  return html`<g ${look.axes}>${unit && html`<text${look.text} x="0" y="${top - 10}">${unit}</text>`}${main.ticks.map(
+    (tick) =>
+      html`<path${look.rule} d="M${side} ${oneDecimal(main.y(tick))}H${right}"/><text${look.text} x="${side - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${number(tick)}</text>`,
+  )}${otherUnit && html`<text${look.text} x="${width}" y="${top - 10}" text-anchor="end">${otherUnit}</text>`}${other.ticks.map(
+    (tick) => html`<text${look.text} x="${right + 6}" y="${oneDecimal(other.y(tick) + 4)}">${number(tick)}</text>`,
+  )}${ticks.map(
+    ({ at, label: text }) =>
+      html`<path${look.rule} d="M${oneDecimal(x(at))} ${height - bottom}v5"/><text${look.text} x="${oneDecimal(x(at))}" y="${height - 4}" text-anchor="${x(at) > right - 30 ? 'end' : 'middle'}">${text}</text>`,
+  )}</g>
+${states.map(
+  ([begin, end, state]) =>
+    html`<rect ${look.state(state)} x="${oneDecimal(x(begin))}" y="${top}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${height - top - bottom}"/>`,
+)}
+${lines.map(line)}
+${hints.map(
+  ({ from: begin, to: end, text }) =>
+    html`<rect fill="transparent" x="${oneDecimal(x(begin))}" y="${top}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${height - top - bottom}"><title>${text}</title></rect>`,
+)}`
+}
