@@ -36,6 +36,7 @@ const CHART_RULES: string = CHART_LINES.map(([name, light, dark, dashes]) => {
 .legend .${name}::before, .tip .${name}::before { color: var(--chart-${name}); background: repeating-linear-gradient(90deg, ${sampleStops(dashes)}); }
 .figure .line.${name} { stroke: var(--chart-${name}); stroke-dasharray: ${dashes.join(' ') || 'none'}; }
 .figure .band.${name} { fill: var(--chart-${name}-band); }
+.figure .bar.${name} { fill: var(--chart-${name}); }
 @media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`
 }).join('\n')
 
@@ -158,6 +159,8 @@ table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-
 .question, .choose, .slider { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .75rem 0; & label { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; } }
 .question textarea { field-sizing: content; max-height: 12rem; min-height: 7rem; flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; &:focus { max-height: 24rem; } }
 .question fieldset { border: 1px solid var(--line); border-radius: .25rem; min-width: 0; flex-basis: 100%; }
+.question fieldset label { margin: .125rem 1rem .125rem 0; }
+.choose .inline { display: contents; & legend { float: left; } }
 .beside { display: grid; gap: 0 2rem; & > * { min-width: 0; } & aside a { display: inline-block; min-height: 1.5rem; } }
 .found { padding-inline-start: 1.25rem; & li { margin: 0 0 .5rem; } & p { margin: 0; } }
 ul.found { list-style: none; padding: 0; }
@@ -175,6 +178,7 @@ progress { width: 100%; accent-color: var(--link); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
 [data-part="legend"] li[class]::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
 [data-part="legend"] .faint::before { height: 1px; background: repeating-linear-gradient(90deg, currentColor 0 4px, #0000 4px 8px); }
+[data-part="legend"].bars li[class]::before { width: .75rem; height: .75rem; background: currentColor; }
 [data-part="legend"] .band::before { height: .75rem; background: var(--chart-now-band); }
 p.soft:not([hidden]) + #chart { display: none; }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
@@ -229,7 +233,7 @@ p.soft:not([hidden]) + #chart { display: none; }
   .grid:not(.days) td[class] { min-width: 1.25rem; }
   .days th[scope=row] { position: sticky; left: 0; z-index: 1; background: var(--paper); }
 }
-@media (min-width: 64rem) { .figure text { font-size: 8.5px; } }
+@media (min-width: 64rem) { .figure text { font-size: 8.5px; } .beside .figure text { font-size: 11px; } }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
 @media (scripting: none) { #keys, .carpet, .png { display: none; } }
 @media print {

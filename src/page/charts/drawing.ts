@@ -3,9 +3,9 @@ import { type Html, type HtmlPart, html } from '../html.ts'
 
 /* How charts are drawn as SVG: on pages, which style them by classes, and as pictures, whose elements have their own colours. */
 
-type Path = (pen: Pen, scales: Scales) => void
+export type Path = (pen: Pen, scales: Scales) => void
 
-/** A line, or the bars of a column; `style` is its class and chooses its colour. */
+/** A line, a band or bars; `style` is its class and chooses its colour. */
 export interface DrawnLine {
   readonly style: string
   /** Whether its unit is not that of the axis at the left; then it has another scale. */
@@ -14,6 +14,7 @@ export interface DrawnLine {
   readonly reach: { readonly low: number; readonly high: number } | undefined
   readonly stroke?: Path
   readonly fill?: Path
+  readonly bars?: Path
 }
 
 /** A chart over a horizontal axis of instants or other numbers. */
@@ -48,13 +49,14 @@ export interface Look {
   state(state: string): Html
   line(style: string): Html
   band(style: string): Html
+  bar(style: string): Html
 }
 
 /** A coordinate with one decimal. */
 export const oneDecimal = (number: number): string => String(Math.round(number * 10) / 10)
 
 /** About `count` round numbers over a range. */
-function roundTicks(low: number, high: number, count = 5): number[] {
+export function roundTicks(low: number, high: number, count = 5): number[] {
   const rough = (high - low) / count
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
@@ -98,10 +100,11 @@ export function draw(drawing: Drawing, { width, height, side, top, bottom }: Fra
   const main = createScale(false)
   const other = createScale(true)
   const number = (tick: number): string => tick.toLocaleString(locale)
-  const line = ({ style, isOther, stroke, fill }: DrawnLine): HtmlPart => {
+  const line = ({ style, isOther, stroke, fill, bars }: DrawnLine): HtmlPart => {
     const scales = isOther ? other : main
     return [
       fill && html`<path ${look.band(style)} d="${pathData(fill, scales)}"/>`,
+      bars && html`<path ${look.bar(style)} d="${pathData(bars, scales)}"/>`,
       stroke && html`<path ${look.line(style)} d="${pathData(stroke, scales)}"/>`,
     ]
   }
@@ -123,4 +126,34 @@ ${hints.map(
   ({ from: begin, to: end, text }) =>
     html`<rect fill="transparent" x="${oneDecimal(x(begin))}" y="${top}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${height - top - bottom}"><title>${text}</title></rect>`,
 )}`
+}
+
+/** Bars of names, one below the other, each with its values in words. */
+export interface NamedBars {
+  readonly bars: readonly {
+    readonly text: string
+    readonly values: readonly { readonly style: string; readonly value: number }[]
+  }[]
+  readonly reach: { readonly low: number; readonly high: number }
+}
+
+const NAME_HEIGHT = 24
+const BAR_HEIGHT = 10
+const BAR_GAP = 6
+
+/** Draws the bars of names from zero to the right; returns the height, too. */
+export function drawNames({ bars, reach: { low, high } }: NamedBars, width: number, look: Look) {
+  const x = (value: number): number => ((value - low) / (high - low)) * width
+  let top = 0
+  const drawn = bars.map(({ text, values }): HtmlPart => {
+    const begin = top + NAME_HEIGHT
+    top = begin + values.length * BAR_HEIGHT + BAR_GAP
+    return html`<text${look.text} x="0" y="${begin - 5}">${text}</text>${values.map(
+      ({ style, value }, i) =>
+        html`<rect ${look.bar(style)} x="${oneDecimal(Math.min(x(0), x(value)))}" y="${begin + i * BAR_HEIGHT}" width="${oneDecimal(Math.max(1, Math.abs(x(value) - x(0))))}" height="${BAR_HEIGHT - 1}"/>`,
+    )}
+`
+  })
+  const axis = html`<path${look.rule} d="M${oneDecimal(x(0))} 0V${top}"/>`
+  return { height: top, body: html`<g ${look.axes}>${axis}${drawn}</g>` }
 }

@@ -1,7 +1,7 @@
 import { type Drawn, differing, drawBand, drawSteps, valueReach } from '../client/segments.ts'
 import { type Html, html } from '../html.ts'
 import type { ChartData } from '../queries/series/chartData.ts'
-import { type Drawing, type DrawnLine, draw, type Frame, type Look } from './drawing.ts'
+import { type Drawing, type DrawnLine, draw, drawNames, type Frame, type Look, type NamedBars } from './drawing.ts'
 
 /** The look of charts on a page, whose style has a rule for each class. */
 const BY_CLASSES: Look = {
@@ -11,6 +11,7 @@ const BY_CLASSES: Look = {
   state: (state) => html`class="state-${state}"`,
   line: (style) => html`class="line ${style}"`,
   band: (style) => html`class="band ${style}"`,
+  bar: (style) => html`class="bar ${style}"`,
 }
 
 const FRAME: Frame = { width: 800, height: 280, side: 60, top: 20, bottom: 24 }
@@ -48,3 +49,9 @@ export const figure = (drawing: Drawing, label: string, locale: string): Html =>
   html`<svg class="figure" viewBox="0 0 ${FRAME.width} ${FRAME.height}" role="img" aria-label="${label}">
 ${draw(drawing, FRAME, BY_CLASSES, locale)}
 </svg>`
+
+/** Bars of names on a page. */
+export function namesFigure(bars: NamedBars, label: string): Html {
+  const { body, height } = drawNames(bars, FRAME.width, BY_CLASSES)
+  return html`<svg class="figure" viewBox="0 0 ${FRAME.width} ${height}" role="img" aria-label="${label}">${body}</svg>`
+}

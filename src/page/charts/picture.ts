@@ -7,7 +7,7 @@ import { type Frame, type Look, oneDecimal } from './drawing.ts'
 
 /** What a sample of the legend shows, with its text. */
 export interface LegendEntry {
-  readonly sample: 'line' | 'band' | 'state'
+  readonly sample: 'line' | 'bar' | 'band' | 'state'
   readonly style: string
   readonly text: string
 }
@@ -57,6 +57,7 @@ export const ON_WHITE: Look = {
     const [, colour, , dashes] = findLine(style)
     return html`fill="none" stroke="${colour}" stroke-width="${isFaint(style) ? 1 : 1.75}" stroke-opacity="${isFaint(style) ? 0.6 : 1}" stroke-linejoin="round" stroke-dasharray="${dashes.join(' ') || 'none'}"`
   },
+  bar: (style) => html`fill="${findLine(style)[1]}"`,
   band: (style) => html`fill="${findLine(style)[1]}" fill-opacity="${isFaint(style) ? 0.1 : 0.2}"`,
 }
 
@@ -67,9 +68,9 @@ function pattern(state: string): Html {
   return html`<pattern id="state-${state}" width="${size}" height="${size}" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="${size}" height="${size}" fill="${colour}" fill-opacity=".12"/>${stripe > 0 && html`<path d="M0 0V${size}" stroke="${colour}" stroke-opacity=".5"/>`}</pattern>`
 }
 
-/** A text of one line, with the characters that XML permits, cut if it is longer than a width. */
+/** A text of one line, cut if it is longer than a width. */
 function fitting(text: string, width: number, fontSize: number): string {
-  const letters = [...oneLine(text).replaceAll(/[\ufffe\uffff]/g, '\ufffd')]
+  const letters = [...oneLine(text)]
   const most = Math.floor(width / (LETTER * fontSize))
   return letters.length <= most ? letters.join('') : `${letters.slice(0, most - 1).join('')}…`
 }
@@ -95,7 +96,7 @@ function layLegend(entries: readonly LegendEntry[]) {
 const sample = ({ sample: kind, style }: LegendEntry): HtmlPart =>
   kind === 'line'
     ? html`<path ${ON_WHITE.line(style)} d="M0 -4H24"/>`
-    : html`<rect ${kind === 'band' ? ON_WHITE.band(style) : ON_WHITE.state(style)} y="-10" width="24" height="12"/>`
+    : html`<rect ${ON_WHITE[kind](style)} y="-10" width="24" height="12"/>`
 
 /** Draws a picture as a document of SVG. */
 export function pictureText({ title, facts, legend, body, bodyHeight, source }: Picture, language: string): string {
@@ -108,7 +109,7 @@ export function pictureText({ title, facts, legend, body, bodyHeight, source }: 
   const bodyTop = legendTop + legendHeight
   const sourceTop = bodyTop + bodyHeight + 28
   const height = sourceTop + source.length * 17 + 8
-  return htmlText(html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" lang="${language}" role="img" aria-labelledby="title facts" font-family="Helvetica, Arial, sans-serif">
+  const document = html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" lang="${language}" role="img" aria-labelledby="title facts" font-family="Helvetica, Arial, sans-serif">
 <title id="title">${fitting(title, Number.POSITIVE_INFINITY, 1)}</title>
 <desc id="facts">${[...facts, ...source].map((text) => fitting(text, Number.POSITIVE_INFINITY, 1)).join(' · ')}</desc>
 <defs>${states.map(pattern)}</defs>
@@ -121,5 +122,7 @@ ${placed.map((entry) => html`<g transform="translate(${oneDecimal(entry.x)} ${le
 ${source.map((text, i) => html`<text y="${sourceTop + i * 17}" font-size="11" fill="${SOFT}">${fitting(text, width, 11)}</text>\n`)}
 </g>
 </svg>
-`)
+`
+  // XML permits fewer characters than HTML.
+  return htmlText(document).replaceAll(/[\ufffe\uffff]/g, '\ufffd')
 }
