@@ -254,6 +254,11 @@ const geoLinks = ({ dataset }: PageData, { words, link, path }: PageRequest): Ht
       html`<a href="${link(path, { geo: id })}"${id === dataset.geoId && html` aria-current="true"`}><bdi>${name ?? id}</bdi></a> `,
   )}</nav>`
 
+/** Links to the files beside a written page. */
+const fileLinks = ({ dataset: { path, geoId } }: PageData, { words, link }: PageRequest): Html =>
+  html`<p class="spans"><a href="${link(`/series/${path}.csv`, { geo: geoId })}" download>${words.series.csv}</a>
+<a href="${link(`/series/${path}.svg`, { geo: geoId })}" download>${words.charts.svg}</a></p>`
+
 /** The compared series, as an address names them. */
 const seriesNames = (compared: ChartData['compared']): string =>
   compared.flatMap(({ line, path }) => (path === null ? [] : `${path}:${line?.geoId}`)).join(',')
@@ -345,7 +350,7 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
   }
   return html`<section class="panel" aria-labelledby="chart-title">
 <h2 id="chart-title" class="quiet">${common.chart}</h2>
-${isLive && spans(data, here, request)}
+${isLive ? spans(data, here, request) : fileLinks(data, request)}
 ${isLive ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
