@@ -92,6 +92,10 @@ export const options = <Value extends string | number>(
 export const suggestionList = (id: string, { words: { common } }: PageRequest): Html =>
   html`<ul id="${id}" role="listbox" aria-label="${common.suggested}" hidden data-own></ul>`
 
+/** Links to a picture: the file of the server, and a button whose script saves it as PNG. `name`: that of the file. */
+export const pictureLinks = ({ words: { charts } }: PageRequest, address: string, name: string): Html =>
+  html`<a href="${address}" download="${name}.svg">${charts.svg}</a>\n<button type="button" class="png" data-png="${charts.noPng}">${charts.png}</button>`
+
 /** Links to the previous and the next page, if any, around the name of this one; `fragment`: the place in them, as `#id`. */
 export function pager(
   { words: { common }, link, path }: PageRequest,

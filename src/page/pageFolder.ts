@@ -1,23 +1,17 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Reader } from '../db/store.ts'
-import type { Service } from '../service/service.ts'
 import { InputError } from '../util/errors.ts'
 import { partFileName, removeStaleParts } from '../util/files/partFiles.ts'
 import { asWriteError, moveIntoPlace, prepareTarget, type Target } from '../util/files/target.ts'
 import { openTargetFolder } from '../util/files/targetFolder.ts'
-import { pageFiles } from './pageFiles.ts'
-import type { PageLocale } from './words/locale.ts'
+import { pageFiles, type WrittenContent } from './pageFiles.ts'
 
 /** The list of all written files; the next run deletes those that it does not write. */
 const FILE_LIST = 'indicator-sync-page.json'
 
-export interface FolderOptions {
-  readonly locale: PageLocale
-  /** The service that the database is filled from. */
-  readonly service: Service
-  /** Epoch seconds. */
-  readonly now: number
+export interface FolderOptions extends WrittenContent {
   /** Whether existing files are replaced. */
   readonly overwrite: boolean
   /** Files that are read to make it. */
@@ -83,9 +77,10 @@ export async function writePage(store: Reader, path: string, options: FolderOpti
     const names: string[] = []
     let bytes = 0
     for await (const { name, body } of pageFiles(store, options)) {
-      writeFileSync(join(staging, String(names.length)), body)
+      const staged = join(staging, String(names.length))
+      await writeFile(staged, body)
       names.push(name)
-      bytes += Buffer.byteLength(body)
+      bytes += statSync(staged).size
     }
     const list = JSON.stringify({ files: names }, null, 2)
     // All targets are checked before anything is written.

@@ -110,7 +110,7 @@ function buildPageServer(site: Site) {
       return send(c, refusalLine({ status: 403, reason: 'expensive' }, locale), site)
     const slots = Object.entries(c.req.param() as Record<string, string>)
     const params = Object.fromEntries(
-      slots.map(([name, text]) => [name, call.page ? text.replace(/\.json$/, '') : text]),
+      slots.map(([name, text]) => [name, text.replace(call.page ? /\.json$/ : /\.svg$/, '')]),
     )
     return send(c, await respond(site, { ...call, headers, address, params, locale }), site)
   }
@@ -132,11 +132,12 @@ function buildPageServer(site: Site) {
     setCookie(c, tokenCookie(token), token, COOKIE)
     return c.redirect(`${address.pathname}${address.search}`, 303)
   })
+  // The path of a picture is also that of a page.
+  for (const endpoint of ENDPOINTS) app.get(endpoint.path, (c) => handle(c, { endpoint }))
   for (const page of PAGES) app.on('GET', listPaths(page.path), (c) => handle(c, { page }))
   // The overview lists all series.
   app.get('/series', (c) => c.redirect('/'))
   app.get('/series.json', (c) => c.redirect('/index.json'))
-  for (const endpoint of ENDPOINTS) app.get(endpoint.path, (c) => handle(c, { endpoint }))
   app.get('/-/:folder/:name', async (c) => {
     const { folder, files } = assets()
     const asset = c.req.param('folder') === folder ? files.get(c.req.param('name')) : undefined

@@ -13,6 +13,7 @@ const sql = () => import('./views/sqlPage.ts')
 const texts = () => import('./views/textsPage.ts')
 const widgets = () => import('./views/widgetsPage.ts')
 const endpoints = () => import('./endpoints.ts')
+const pictures = () => import('./charts/seriesPicture.ts')
 
 const page = (path: string, name: Page['name'], view: Page['view'], more: Partial<Page> = {}): Page => ({
   ...more,
@@ -29,7 +30,9 @@ export const PAGES: readonly Page[] = [
   page('/', 'home', async () => (await overview()).overviewView, { isInNavigation: true, dependsOnTime: true }),
   page('/coverage', 'coverage', async () => (await coverage()).coverageView, { isInNavigation: true }),
   page('/coverage/:id', 'coverage', async () => (await coverage()).seriesCoverageView, { scripts: ['grid'] }),
-  page('/series/:id', 'series', async () => (await series()).seriesView, { scripts: ['interactiveChart', 'carpet'] }),
+  page('/series/:id', 'series', async () => (await series()).seriesView, {
+    scripts: ['interactiveChart', 'carpet', 'picture'],
+  }),
   page('/revisions/:id/:geo/:run', 'revisions', async () => (await revisions()).runRevisionsView),
   page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),
   page('/indicators', 'indicators', async () => (await catalogue()).indicatorsView, {
@@ -50,6 +53,7 @@ export const PAGES: readonly Page[] = [
     isInNavigation: true,
     needsServer: true,
     isStill: true,
+    scripts: ['picture'],
     ...COSTLY,
   }),
   page('/dictionary', 'dictionary', async () => (await sql()).dictionaryView),
@@ -61,9 +65,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { path: '/api/series/:id/:geo', respond: async () => (await endpoints()).chartData },
   { path: '/api/carpet/:id/:geo', respond: async () => (await endpoints()).carpetData },
   { path: '/api/csv/:id/:geo', respond: async () => (await endpoints()).valuesCsv },
+  { path: '/series/:id{.+\\.svg}', dependsOnTime: true, respond: async () => (await pictures()).seriesPicture },
   { path: '/api/revisions/:id/:geo', respond: async () => (await revisions()).revisionsCsv },
   { path: '/api/names', respond: async () => (await endpoints()).suggestedSeries },
   { path: '/sql.csv', ...COSTLY, respond: async () => (await sql()).statementCsv },
+  { path: '/sql.svg', ...COSTLY, respond: async () => (await sql()).statementPicture },
   { path: '/api/live', isUncached: true, respond: async () => (await endpoints()).databaseState },
   { path: '/healthz', dependsOnTime: true, isCostly: true, respond: async () => (await endpoints()).health },
   { path: '/metrics', dependsOnTime: true, isCostly: true, respond: async () => (await endpoints()).metrics },

@@ -10,7 +10,7 @@ rect.${state} { fill: var(--${state}); } .state-${state} { fill: var(--state-${s
   .join('\n')
 
 /** The lines of charts: their colours in both schemes, and their dashes, for readers who do not see all colours. */
-const CHART_LINES = [
+export const CHART_LINES = [
   ['now', '#0b57a4', '#8ab8f0', []],
   ['then', '#a34700', '#f0a860', []],
   ['with-0', '#8f1d5c', '#f08cc0', []],
@@ -37,6 +37,7 @@ const CHART_RULES: string = CHART_LINES.map(([name, light, dark, dashes]) => {
 .legend .${name}::before, .tip .${name}::before, .strips .${name}::before { color: var(--chart-${name}); background: repeating-linear-gradient(90deg, ${sampleStops(dashes)}); }
 .figure .line.${name} { stroke: var(--chart-${name}); stroke-dasharray: ${dashes.join(' ') || 'none'}; }
 .figure .band.${name} { fill: var(--chart-${name}-band); }
+.figure .bar.${name} { fill: var(--chart-${name}); }
 @media (forced-colors: active) { :root { --chart-${name}: CanvasText; --chart-${name}-band: GrayText; } }`
 }).join('\n')
 
@@ -162,6 +163,8 @@ table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-
 .question, .choose, .slider { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .75rem 0; & label { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; } }
 .question textarea { field-sizing: content; max-height: 12rem; min-height: 7rem; flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; &:focus { max-height: 24rem; } }
 .question fieldset { border: 1px solid var(--line); border-radius: .25rem; min-width: 0; flex-basis: 100%; }
+.question fieldset label { margin: .125rem 1rem .125rem 0; }
+.choose .inline { display: contents; & legend { float: left; } }
 .beside { display: grid; gap: 0 2rem; & > * { min-width: 0; } & aside a { display: inline-block; min-height: 1.5rem; } }
 .found { padding-inline-start: 1.25rem; & li { margin: 0 0 .5rem; } & p { margin: 0; } }
 ul.found { list-style: none; padding: 0; }
@@ -171,7 +174,7 @@ mark { background: light-dark(#fff1a8, #574a00); color: inherit; }
 tr:has(:target) { background: var(--band); }
 figure { margin: .5rem 0; }
 progress { width: 100%; accent-color: var(--link); }
-.spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } & [download] { margin-inline-start: auto; } }
+.spans { display: flex; flex-wrap: wrap; gap: .375rem; margin: .75rem 0; & a { flex: none; padding: .125rem .625rem; min-width: 1.5rem; border: 1px solid var(--edge); border-radius: .25rem; color: var(--ink); text-decoration: none; } & a[aria-current] { background: var(--strong); color: var(--on-strong); border-color: transparent; } & [download] { margin-inline-start: auto; } & [download] ~ * { margin-inline-start: 0; } & .png { min-height: 0; padding: .125rem .625rem; line-height: inherit; } }
 [hidden] { display: none !important; }
 .choose select { max-width: min(18rem, 100%); }
 .choose small { flex-basis: 100%; }
@@ -184,6 +187,7 @@ progress { width: 100%; accent-color: var(--link); }
 .legend { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; margin: .5rem 0; font-size: var(--small); }
 .legend li[class]::before, .tip :where([class]:not([class=""]))::before { content: ""; display: inline-block; width: 1.5rem; height: 3px; margin-right: .375rem; vertical-align: middle; print-color-adjust: exact; }
 [data-part="legend"] .faint::before { height: 1px; background: repeating-linear-gradient(90deg, currentColor 0 4px, #0000 4px 8px); }
+[data-part="legend"].bars li[class]::before { width: .75rem; height: .75rem; background: currentColor; }
 [data-part="legend"] .band::before { height: .75rem; background: var(--chart-now-band); }
 p.soft:not([hidden]) + #chart { display: none; }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
@@ -241,9 +245,9 @@ p.soft:not([hidden]) + #chart { display: none; }
   .grid:not(.days) td[class] { min-width: 1.25rem; }
   .days th[scope=row] { position: sticky; left: 0; z-index: 1; background: var(--paper); }
 }
-@media (min-width: 64rem) { .figure text { font-size: 8.5px; } }
+@media (min-width: 64rem) { .figure text { font-size: 8.5px; } .beside .figure text { font-size: 11px; } }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }
-@media (scripting: none) { #keys, #at-once, .carpet { display: none; } }
+@media (scripting: none) { #keys, #at-once, .carpet, .png { display: none; } }
 @media print {
   nav, .skip, button, header, form, .choose, .slider, #keys, .carpet { display: none; }
   a { color: inherit; }

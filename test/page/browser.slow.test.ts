@@ -335,7 +335,7 @@ test('exported pages open from disk without browser errors or axe faults', async
   const reader = openReader(await sharedFile())
   await writePage(reader, place, {
     ...{ locale: 'en', service: SERVICES.generic, now: NOW / 1000 },
-    ...{ overwrite: false, sources: [] },
+    ...{ range: {}, overwrite: false, sources: [] },
   })
   await reader.close()
   const page = await window()

@@ -16,6 +16,13 @@ const NOW = Date.parse('2025-11-05T12:00:00Z') / 1000
 /** A private part of the bookkeeping, which no file may contain. */
 const PRIVATE = 'nobodys-business'
 
+async function wholeText(body: string | AsyncIterable<string>): Promise<string> {
+  if (typeof body === 'string') return body
+  let text = ''
+  for await (const piece of body) text += piece
+  return text
+}
+
 const folder = fileFolder()
 let file: string
 let reader: Reader
@@ -36,8 +43,13 @@ beforeAll(async () => {
   await store.close()
   reader = openReader(file)
   const made = new Map<string, string>()
-  for await (const { name, body } of pageFiles(reader, { locale: 'en', service: SERVICES.generic, now: NOW }))
-    made.set(name, body)
+  for await (const { name, body } of pageFiles(reader, {
+    locale: 'en',
+    service: SERVICES.generic,
+    now: NOW,
+    range: {},
+  }))
+    made.set(name, await wholeText(body))
   files = made
 })
 afterAll(() => reader.close())
@@ -52,14 +64,31 @@ const contents = (path: string): Record<string, string> =>
   )
 
 describe('exported pages', () => {
-  test('the export contains status, coverage, series and texts in less than 1.2 megabytes', () => {
+  test('the pages contain status, coverage, series and texts in less than 1.2 megabytes', () => {
     const names = [...files.keys()]
     for (const name of 'index coverage coverage/600 series/600 series/600.geo-3 texts texts.kind-glossary'.split(' '))
       expect(names).toContain(`${name}.html`)
     expect(names.filter((name) => name.startsWith('texts/')).length).toBeGreaterThan(10)
     for (const [name, body] of files)
-      if (name.startsWith('series/')) expect(body, name).toContain('<svg class="figure"')
-    expect([...files.values()].reduce((sum, body) => sum + Buffer.byteLength(body), 0)).toBeLessThan(1_200_000)
+      if (/^series\/.*html$/.test(name)) expect(body, name).toContain('<svg class="figure"')
+    const pages = [...files].filter(([name]) => !/\.(?:csv|svg)$/.test(name))
+    expect(pages.reduce((sum, [, body]) => sum + Buffer.byteLength(body), 0)).toBeLessThan(1_200_000)
+  })
+
+  test('each series has its values as CSV and its chart as SVG beside it, of the range of the page', () => {
+    const page = files.get('series/600.geo-3.html')!
+    expect(page).toContain('<a href="../series/600.geo-3.csv" download>CSV</a>')
+    expect(page).toContain('<a href="../series/600.geo-3.svg" download>SVG</a>')
+    const csv = files.get('series/600.geo-3.csv')!.trim().split('\n')
+    expect(csv[0]).toBe('at_utc,at_local,value,step_s')
+    const days = new Set(csv.slice(1).map((line) => line.split(',')[1]!.slice(0, 10)))
+    expect(days.size).toBe(30)
+    const svg = files.get('series/600.geo-3.svg')!
+    expect(svg).toMatch(/^<svg xmlns="[^"]+" width="960"/)
+    expect(svg).toContain(`${[...days].sort()[0]} 00:00 – `)
+    const names = [...files.keys()]
+    for (const name of names.filter((name) => /^series\/.*geo-\d+\.html$/.test(name)))
+      for (const ending of ['csv', 'svg']) expect(names).toContain(name.replace(/html$/, ending))
   })
 
   test('exported pages link only to each other', () => {
@@ -75,7 +104,7 @@ describe('exported pages', () => {
 
   test('exported pages have no texts for missing links, and a series links to its coverage', () => {
     for (const [name, body] of files) {
-      if (!name.startsWith('series/')) continue
+      if (!/^series\/.*html$/.test(name)) continue
       expect(body, name).not.toMatch(/Earlier|Revisions by run|<a>|<li><\/li>/)
       if (body.includes('Reasons and fixes'))
         expect(body, name).toMatch(/<a href="\.\.\/coverage\/\w+\.html">Reasons and fixes/)
@@ -110,7 +139,7 @@ content: [{ kinds: [glossaries] }]`
   })
   afterAll(() => small.close())
 
-  const options = { locale: 'en', service: SERVICES.generic, now: NOW } as const
+  const options = { locale: 'en', service: SERVICES.generic, now: NOW, range: {} } as const
   const write = (path: string, overwrite = false) =>
     writePage(small, path, { ...options, overwrite, sources: [small.file] })
 
@@ -180,5 +209,34 @@ content: [{ kinds: [glossaries] }]`
       code: 2,
       err: expect.stringMatching(/--page public/),
     })
+  })
+
+  test.each([
+    ['--last 3', ['2025-11-02', '2025-11-03', '2025-11-04']],
+    ['--from 2025-10-25 --to 2025-10-27', ['2025-10-25', '2025-10-26']],
+  ])('publish --page %s exports that range: page, CSV and SVG', async (flags, days) => {
+    const cwd = tempFolder()
+    const env = { INDICATOR_SYNC_DATABASE: resolve(file) }
+    const done = await runCommand(cwd, ['publish', '--page', 'public', ...flags.split(' ')], env)
+    expect(done).toMatchObject({ code: 0, err: '' })
+    const read = (name: string): string => readFileSync(join(cwd, 'public/series', name), 'utf8')
+    const lines = read('1293.geo-8741.csv').trim().split('\n').slice(1)
+    expect([...new Set(lines.map((line) => line.split(',')[1]!.slice(0, 10)))]).toEqual(days)
+    expect(read('1293.geo-8741.svg')).toContain(`${days[0]} 00:00 – `)
+    expect(read('1293.html')).toContain(`${days[0]} 00:00`)
+  })
+
+  test.each([
+    ['--page public --last 3 --from 2025-10-01 --to 2025-10-02', /either --last or --from and --to/],
+    ['--page public --from 2025-10-01', /--from and --to/],
+    ['--page public --last 0', /--last 0 is not valid/],
+    ['--page public --from soon --to 2025-10-02', /--from "soon" is not a valid date/],
+    ['public.db --last 3', /only work with --page/],
+  ])('publish %s is refused, and writes nothing', async (flags, message) => {
+    const cwd = tempFolder()
+    const env = { INDICATOR_SYNC_DATABASE: resolve(file) }
+    const done = await runCommand(cwd, ['publish', ...flags.split(' ')], env)
+    expect(done).toMatchObject({ code: 2, err: expect.stringMatching(message) })
+    expect(readdirSync(cwd)).toEqual([])
   })
 })

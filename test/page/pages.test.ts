@@ -290,7 +290,7 @@ describe('the SQL page', () => {
     const { data, html } = await get('/sql?recipe=daily-average')
     expect(data).toMatchObject({ recipe: 'daily-average', refused: null })
     expect(data.result.rows.length).toBeGreaterThan(0)
-    expect(data.parameters).toContainEqual({ name: 'indicator', value: '600' })
+    expect(data.parameters).toContainEqual({ name: 'indicator', value: '600', type: 'indicator' })
     expect(html).toContain('name="p.indicator" value="600"')
   })
 })

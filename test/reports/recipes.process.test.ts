@@ -232,7 +232,7 @@ describe('recipe results, compared with a loop over the values', () => {
       return [{ canary_date, canary_hour: clock.slice(0, 2), mainland_hour: all[0]!.clock, price: mean(all) }]
     })
     const found = await rowsOf(store, 'by-canary-hour', days)
-    expect(found.map(({ price, unit, ...row }) => row)).toEqual(wanted.map(({ price, ...row }) => row))
+    expect(found.map(({ price, unit, canary_time, ...row }) => row)).toEqual(wanted.map(({ price, ...row }) => row))
     for (const [i, { price }] of found.entries()) expect(price).toBeCloseTo(wanted[i]!.price, 1)
     const hoursOf = (date: string) =>
       found.filter(({ canary_date }) => canary_date === date).map((row) => row.canary_hour)

@@ -145,8 +145,8 @@ describe('a service defined by a library user', () => {
     })
     expect(await read('/sql.json?recipe=daily-average')).toMatchObject({
       parameters: expect.arrayContaining([
-        { name: 'indicator', value: '70' },
-        { name: 'geo', value: '21' },
+        { name: 'indicator', value: '70', type: 'indicator' },
+        { name: 'geo', value: '21', type: 'geo' },
       ]),
     })
     // Without a declaration of the service, the user enters it.

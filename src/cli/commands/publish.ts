@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isAddress } from '../../db/address.ts'
 import type { Reader } from '../../db/store.ts'
+import type { Query } from '../../page/page.ts'
 import { PAGE_LOCALES } from '../../page/words/locale.ts'
 import { prepareCopy, publish } from '../../reports/publishCopy.ts'
 import type { Service } from '../../service/service.ts'
@@ -11,18 +12,22 @@ import { asWriteError, prepareTarget, writeInPlace } from '../../util/files/targ
 import { makeFolder } from '../../util/files/targetFolder.ts'
 import { version } from '../../util/package.ts'
 import { grouped, quantity } from '../../util/text.ts'
-import { toInstant } from '../../util/time/instant.ts'
+import { formatUtc, toInstant } from '../../util/time/instant.ts'
+import { floorTo, localDate } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
-import { DATABASE_FLAG, JSON_FLAG, OVERWRITE_FLAG } from '../flags.ts'
+import { DATABASE_FLAG, JSON_FLAG, OVERWRITE_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
 import { printResult } from '../terminal/output.ts'
+import { resolveRange } from '../times.ts'
 
 export const positionals = { file: { type: 'string', describe: 'File to write' } } as const
 export const flags = {
   ...DATABASE_FLAG,
   page: { type: 'string', describe: 'Write a static page into this folder' },
+  ...RANGE_FLAGS,
+  last: { type: 'number', describe: 'Set the range of charts to the last days' },
   language: { choices: PAGE_LOCALES, default: PAGE_LOCALES[0], describe: 'Choose the language of the page' },
   ...OVERWRITE_FLAG,
   bookkeeping: {
@@ -35,6 +40,7 @@ export const flags = {
 export const examples = [
   'publish public/market.db --database data/demo.db',
   'publish --page public --database data/demo.db',
+  'publish --page public --last 7 --overwrite --database data/demo.db',
 ]
 
 type PublishArgs = Args<typeof flags, typeof positionals>
@@ -59,11 +65,42 @@ async function publishCopy(source: Reader, path: string, { overwrite, bookkeepin
   return { fields, text }
 }
 
-async function publishPage(source: Reader, folder: string, args: PublishArgs, service: Service): Promise<Report> {
+const refuseRange = (message: string, hint: string): never => {
+  throw new InputError(message, { hint, code: 'bad-range' })
+}
+
+/** The longest range of a page, in days. */
+const MOST_DAYS = 36_600
+
+/** The range of the charts of a page, as in its addresses; empty for the usual one. */
+function pageRange({ page, from, to, last }: PublishArgs, { timeZone }: Service): Query {
+  const hasRange = from !== undefined || to !== undefined
+  if (!hasRange && last === undefined) return {}
+  if (page === undefined)
+    refuseRange('--from, --to and --last only work with --page.', 'Add --page FOLDER; a copy has all values.')
+  if (hasRange && last !== undefined) refuseRange('Pass either --last or --from and --to.', 'Omit one of them.')
+  if (last !== undefined && !(Number.isInteger(last) && last >= 1 && last <= MOST_DAYS))
+    refuseRange(`--last ${last} is not valid.`, `Use a whole number of days from 1 to ${MOST_DAYS}.`)
+  if (last !== undefined) return { last }
+  if (from === undefined || to === undefined)
+    refuseRange('A range needs both --from and --to.', 'Pass both, or --last DAYS.')
+  const range = resolveRange({ from, to }, timeZone, toInstant(Date.now()))!
+  // A local day is that of each series.
+  const border = (at: number): string => (floorTo(timeZone, at, 'day') === at ? localDate(timeZone, at) : formatUtc(at))
+  return { from: border(range.from), to: border(range.to) }
+}
+
+async function publishPage(
+  source: Reader,
+  folder: string,
+  args: PublishArgs,
+  service: Service,
+  range: Query,
+): Promise<Report> {
   const { overwrite, language: locale } = args
   const { writePage } = await import('../../page/pageFolder.ts')
   const now = toInstant(Date.now())
-  const page = await writePage(source, folder, { locale, service, now, overwrite, sources: [source.file] })
+  const page = await writePage(source, folder, { locale, service, now, range, overwrite, sources: [source.file] })
   const text = `${folder}: ${quantity(page.files, 'file')}, ${grouped(page.bytes)} bytes. Open ${join(folder, 'index.html')}, or put the folder on a web server.`
   return { fields: { page: { folder, ...page } }, text }
 }
@@ -82,10 +119,11 @@ export async function handler(args: PublishArgs): Promise<number> {
         code: 'publish-on-server',
       })
   const { database, service } = readSettings({ database: args.database })
+  const range = pageRange(args, service.value)
   return withReader(database.value, async (source) => {
     const published = [
       ...(file === undefined ? [] : [await publishCopy(source, file, args)]),
-      ...(page === undefined ? [] : [await publishPage(source, page, args, service.value)]),
+      ...(page === undefined ? [] : [await publishPage(source, page, args, service.value, range)]),
     ]
     const text = published.map((part) => part.text).join('\n')
     printResult(args, Object.assign({}, ...published.map(({ fields }) => fields)), text)

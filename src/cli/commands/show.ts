@@ -1,18 +1,25 @@
+import { writeFileSync } from 'node:fs'
+import { extname } from 'node:path'
 import { allRows } from '../../db/engine.ts'
 import { seriesUnitColumn } from '../../db/queries/catalogueNames.ts'
+import { readLanguage } from '../../db/queries/referenceTables.ts'
 import { readEndOfValues } from '../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../db/store.ts'
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
+import { removeStaleParts } from '../../util/files/partFiles.ts'
+import { asWriteError, prepareTarget, writeInPlace } from '../../util/files/target.ts'
+import { grouped } from '../../util/text.ts'
 import { parseInstant, toInstant } from '../../util/time/instant.ts'
-import { formatLocal } from '../../util/time/zone.ts'
+import type { Interval } from '../../util/time/interval.ts'
+import { addUnits, floorTo, formatLocal } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
-import { DATABASE_FLAG, JSON_FLAG, RANGE_FLAGS } from '../flags.ts'
+import { DATABASE_FLAG, JSON_FLAG, OVERWRITE_FLAG, RANGE_FLAGS } from '../flags.ts'
 import { readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
 import { EXIT } from '../terminal/fail.ts'
-import { print } from '../terminal/output.ts'
+import { print, printResult } from '../terminal/output.ts'
 import { type ShownLine, type ShownRange, showJson, showText } from '../text/showText.ts'
 import { resolveRange, resolveTimestamp } from '../times.ts'
 
@@ -25,11 +32,14 @@ export const flags = {
   geo: { type: 'number', describe: 'Choose the geo' },
   ...RANGE_FLAGS,
   'as-of': { type: 'string', describe: 'Draw the values known at this instant' },
+  output: { type: 'string', describe: 'Write a picture to this file: .svg' },
+  ...OVERWRITE_FLAG,
   ...JSON_FLAG,
 } as const
 export const examples = [
   'show 600 --database data/demo.db',
   'show 600 --from -7d --as-of today --database data/demo.db',
+  'show 600 --from -30d --output price.svg --database data/demo.db',
 ]
 export const endsWithOutput = true
 
@@ -109,9 +119,54 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   return { ...series, from, to, asOf, step: shortest, values }
 }
 
+/** Refuses files that are no pictures. */
+function checkPicture(output: string): void {
+  if (extname(output).toLowerCase() === '.svg') return
+  throw new InputError(`Cannot draw to ${output}: a picture is an SVG file.`, {
+    hint: 'End the name with .svg. For values, use `indicator-sync export --output FILE.csv`.',
+    code: 'bad-picture',
+  })
+}
+
+/** The range of a picture: whole days, unless the flags name instants. */
+function pictureRange(args: ShowArgs, { zone, firstAt, to: end }: ShownRange, now: number): Interval {
+  const range = resolveRange(args, zone, now)
+  const lastDay = addUnits(zone, floorTo(zone, end - 1, 'day'), 'day', 1)
+  const to = Math.min(range?.to ?? lastDay, lastDay)
+  const from = range?.from ?? addUnits(zone, to, 'day', -DEFAULT_SPAN_S / 86_400)
+  return { from: Math.max(from, floorTo(zone, firstAt, 'day')), to }
+}
+
+/** Draws the chart of the page as a file. */
+async function writePicture(reader: Reader, output: string, args: ShowArgs, service: Service): Promise<void> {
+  try {
+    const { overwrite } = args
+    const sources = [reader.file]
+    const target = prepareTarget(output, { product: 'a picture', overwrite, sources, tidy: removeStaleParts })
+    const shown = await readShown(reader, args, service)
+    const now = toInstant(Date.now())
+    const { drawStoredSeries } = await import('../../page/charts/commandPicture.ts')
+    const language = await readLanguage(reader)
+    const range = pictureRange(args, shown, now)
+    const text = await drawStoredSeries(reader, { ...shown, range, language, service, now })
+    if (target.isStream) writeFileSync(target.file, text)
+    else await writeInPlace(target, (part) => writeFileSync(part, text))
+    const bytes = Buffer.byteLength(text)
+    printResult(args, { file: output, bytes }, `${output}: ${grouped(bytes)} bytes.`)
+  } catch (error) {
+    throw asWriteError(error, output)
+  }
+}
+
 export async function handler(args: ShowArgs): Promise<number> {
   const { database, service } = readSettings(args)
+  const { output } = args
+  if (output !== undefined) checkPicture(output)
   return withReader(database.value, async (reader) => {
+    if (output !== undefined) {
+      await writePicture(reader, output, args, service.value)
+      return EXIT.done
+    }
     const shown = await readShown(reader, args, service.value)
     print(args.json ? JSON.stringify(showJson(shown)) : showText(shown, process.stdout.columns ?? 100))
     return EXIT.done

@@ -113,7 +113,7 @@ export type OverviewLine = Awaited<ReturnType<typeof readLines>>[number]
 const isLate = ({ reason }: MissingData): boolean => reason === 'late'
 
 /** Whether every service that was called runs on this computer, such as the emulator. */
-async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolean> {
+export async function hasLocalSources({ kysely }: PageRequest['store']): Promise<boolean> {
   const sources = await kysely.selectFrom('_source').select('host').execute()
   return sources.length > 0 && sources.every(({ host }) => isLoopback(`http://${host}`))
 }

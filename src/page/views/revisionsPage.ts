@@ -1,7 +1,7 @@
 import { formatUtc, HOUR } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
+import { figure, seriesDrawing } from '../charts/figure.ts'
 import { type Column, numberedPager, table } from '../elements.ts'
-import { figure } from '../figure.ts'
 import { countText, momentText, mostDecimals, numberText, signedText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import {
@@ -128,7 +128,7 @@ function vintagesChart(vintages: Vintages, { dataset, here }: Section, request: 
   return html`<h3>${labels.vintages}</h3>
 <p class="soft">${label}${vintages.bucket !== null && ` · ${vintages.bucket}`}</p>
 <ul class="legend">${older.map((line, i) => item(line, `with-${i}`))}${item(newest, 'now')}</ul>
-${figure({ from, to, unit, ticks, compared, now: newest.drawn, before: null, states: [] }, label, request.locale)}`
+${figure(seriesDrawing({ from, to, unit, ticks, compared, now: newest.drawn, before: null, states: [] }), label, request.locale)}`
 }
 
 /** The form that draws other versions; its boxes are in the table. */

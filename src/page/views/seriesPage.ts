@@ -4,10 +4,11 @@ import type { InputError } from '../../util/errors.ts'
 import { DAY, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
+import { comparisonFigures, differenceText } from '../charts/comparisonFigures.ts'
+import { figure, seriesDrawing } from '../charts/figure.ts'
+import { chartFileName } from '../charts/seriesPicture.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
-import { comparisonFigures, differenceText } from '../comparisonFigures.ts'
-import { type Column, facts, options, serviceText, suggestionList, table } from '../elements.ts'
-import { figure } from '../figure.ts'
+import { type Column, facts, options, pictureLinks, serviceText, suggestionList, table } from '../elements.ts'
 import { countText, daysText, groupingText, momentText, mostDecimals, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
@@ -234,6 +235,7 @@ ${showLast(7, labels.lastWeek)}${showLast(30, labels.lastMonth)}${neighbours.spa
 <a rel="next" href="${here(neighbours.next)}"><span>${common.next}</span> ›</a>
 ${first !== null && lastYear.to > first && show(lastYear, labels.lastYear)}
 <a href="${here(range, {}, `/api/csv/${path}/${geoId}`)}" download>${labels.csv}</a>
+${pictureLinks(request, here(range, {}, `/series/${path}.svg`), chartFileName(dataset, range))}
 </nav>`
 }
 
@@ -291,6 +293,11 @@ const geoLinks = ({ dataset }: PageData, { words, link, path }: PageRequest): Ht
     ({ id, name }) =>
       html`<a href="${link(path, { geo: id })}"${id === dataset.geoId && html` aria-current="true"`}><bdi>${name ?? id}</bdi></a> `,
   )}</nav>`
+
+/** Links to the files beside a written page. */
+const fileLinks = ({ dataset: { path, geoId } }: PageData, { words, link }: PageRequest): Html =>
+  html`<p class="spans"><a href="${link(`/series/${path}.csv`, { geo: geoId })}" download>${words.series.csv}</a>
+<a href="${link(`/series/${path}.svg`, { geo: geoId })}" download>${words.charts.svg}</a></p>`
 
 function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const { chart, dataset, asOf, range, comparedFigures, changes } = data
@@ -386,12 +393,12 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
   }
   return html`<section class="panel" aria-labelledby="chart-title">
 <h2 id="chart-title" class="quiet">${common.chart}</h2>
-${isLive && spans(data, here, request)}
+${isLive ? spans(data, here, request) : fileLinks(data, request)}
 ${isLive ? chooser(data, here, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 ${counterpartLink(data.counterpart, chart.compared, (names) => here(range, { with: names }), request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
-<div id="chart" data-own>${figure(chart, label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div></div>
+<div id="chart" data-own>${figure(seriesDrawing(chart), label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div></div>
 ${differenceText(chart.difference, request)}
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`

@@ -4,17 +4,15 @@ import { recipesFor } from '../../reports/recipes/recipes.ts'
 import { parseParameter, type StatementRequest } from '../../reports/statements/runner.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
-import { type Column, command, messageText, programText, suggestionList, table } from '../elements.ts'
+import { type Column, command, messageText, programText, table } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
-import { namedGeos } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
+import { chartSection, chosenChart, drawResult } from './sqlChart.ts'
+import { PARAMETER_PREFIX, parameterFields, readChoices, readParameters, resolveNames } from './sqlParameters.ts'
 
 /** The longest statement, in characters. */
 const MAX_SQL_CHARACTERS = 20_000
-/** The beginning of the names of fields for parameters. */
-const PARAMETER_PREFIX = 'p.'
-const MAX_OFFERED_GEOS = 200
 /** The most characters that a page shows of all cells, and of one cell; the file has all. */
 const SHOWN_CHARACTERS = 16_000
 const SHOWN_CELL_CHARACTERS = 200
@@ -22,13 +20,11 @@ const SHOWN_CELL_CHARACTERS = 200
 const runner = createStatementRunner()
 
 /** Reads the statement of an address with its parameters, or a recipe with its defaults. */
-function readStatement({ service, query, store }: PageRequest) {
+function readStatement(request: PageRequest) {
+  const { service, query, store } = request
   const recipe = recipesFor(service).find(({ name }) => name === query.get('recipe'))
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, MAX_SQL_CHARACTERS)
-  const parameters = store.engine.findParameters(sql).map((name) => ({
-    name,
-    value: query.get(`${PARAMETER_PREFIX}${name}`) ?? String(recipe?.parameters[name] ?? ''),
-  }))
+  const parameters = readParameters(request, store.engine.findParameters(sql), recipe)
   // A chosen recipe runs at once, unless it needs a parameter that has no default.
   const isReady =
     query.has('sql') ||
@@ -59,22 +55,23 @@ async function runStatement<Result>(
   }
 }
 
-/** Reads the geos to offer for a parameter `geo`: those with values. */
-async function readGeoChoices(request: PageRequest, parameters: RequestedStatement['parameters']) {
-  if (!parameters.some(({ name }) => name === 'geo')) return []
-  const rows = request.store.kysely.selectFrom('series_geo').select('geo_id').distinct().orderBy('geo_id')
-  const geos = (await rows.limit(MAX_OFFERED_GEOS).execute()).map(({ geo_id }) => geo_id)
-  return namedGeos(request, geos)
+/** Reads the statement of an address with ids in place of names. */
+async function readResolved(request: PageRequest): Promise<RequestedStatement> {
+  const statement = readStatement(request)
+  const choices = await readChoices(request, statement.parameters)
+  return { ...statement, parameters: await resolveNames(request, statement.parameters, choices) }
 }
 
 /** Runs the statement of an address. Its mistakes are part of the data. */
 async function readSqlQuery(request: PageRequest) {
   const { isForeign } = request
-  const statement = readStatement(request)
-  const shown = { ...statement, isForeign, geos: await readGeoChoices(request, statement.parameters) }
+  const raw = readStatement(request)
+  const choices = await readChoices(request, raw.parameters)
+  let shown = { ...raw, isForeign, choices }
   if (isForeign) return { ...shown, result: null, refused: null }
   try {
-    return { ...shown, result: await runStatement(request, statement, runner.run), refused: null }
+    shown = { ...shown, parameters: await resolveNames(request, raw.parameters, choices) }
+    return { ...shown, result: await runStatement(request, shown, runner.run), refused: null }
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
     const { message, hint = null, code } = error
@@ -113,7 +110,7 @@ function inTerminal({ sql, parameters }: SqlQuery): string {
 }
 
 /** The query of an address with the statement. */
-const queryParameters = ({ sql, recipe, parameters }: SqlQuery) => ({
+const queryParameters = ({ sql, recipe, parameters }: RequestedStatement) => ({
   sql,
   recipe: recipe ?? undefined,
   ...Object.fromEntries(parameters.map(({ name, value }) => [`${PARAMETER_PREFIX}${name}`, value])),
@@ -129,31 +126,29 @@ function resultSection(sqlQuery: SqlQuery, result: CollectedResult, request: Pag
     return [html`<bdi>${visible(name)}</bdi>`, (row) => cell(row[i]!, request), isNumber ? 'number' : '']
   }
   const count = shown.length < rows.length ? labels.firstRows(shown.length, rows.length) : labels.rows(rows.length)
+  const recipe = findRecipe(sqlQuery, request)
+  const address = queryParameters(sqlQuery)
   return html`<h2>${labels.result}</h2>
+${chartSection({ ...sqlQuery, result, recipe, address }, request)}
 <p role="status">${rows.length === 0 ? labels.empty : count} ${cut === 'rows' && labels.cutRows(STATEMENT_LIMITS.rows)}${cut === 'bytes' && labels.cutBytes}
-${rows.length > 0 && html`<a href="${link('/sql.csv', queryParameters(sqlQuery))}">${labels.csv}</a>`}</p>
+${rows.length > 0 && html`<a href="${link('/sql.csv', address)}">${labels.csv}</a>`}</p>
 ${cut !== null && html`<p>${labels.whole}</p>${command(request.command(inTerminal(sqlQuery)))}`}
 ${rows.length > 0 && table(labels.result, shown, columns.map(column), { style: 'values' })}`
 }
 
+const findRecipe = ({ recipe }: RequestedStatement, { service }: PageRequest) =>
+  recipesFor(service).find(({ name }) => name === recipe)
+
 function form(sqlQuery: SqlQuery, request: PageRequest): Html {
-  const { words, link, service } = request
+  const { words, link, query } = request
   const { sql: labels } = words
-  const recipe = recipesFor(service).find(({ name }) => name === sqlQuery.recipe)
-  /** Whether a parameter is the number of an indicator, or a list of them. */
-  const isIndicator = (name: string): boolean =>
-    name === 'indicator' || (recipe?.needs.some((need) => need.indicator === name) ?? false)
+  const { sql, recipe, parameters, choices } = sqlQuery
+  const kept = { ...(recipe !== null && { recipe }), ...chosenChart(query) }
   return html`<form action="${link('/sql')}" class="question">
-${sqlQuery.recipe !== null && html`<input type="hidden" name="recipe" value="${sqlQuery.recipe}">`}
+${Object.entries(kept).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label for="sql">${labels.statement}</label>
-<textarea id="sql" name="sql" rows="5" cols="80" spellcheck="false" autocapitalize="off" required>${sqlQuery.sql || 'select * from latest limit 20'}</textarea>
-${
-  sqlQuery.parameters.length > 0 &&
-  html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${sqlQuery.parameters.map(
-    ({ name, value }) =>
-      html`<span class="pick"><label for="${PARAMETER_PREFIX}${name}"><code>${name}</code></label> <input id="${PARAMETER_PREFIX}${name}" name="${PARAMETER_PREFIX}${name}" value="${value}" size="14" autocomplete="off"${name === 'geo' && html` list="geos"`}${isIndicator(name) && html` data-pick="indicator"`}${recipe && isNeeded(recipe, name) && html` required`}>${isIndicator(name) && suggestionList(`suggested-${name}`, request)}</span> `,
-  )}${sqlQuery.geos.length > 0 && html`<datalist id="geos">${sqlQuery.geos.map((geo) => html`<option value="${geo.id}">${geo.name}</option>`)}</datalist>`}</fieldset>`
-}
+<textarea id="sql" name="sql" rows="5" cols="80" spellcheck="false" autocapitalize="off" required>${sql || 'select * from latest limit 20'}</textarea>
+${parameterFields(parameters, choices, findRecipe(sqlQuery, request), request)}
 <button>${labels.run}</button></form>`
 }
 
@@ -198,10 +193,27 @@ ${result !== null && resultSection(sqlQuery, result, request)}
   },
 })
 
+const missingStatement = (): InputError =>
+  new InputError('The statement is missing.', { hint: 'Example: /sql.csv?sql=select …' })
+
+/** `/sql.svg?sql=`: the chart of a result as a picture. */
+export const statementPicture: Responder = async (request) => {
+  const statement = await readResolved(request)
+  const result = await runStatement(request, statement, runner.run)
+  if (!result) throw missingStatement()
+  const address = queryParameters(statement)
+  const body = await drawResult({ ...statement, result, recipe: findRecipe(statement, request), address }, request)
+  if (body !== null) return { type: 'image/svg+xml', body }
+  throw new InputError('The result has no chart.', {
+    hint: 'Choose one: chart=line or chart=bars. The first column has times, numbers or names, another one numbers.',
+    code: 'no-chart',
+  })
+}
+
 /** `/sql.csv?sql=`: all rows of a result as a file. */
 export const statementCsv: Responder = async (request) => {
-  const result = await runStatement(request, readStatement(request), runner.stream)
-  if (!result) throw new InputError('The statement is missing.', { hint: 'Example: /sql.csv?sql=select …' })
+  const result = await runStatement(request, await readResolved(request), runner.stream)
+  if (!result) throw missingStatement()
   const names = result.columns.map(({ name }) => name)
   return csvResponse('result.csv', names, result.rows)
 }

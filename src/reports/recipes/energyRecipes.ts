@@ -29,6 +29,7 @@ export const energyRecipes = ({
       'How much energy did each technology generate per month? Only for indicators of power or energy; a local day counts if it starts in the range.',
     parameters: { indicators: joinIds(wind, solar, hydro, nuclear, combinedCycle), geo: wind.geo, ...ANY_RANGE },
     needs: [{ indicator: 'indicators', geo: 'geo' }],
+    chart: { kind: 'bars', x: 'local_month', y: ['mwh'], by: 'indicator_name' },
     sql: `select substr(local_date, 1, 7) as local_month, indicator_id, indicator_name, ${rounded('sum(energy)')} as mwh,
   ${rounded('sum(energy) / sum(hours)')} as average_mw, ${rounded('sum(hours)', 2)} as hours
 from observations_daily
@@ -46,6 +47,7 @@ group by local_month, indicator_id, indicator_name order by local_month, mwh des
     question: 'How much energy was traded per month, by length of the period?',
     parameters: { ...seriesParameters(tradedEnergy), ...ANY_RANGE },
     needs: [SERIES_NEED],
+    chart: { kind: 'bars', x: 'local_month', y: ['mwh'], by: 'step_s' },
     sql: `select substr(local_date, 1, 7) as local_month, step_s, count(*) as periods, ${rounded('sum(value)')} as mwh,
   ${rounded('sum(value) * 3600 / sum(step_s)')} as average_mw
 from observations
@@ -63,6 +65,7 @@ group by local_month, step_s order by local_month, step_s desc`,
       { indicator: 'forecast', geo: 'geo', hourly: true },
       { indicator: 'real', geo: 'geo', hourly: true },
     ],
+    chart: { kind: 'line', x: 'local_date', y: ['bias', 'mae', 'rmse'], unit: 'unit' },
     sql: `with hourly as (
   select indicator_id, local_date, at, value, unit
   from observations_hourly
@@ -85,6 +88,7 @@ group by r.local_date order by r.local_date`,
       { indicator: 'demand', geo: 'geo', hourly: true },
       { indicator: 'renewables', geo: 'geo', hourly: true },
     ],
+    chart: { kind: 'line', x: 'local_hour', y: ['average_mw', 'min_mw', 'max_mw'] },
     sql: `with hourly as (
   select indicator_id, at, substr(at_local, 12, 2) as local_hour, value as mw
   from observations_hourly
@@ -108,6 +112,7 @@ from residual group by local_hour order by local_hour`,
       { indicator: 'demand', geo: 'geo', hourly: true },
       { indicator: 'renewables', geo: 'geo', hourly: true },
     ],
+    chart: { kind: 'line', x: 'local_date', y: ['share_percent'] },
     sql: `with hourly as (
   select indicator_id, local_date, at, value as mw
   from observations_hourly

@@ -23,6 +23,7 @@ export const evidenceRecipes = ({ wellKnown: { spotPrice, demand } }: RecipeDefa
     parameters: { ...seriesParameters(demand), at: null, ...ANY_RANGE },
     shown: { at: '2025-11-03T18:00:00.000Z' },
     needs: [SERIES_NEED],
+    chart: { kind: 'line', x: 'at_local', y: ['known_then', 'known_now'] },
     sql: `select h.at_local, h.value as known_then, o.value as known_now, round(o.value - h.value, 2) as difference
 from (
   select series_id, geo_id, at, at_local, value from observation_history
@@ -39,6 +40,7 @@ order by h.at`,
     question: "How many revisions are there, by series and the value's age in days when it was revised?",
     parameters: { indicator: null, ...ANY_RANGE },
     needs: [],
+    chart: { kind: 'bars', x: 'age_days', y: ['revisions'], by: 'series_id' },
     sql: `select series_id, indicator_id, indicator_name, time_trunc, (unixepoch(valid_to) - at) / 86400 as age_days,
   count(*) as revisions, min(local_date) as first_day, max(local_date) as last_day
 from observation_history
@@ -52,6 +54,7 @@ group by series_id, indicator_id, indicator_name, time_trunc, age_days order by 
     question: 'How complete is a series each month? A month that overlaps the range counts as a whole.',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
+    chart: { kind: 'bars', x: 'local_month', y: ['complete_percent'] },
     sql: `with months as (
   select series_id, local_month, count, hours from observations_monthly
   where ${SERIES_AND_GEO}
@@ -74,6 +77,7 @@ from lengths order by local_month`,
     question: 'Which days have 23 or 25 hours?',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
+    chart: { kind: 'bars', x: 'local_date', y: ['hours'] },
     sql: `with days as (
   select series_id, local_date, count(*) as periods, sum(step_s) / 3600.0 as hours, min(at) as first_at, max(at) as last_at, max(step_s) as step_s
   from observations
@@ -93,6 +97,7 @@ order by d.local_date`,
     question: 'What is the latest news?',
     parameters: { locale: null },
     needs: [],
+    chart: null,
     sql: `select id, substr(published_at, 1, 10) as published, title, trim(substr(body_text, 1, 60)) as beginning, terms
 from news where locale = coalesce(:locale, (select locale from news order by ${localeOrderSql('locale')} limit 1)) and withdrawn_at is null
 order by published_at desc, id limit 10`,

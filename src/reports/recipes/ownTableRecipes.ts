@@ -19,6 +19,7 @@ export const ownTableRecipes = ({ wellKnown: { canaryPrice, demand } }: RecipeDe
     parameters: { ...seriesParameters({ ...canaryPrice, geo: demand.geo }), ...ANY_RANGE },
     needs: [{ ...SERIES_NEED, hourly: true }],
     ownTable: { name: 'profile', columns: 'hour (0 to 23) and kwh' },
+    chart: { kind: 'bars', x: 'local_month', y: ['cost_eur'] },
     sql: `with hourly as (
   select local_date, cast(substr(at_local, 12, 2) as integer) as hour, avg as eur_mwh
   from observations_hourly

@@ -26,6 +26,7 @@ export const priceRecipes = ({
     question: 'What were the average, minimum and maximum of each local day?',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
+    chart: { kind: 'line', x: 'local_date', y: ['average', 'minimum', 'maximum'], unit: 'unit' },
     sql: `select local_date, count(*) as periods, ${rounded(WEIGHTED_MEAN, 2)} as average, round(min(value), 2) as minimum, round(max(value), 2) as maximum, min(unit) as unit
 from observations
 where ${SERIES_AND_GEO} and value is not null
@@ -38,6 +39,7 @@ group by local_date order by local_date`,
     question: 'Which price was reached or exceeded during 5, 10, … 100 percent of the time?',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
+    chart: { kind: 'line', x: 'percent_of_time', y: ['price'] },
     sql: `with recursive share(percent) as (
   select 5 union all select percent + 5 from share where percent < 100
 ), ranked as (
@@ -56,6 +58,7 @@ group by percent order by percent`,
     question: 'How many hours per month had zero or negative prices?',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
+    chart: { kind: 'bars', x: 'local_month', y: ['hours_below_zero', 'hours_at_zero'] },
     sql: `select substr(local_date, 1, 7) as local_month,
   sum(iif(value < 0, step_s, 0)) / 3600.0 as hours_below_zero,
   sum(iif(value = 0, step_s, 0)) / 3600.0 as hours_at_zero,
@@ -76,6 +79,7 @@ group by 1 order by 1`,
       generation_geo: solar.geo,
     },
     needs: [HOURLY, { indicator: 'generation', geo: 'generation_geo', hourly: true }],
+    chart: { kind: 'bars', x: 'local_month', y: ['capture_price', 'average_price'] },
     sql: `with price as (
   select at, local_date, avg as eur_mwh
   from observations_hourly
@@ -105,6 +109,7 @@ group by 1 order by 1`,
       weight_geo: demand.geo,
     },
     needs: [HOURLY, { indicator: 'weight', geo: 'weight_geo', hourly: true }],
+    chart: { kind: 'line', x: 'local_month', y: ['weighted_price', 'average_price'] },
     sql: `with price as (
   select at, local_date, avg as price
   from observations_hourly
@@ -129,6 +134,7 @@ group by 1 order by 1`,
       'How did the average of each month change against the year before? Both averages are of the days with values in both years.',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [SERIES_NEED],
+    chart: { kind: 'bars', x: 'local_month', y: ['average', 'year_before'], unit: 'unit' },
     sql: `with days as (
   select at, local_date, cast(substr(local_date, 1, 4) as integer) as local_year, substr(local_date, 6, 5) as day, avg, hours, unit
   from observations_daily
@@ -154,6 +160,7 @@ group by 1 order by 1`,
       'On which days was the highest or lowest value unusual, and what was the news of these days? Unusual is more than :deviations standard deviations from the mean of the extremes of the 30 days with values before.',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE, deviations: 3 },
     needs: [SERIES_NEED],
+    chart: { kind: 'bars', x: 'local_date', y: ['value'], by: 'kind', unit: 'unit' },
     sql: `with extremes as (
   select at, local_date, 'high' as kind, max as extreme, unit
   from observations_daily
@@ -190,6 +197,7 @@ order by local_date, kind`,
     question: 'By how much did the price of session :other exceed that of :indicator each day?',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE, other: sessionPrice.indicator },
     needs: [HOURLY, { indicator: 'other', geo: 'geo', hourly: true }],
+    chart: { kind: 'line', x: 'local_date', y: ['mean_spread', 'mean_abs_spread'] },
     sql: `with session_a as (
   select local_date, at, value
   from observations_hourly
@@ -212,6 +220,7 @@ group by session_a.local_date order by session_a.local_date`,
     question: 'What is the average value by local hour, on weekdays and at weekends?',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE },
     needs: [HOURLY],
+    chart: { kind: 'line', x: 'local_hour', y: ['weekday', 'weekend'] },
     sql: `with hours as (
   select substr(at_local, 12, 2) as local_hour, strftime('%w', local_date) in ('0', '6') as weekend, value, step_s
   from observations
@@ -231,6 +240,7 @@ group by local_hour order by local_hour`,
       'What was the price in each hour of the Canary Islands? Their clock is an hour behind the mainland, whose time the service writes; the range is Canary days.',
     parameters: { ...seriesParameters(canaryPrice), ...ANY_RANGE },
     needs: [HOURLY],
+    chart: { kind: 'line', x: 'canary_time', y: ['price'], unit: 'unit' },
     sql: `with periods as (
   select at, strftime('%Y-%m-%d %H', unixepoch(substr(at_local, 1, 19)) - 3600, 'unixepoch') as canary, substr(at_local, 12, 2) as mainland_hour, value, step_s, unit
   from observations
@@ -240,7 +250,8 @@ group by local_hour order by local_hour`,
   select at, at / 3600 as hour_number, substr(canary, 1, 10) as local_date, substr(canary, 12, 2) as canary_hour, mainland_hour, value, step_s, unit
   from periods
 )
-select local_date as canary_date, canary_hour, mainland_hour, ${rounded(WEIGHTED_MEAN, 2)} as price, min(unit) as unit
+select local_date as canary_date, canary_hour, mainland_hour, ${rounded(WEIGHTED_MEAN, 2)} as price, min(unit) as unit,
+  local_date || ' ' || canary_hour || ':00' as canary_time
 from hours
 where true
   and ${DAY_RANGE}
@@ -253,6 +264,7 @@ group by hour_number, local_date, canary_hour, mainland_hour order by hour_numbe
       'By how much do the dearest hours of each day exceed the cheapest? Trading whole hours, a battery with one cycle a day earns at most that per MWh.',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE, hours: 4 },
     needs: [HOURLY],
+    chart: { kind: 'line', x: 'local_date', y: ['buy_price', 'sell_price', 'spread'] },
     sql: `with hourly as (
   select local_date, avg as value
   from observations_hourly

@@ -16,6 +16,22 @@ export interface Need {
   readonly hourly?: true
 }
 
+/** How the result of a recipe is drawn, by the names of its columns. */
+export interface RecipeChart {
+  readonly kind: 'line' | 'bars'
+  /** The column of the horizontal axis. */
+  readonly x: string
+  /** The columns of the lines or bars. */
+  readonly y: readonly string[]
+  /** A column whose values are lines of their own, each of the first column of `y`. */
+  readonly by?: string
+  /** The column with the unit of `y`. */
+  readonly unit?: string
+}
+
+/** What a parameter is, so that a form can offer values. */
+export type ParameterType = 'day' | 'instant' | 'indicator' | 'indicators' | 'geo' | 'number' | 'text'
+
 /** A named query, in SQL for both databases; the schema `compat` of PostgreSQL has the functions of SQLite. */
 export interface Recipe {
   readonly name: string
@@ -30,6 +46,8 @@ export interface Recipe {
   readonly needs: readonly Need[]
   /** The table that the user must attach, with its columns. */
   readonly ownTable?: { readonly name: string; readonly columns: string }
+  /** Its chart on the page; null if its rows have no numbers to draw. */
+  readonly chart: RecipeChart | null
   readonly sql: string
   /** The message for an empty result, and whether that is a valid result. */
   readonly empty: { readonly message: string; readonly isResult: boolean }
@@ -74,3 +92,15 @@ export const NONE_IN_RANGE = { message: 'No values are stored in this range.', i
 /** Whether a parameter is required because the service defines no default. */
 export const isNeeded = ({ needs, parameters }: Recipe, name: string): boolean =>
   parameters[name] === null && needs.some(({ indicator, geo }) => indicator === name || geo === name)
+
+/** The names of parameters that are times. */
+const TIMES: Readonly<Record<string, ParameterType>> = { from: 'day', to: 'day', at: 'instant' }
+
+/** The type of a parameter, which follows from its name and from the series that the recipe needs. */
+export function parameterType({ needs, parameters }: Recipe, name: string): ParameterType {
+  const isNumber = typeof parameters[name] === 'number'
+  if (name === 'geo' || needs.some(({ geo }) => geo === name)) return 'geo'
+  if (name === 'indicator' || (isNumber && needs.some(({ indicator }) => indicator === name))) return 'indicator'
+  if (needs.some(({ indicator }) => indicator === name)) return 'indicators'
+  return TIMES[name] ?? (isNumber || name === 'series' ? 'number' : 'text')
+}

@@ -1,4 +1,7 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { onDemo } from '../../support/demoCopy.ts'
 import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../../support/kit.ts'
 
 test('show draws the values known at an instant, and revisions are read latest first', async () => {
@@ -44,4 +47,28 @@ test('show draws the values known at an instant, and revisions are read latest f
   const { out, code } = await show('--as-of', '2025-01-06T12:00:00Z')
   expect(code).toBe(0)
   expect(out).toMatch(/, as known at 2025-01-06T13:00:00\+01:00: mean/)
+})
+
+const market = onDemo()
+
+test('show draws the picture of the page to an SVG file, and replaces a file only with --overwrite', async () => {
+  const file = join(tempFolder(), 'price.svg')
+  const show = (...args: string[]) => market.run(['show', '600', '--output', file, ...args])
+  const first = await show('--from', '2025-10-20', '--to', '2025-10-25')
+  expect(first).toMatchObject({ code: 0, out: expect.stringMatching(/price\.svg: [\d,]+ bytes\./) })
+  const svg = readFileSync(file, 'utf8')
+  expect(svg).toContain('2025-10-20 00:00 – 2025-10-25 00:00')
+  expect(svg).toMatch(/<path fill="none" stroke="#0b57a4"[^>]* d="M/)
+  expect(await show()).toMatchObject({ code: 2, err: expect.stringContaining('it exists') })
+  expect(readFileSync(file, 'utf8')).toBe(svg)
+  const { code, out } = await show('--overwrite', '--json', '--as-of', '2025-11-03T18:00:00Z')
+  expect([code, JSON.parse(out).bytes]).toEqual([0, statSync(file).size])
+  expect(readFileSync(file, 'utf8')).toContain('as known at 2025-11-03 19:00')
+})
+
+test('show refuses files that are no SVG before it reads the database', async () => {
+  for (const name of ['chart.png', 'chart', 'chart.svg.gz'])
+    expect(
+      await runCommand(tempFolder(), ['show', '600', '--output', name, '--database', 'none.db'], {}),
+    ).toMatchObject({ code: 2, err: expect.stringMatching(/a picture is an SVG file[\s\S]*\.svg/) })
 })

@@ -1,10 +1,11 @@
-import { SIGNS, valueText } from './client/format.ts'
-import { drawBars, drawSteps, type Scales, valueReach, zeroLine } from './client/segments.ts'
-import { oneDecimal, roundTicks, SIDE_MARGIN, svgPath, timeScale, WIDTH } from './figure.ts'
-import { numberText, signedText } from './formats.ts'
-import { type Html, type HtmlPart, html } from './html.ts'
-import type { PageRequest } from './page.ts'
-import type { ChartData, Difference } from './queries/series/chartData.ts'
+import { SIGNS, valueText } from '../client/format.ts'
+import { drawBars, drawSteps, type Scales, valueReach, zeroLine } from '../client/segments.ts'
+import { numberText, signedText } from '../formats.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
+import type { PageRequest } from '../page.ts'
+import type { ChartData, Difference } from '../queries/series/chartData.ts'
+import { horizontalScale, oneDecimal, pathData, roundTicks } from './drawing.ts'
+import { FRAME } from './figure.ts'
 
 /* Pictures below a chart: the gaps of compared lines, and the difference. They have its time axis. */
 
@@ -14,6 +15,14 @@ const PANEL_MARGIN = 6
 /** The widest part of which only the sign fits. */
 const SIGN_WIDTH = 16
 
+/** The time axis of the chart above. */
+const timeScale = (chart: ChartData) =>
+  horizontalScale(
+    chart,
+    FRAME,
+    chart.compared.some(({ unit }) => unit !== chart.unit),
+  )
+
 /** A strip for each compared line with data that is missing or may change. */
 function strips(chart: ChartData, { words }: PageRequest): HtmlPart {
   const rows = chart.compared
@@ -22,11 +31,11 @@ function strips(chart: ChartData, { words }: PageRequest): HtmlPart {
   if (rows.length === 0) return null
   const { x } = timeScale(chart)
   const names: Readonly<Record<string, string>> = { ...words.common.states, ...words.series.states }
-  return html`<svg class="figure strips" viewBox="0 0 ${WIDTH} ${rows.length * STRIP_HEIGHT}" role="img" aria-label="${words.series.strips}">${rows.map(
+  return html`<svg class="figure strips" viewBox="0 0 ${FRAME.width} ${rows.length * STRIP_HEIGHT}" role="img" aria-label="${words.series.strips}">${rows.map(
     ({ states, name, i }, row) => {
       const middle = row * STRIP_HEIGHT + STRIP_HEIGHT / 2
       return [
-        html`<path class="line with-${i}" d="M${SIDE_MARGIN - 32} ${middle}h24"/>`,
+        html`<path class="line with-${i}" d="M${FRAME.side - 32} ${middle}h24"/>`,
         states.map(([from, to, state]) => {
           const width = Math.max(1, x(to) - x(from))
           return html`<rect class="state-${state}" x="${oneDecimal(x(from))}" y="${row * STRIP_HEIGHT + 2}" width="${oneDecimal(width)}" height="${STRIP_HEIGHT - 4}"><title>${name}: ${names[state]}</title></rect>${width > SIGN_WIDTH && html`<text x="${oneDecimal(x(from) + width / 2)}" y="${middle + 3}" text-anchor="middle">${SIGNS[state]}</text>`}`
@@ -46,15 +55,15 @@ function differencePanel(chart: ChartData, difference: Difference, { words, loca
   const y = (value: number): number =>
     PANEL_MARGIN + (1 - (value - low) / (high - low)) * (PANEL_HEIGHT - 2 * PANEL_MARGIN)
   const scales: Scales = { x, y }
-  return html`<svg class="figure difference" viewBox="0 0 ${WIDTH} ${PANEL_HEIGHT}" role="img" aria-label="${words.series.differencePicture}">
+  return html`<svg class="figure difference" viewBox="0 0 ${FRAME.width} ${PANEL_HEIGHT}" role="img" aria-label="${words.series.differencePicture}">
 <defs><pattern id="unfinished" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0"/></pattern></defs>
 <g class="grid">${roundTicks(low, high, 4).map(
     (tick) =>
-      html`<path d="M${SIDE_MARGIN} ${oneDecimal(y(tick))}H${right}"/><text x="${SIDE_MARGIN - 6}" y="${oneDecimal(y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
+      html`<path d="M${FRAME.side} ${oneDecimal(y(tick))}H${right}"/><text x="${FRAME.side - 6}" y="${oneDecimal(y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
   )}</g>
 ${unfinished && html`<rect class="unfinished" fill="url(#unfinished)" x="${oneDecimal(x(unfinished[0]))}" y="0" width="${oneDecimal(x(unfinished[1]) - x(unfinished[0]))}" height="${PANEL_HEIGHT}"><title>${words.series.unfinished}</title></rect>`}
-<path class="bars" d="${svgPath(drawBars, drawn, scales)}"/>
-<path class="zero" d="${svgPath(drawSteps, zero, scales)}"/>
+<path class="bars" d="${pathData((pen, to) => drawBars(drawn, pen, to), scales)}"/>
+<path class="zero" d="${pathData((pen, to) => drawSteps(zero, pen, to), scales)}"/>
 </svg>`
 }
 

@@ -1,0 +1,128 @@
+import { oneLine } from '../../util/text.ts'
+import { type Html, type HtmlPart, html, htmlText } from '../html.ts'
+import { CHART_LINES } from '../style.ts'
+import { type Frame, type Look, oneDecimal } from './drawing.ts'
+
+/* A chart as an SVG file for reports: on white, with its title, legend and source. It needs no style sheet. */
+
+/** What a sample of the legend shows, with its text. */
+export interface LegendEntry {
+  readonly sample: 'line' | 'bar' | 'band' | 'state'
+  readonly style: string
+  readonly text: string
+}
+
+/** A picture: what is drawn, and the texts around it. */
+export interface Picture {
+  readonly title: string
+  /** Unit, range and moment, below the title. */
+  readonly facts: readonly string[]
+  readonly legend: readonly LegendEntry[]
+  readonly body: Html
+  readonly bodyHeight: number
+  /** Where the data is from, and when it was drawn. */
+  readonly source: readonly string[]
+}
+
+const WIDTH = 960
+const MARGIN = 24
+/** The size of the drawing inside of a picture. */
+export const PICTURE_FRAME: Frame = { width: WIDTH - 2 * MARGIN, height: 400, side: 64, top: 26, bottom: 26 }
+
+const INK = '#16201c'
+const SOFT = '#56625c'
+const RULE = '#dbe0dc'
+/** Pixels that a letter takes, by the size of the font; fonts differ. */
+const LETTER = 0.54
+const ROW = 20
+
+/** The colours of shaded states, with the distance of their stripes. */
+const STATE_COLOURS: Readonly<Record<string, readonly [colour: string, stripe: number]>> = {
+  provisional: ['#2f6fb3', 10],
+  empty: ['#6b727a', 0],
+  failed: ['#b3261e', 4],
+}
+const OTHER_STATE = ['#9a5b00', 6] as const
+
+const findLine = (style: string) => CHART_LINES.find(([name]) => style.split(' ').includes(name)) ?? CHART_LINES[0]
+const isFaint = (style: string): boolean => style.split(' ').includes('faint')
+
+/** The look of pictures: colours that are readable on white, in attributes. */
+export const ON_WHITE: Look = {
+  axes: html`font-size="12"`,
+  rule: html` fill="none" stroke="${RULE}"`,
+  text: html` fill="${SOFT}"`,
+  state: (state) => html`fill="url(#state-${state})"`,
+  line(style) {
+    const [, colour, , dashes] = findLine(style)
+    return html`fill="none" stroke="${colour}" stroke-width="${isFaint(style) ? 1 : 1.75}" stroke-opacity="${isFaint(style) ? 0.6 : 1}" stroke-linejoin="round" stroke-dasharray="${dashes.join(' ') || 'none'}"`
+  },
+  bar: (style) => html`fill="${findLine(style)[1]}"`,
+  band: (style) => html`fill="${findLine(style)[1]}" fill-opacity="${isFaint(style) ? 0.1 : 0.2}"`,
+}
+
+/** The stripes of a state, so that its colour is not its only sign. */
+function pattern(state: string): Html {
+  const [colour, stripe] = STATE_COLOURS[state] ?? OTHER_STATE
+  const size = Math.max(stripe, 1)
+  return html`<pattern id="state-${state}" width="${size}" height="${size}" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="${size}" height="${size}" fill="${colour}" fill-opacity=".12"/>${stripe > 0 && html`<path d="M0 0V${size}" stroke="${colour}" stroke-opacity=".5"/>`}</pattern>`
+}
+
+/** A text of one line, cut if it is longer than a width. */
+function fitting(text: string, width: number, fontSize: number): string {
+  const letters = [...oneLine(text)]
+  const most = Math.floor(width / (LETTER * fontSize))
+  return letters.length <= most ? letters.join('') : `${letters.slice(0, most - 1).join('')}…`
+}
+
+/** Places the entries of a legend in rows. */
+function layLegend(entries: readonly LegendEntry[]) {
+  let x = 0
+  let row = 0
+  const placed = entries.map((entry) => {
+    const text = fitting(entry.text, PICTURE_FRAME.width - 60, 12)
+    const width = 32 + LETTER * 12 * text.length + 20
+    if (x > 0 && x + width > PICTURE_FRAME.width) {
+      x = 0
+      row++
+    }
+    const place = { ...entry, text, x, y: row * ROW }
+    x += width
+    return place
+  })
+  return { placed, height: entries.length === 0 ? 0 : (row + 1) * ROW }
+}
+
+const sample = ({ sample: kind, style }: LegendEntry): HtmlPart =>
+  kind === 'line'
+    ? html`<path ${ON_WHITE.line(style)} d="M0 -4H24"/>`
+    : html`<rect ${ON_WHITE[kind](style)} y="-10" width="24" height="12"/>`
+
+/** Draws a picture as a document of SVG. */
+export function pictureText({ title, facts, legend, body, bodyHeight, source }: Picture, language: string): string {
+  const { width } = PICTURE_FRAME
+  const { placed, height: legendHeight } = layLegend(legend)
+  const states = legend.flatMap(({ sample: kind, style }) => (kind === 'state' ? [style] : []))
+  const heading = fitting(title, width, 18)
+  const below = fitting(facts.join(' · '), width, 13)
+  const legendTop = MARGIN + 62
+  const bodyTop = legendTop + legendHeight
+  const sourceTop = bodyTop + bodyHeight + 28
+  const height = sourceTop + source.length * 17 + 8
+  const document = html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" lang="${language}" role="img" aria-labelledby="title facts" font-family="Helvetica, Arial, sans-serif">
+<title id="title">${fitting(title, Number.POSITIVE_INFINITY, 1)}</title>
+<desc id="facts">${[...facts, ...source].map((text) => fitting(text, Number.POSITIVE_INFINITY, 1)).join(' · ')}</desc>
+<defs>${states.map(pattern)}</defs>
+<rect width="${WIDTH}" height="${height}" fill="#fff"/>
+<g transform="translate(${MARGIN} 0)">
+<text y="${MARGIN + 16}" font-size="18" font-weight="bold" fill="${INK}">${heading}</text>
+<text y="${MARGIN + 38}" font-size="13" fill="${SOFT}">${below}</text>
+${placed.map((entry) => html`<g transform="translate(${oneDecimal(entry.x)} ${legendTop + entry.y})">${sample(entry)}<text x="32" font-size="12" fill="${INK}">${entry.text}</text></g>\n`)}
+<g transform="translate(0 ${bodyTop})">${body}</g>
+${source.map((text, i) => html`<text y="${sourceTop + i * 17}" font-size="11" fill="${SOFT}">${fitting(text, width, 11)}</text>\n`)}
+</g>
+</svg>
+`
+  // XML permits fewer characters than HTML.
+  return htmlText(document).replaceAll(/[\ufffe\uffff]/g, '\ufffd')
+}
