@@ -17,6 +17,7 @@ import {
   readCarpet,
   readChart,
   readRows,
+  unitOfExtremes,
 } from './queries/series/chartData.ts'
 import { placeName, readCompared } from './queries/series/compared.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
@@ -48,19 +49,22 @@ export const valuesCsv: Responder = async (request) => {
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
   const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
   // With `asof`, the other series are as known then.
-  const otherTitle = ({ name, unit, line }: ComparedLine): string =>
-    `${line ? withUnit(name, unit) : name}${then ? ': value_then' : ''}`
+  const otherTitle = ({ name, valueUnit, line }: ComparedLine): string =>
+    `${line ? withUnit(name, valueUnit) : name}${then ? ': value_then' : ''}`
   // An earlier period and a difference have values only beside the rows of the table.
   if (by !== undefined || others.some(({ path }) => path === null)) {
-    const firstOfUnit = others.findIndex((other) => other.unit === unit)
+    const firstOfUnit = others.findIndex((other) => other.valueUnit === unit)
     const { rows } = await readRows(request, chartQuery, others)
     const main = dataset.measure === 'energy' ? 'sum' : 'mean'
+    const [smallest, largest] = ['smallest', 'largest'].map((name) =>
+      dataset.isPerHour ? withUnit(name, unitOfExtremes(dataset)) : name,
+    ) as [string, string]
     const columns: [head: string, cell: (row: ChartTableRow) => unknown][] = [
       ['at_utc', ({ from }) => formatUtc(from)],
       ['at_local', ({ from }) => formatLocal(zone, from)],
       [title + main, ({ mean }) => mean],
-      ['smallest', ({ min }) => min],
-      ['largest', ({ max }) => max],
+      [smallest, ({ min }) => min],
+      [largest, ({ max }) => max],
       ['count', ({ count }) => count],
       ['hours', ({ seconds }) => seconds / HOUR],
     ]

@@ -53,7 +53,7 @@ const figureLines = ({ now, before, compared, unit }: ChartData): FigureLine[] =
 
 /** A chart as SVG: for pages without scripts, for paper, and for files. `label` is its alternative text. */
 export function figure(chart: ChartData, label: string, locale: string): Html {
-  const { from, to, unit, ticks, states } = chart
+  const { from, to, unit, ticks, states, steps } = chart
   const lines = figureLines(chart)
   const otherUnit = chart.compared.find((other) => other.unit !== unit)?.unit
   const right = lines.some(({ isOther }) => isOther) ? WIDTH - SIDE_MARGIN : WIDTH
@@ -91,5 +91,6 @@ ${states.map(
     html`<rect class="state-${state}" x="${oneDecimal(x(begin))}" y="${TOP_MARGIN}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${HEIGHT - TOP_MARGIN - BOTTOM_MARGIN}"/>`,
 )}
 ${lines.map(line)}
+${steps.map(([at, , text]) => html`<path class="change" d="M${oneDecimal(x(at))} ${TOP_MARGIN}V${HEIGHT - BOTTOM_MARGIN}"/><text x="${oneDecimal(x(at) + 4)}" y="${TOP_MARGIN + 10}">${text}</text>`)}
 </svg>`
 }

@@ -254,7 +254,7 @@ test('a change of step is marked in the chart and explained in a sentence', asyn
   store.run(`insert into _resolution select id, ?, 900 from series where indicator_id = 600`, [change])
   await store.close()
   const path = '/series/600?from=2025-10-24&to=2025-10-27'
-  expect((await data(path.replace('?', '.json?'))).chart.steps).toEqual([[change, 900]])
+  expect((await data(path.replace('?', '.json?'))).chart.steps).toEqual([[change, 900, '15 min → 15 min']])
   expect(await text(path)).toContain('From 2025-10-25 00:00 on a value every 15 min.')
   expect((await data('/series/600.json?from=2025-10-26&to=2025-10-27')).chart.steps).toEqual([])
 })

@@ -16,7 +16,7 @@ export interface ShownChart {
   readonly unit: string | null
   /** Intervals that are not final. */
   readonly states: readonly (readonly [from: number, to: number, state: keyof typeof SIGNS])[]
-  readonly steps: readonly (readonly [at: number, step: number])[]
+  readonly steps: readonly (readonly [at: number, step: number, text: string])[]
 }
 
 /** The language of a chart, the names of states, and its event handlers. */
@@ -52,7 +52,7 @@ function markStates(u: uPlot, { states, steps, from, to }: ShownChart, names: Ch
     ...states.map(([from, to, state]) =>
       mark(`state state-${state}`, from, to, `${SIGNS[state]} ${names[state] ?? ''}`),
     ),
-    ...steps.map(([at]) => mark('change', at, at)),
+    ...steps.map(([at, , text]) => mark('change', at, at, text)),
     ...(now > from && now < to ? [mark('now', now, now, names.now)] : []),
   )
 }

@@ -23,6 +23,7 @@ import {
   readRows,
   revisedBy,
   subtract,
+  unitOfExtremes,
 } from '../queries/series/chartData.ts'
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import {
@@ -41,7 +42,15 @@ import {
   showCommand,
   versionsStatement,
 } from '../queries/series/seriesQuery.ts'
-import { joinExtremes, type Line, summarize } from '../queries/series/window.ts'
+import {
+  drawnSummary,
+  drawnValue,
+  joinExtremes,
+  type Line,
+  type Summary,
+  splitAtChanges,
+  summarize,
+} from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 
 const MAX_LISTED_INTERVALS = 20
@@ -55,8 +64,11 @@ const MAX_VALUES = 45_000
 /** Computes the totals of a range, or of its whole local days if it is long, and the share of it with values. */
 async function readTotals(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
   const isLong = range.to - range.from > MAX_EXAMINED_S
-  const borders = isLong ? periodBorders(dataset.zone, range, 'day') : [range.from, range.to]
-  const days = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
+  const borders = isLong
+    ? periodBorders(dataset.zone, range, 'day')
+    : await splitAtChanges(db, dataset, [range.from, range.to])
+  const summaries = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
+  const days = summaries.map(([period, summary]): Summary => [period, drawnSummary(dataset, summary)])
   const totals = days.map(([, extremes]) => extremes).reduce(joinExtremes)
   const share = totals.seconds / days.reduce((sum, [{ from, to }]) => sum + to - from, 0)
   return { ...totals, days, share }
@@ -65,12 +77,18 @@ async function readTotals(db: Reader, dataset: Line, range: Interval, fetchId: n
 /** Reads the totals of a range, and when its extremes first occur. */
 async function readFigures(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
   const { mean, sum, min, max, days, share } = await readTotals(db, dataset, range, fetchId)
-  /** The value with the instant of its first period. */
+  /** The value as it is drawn, with its first period. */
   const find = async (key: 'min' | 'max', value: number | null) => {
     const near = days.find(([, extremes]) => extremes[key] === value)?.[0]
     if (value === null || !near) return undefined
     const values = await readKnownValues(db.kysely, { ...dataset, from: near.from, to: near.to }, fetchId, MAX_VALUES)
-    return { value, at: values.find((known) => known.value === value)?.at ?? near.from }
+    // The first of them, as all are of one kind.
+    const drawn = values.flatMap((known) =>
+      known.value === null ? [] : { ...known, value: drawnValue(dataset, known) },
+    )
+    const extreme = Math[key](...drawn.map((known) => known.value!))
+    const found = drawn.find((known) => known.value === extreme)
+    return { value, at: found?.at ?? near.from, step: found?.step ?? null }
   }
   return { mean, sum, share, low: await find('min', min), high: await find('max', max) }
 }
@@ -264,16 +282,16 @@ function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const nothingIn = (path: string, geo: number, from: number): Html =>
     html` <span class="bad">${labels.noValues}</span> <a href="${request.link(`/coverage/${path}`, request.isLive ? { geo, year: localDate(dataset.zone, from).slice(0, 4) } : {})}">${labels.mend}</a>`
   return html`<ul class="legend" data-part="legend">
-<li class="now${asOf && ' faint'}">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
+<li class="now${asOf && ' faint'}">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${chart.unit && ` (${chart.unit})`}</li>
 ${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>${changes[0] && ` ${labels.storedSince(momentText(dataset.zone, changes[0].at))}`}`}</li>`}
 <li class="band" id="bucket" data-own${chart.bucket === null && html` hidden`}>${chart.bucket}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
-${chart.compared.map(({ name, unit, path, drawn, line }, i) => {
+${chart.compared.map(({ name, unit, valueUnit, path, drawn, line }, i) => {
   const others = seriesNames(chart.compared.filter((_, n) => n !== i)) || undefined
   const main = comparedFigures[i]
   const figure =
     typeof main?.value === 'number' &&
-    ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
+    ` · ${(line?.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${valueUnit !== unit && ` ${valueUnit}`}${coveredText(main.share, request)}`
   return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${line && drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${path !== null && request.isLive && html` <a class="remove" href="${here(range, { with: others })}" aria-label="${common.remove(name)}">×</a>`}</li>`
 })}
 </ul>`
@@ -289,21 +307,24 @@ function keyFigures({ latest, asOf, range, figures, dataset }: PageData, request
   const { unit, zone, measure } = dataset
   const { locale, words, now } = request
   const { series: labels } = words
-  const value = (number: number | null | undefined, detail?: HtmlPart): HtmlPart =>
-    typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
+  const value = (number: number | null | undefined, detail?: HtmlPart, of = unit): HtmlPart =>
+    typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${of} ${detail}</span>`
+  // An energy is that of its period.
+  const period = ({ at, step }: { readonly at: number; readonly step: number | null }): string =>
+    `${timeText(zone, at)}${measure === 'energy' && step !== null ? `, ${lengthText(step)}` : ''}`
   const days = `${daysText(request, range.from, range.to)}${coveredText(share, request)}`
   const isOver = latest !== null && latest.at + latest.step_s <= now
   const latestLabel = isOver ? labels.lastValue : labels.latest
   const main =
     asOf === null
-      ? value(latest?.value, latest && timeText(zone, latest.at))
+      ? value(latest?.value, latest && period({ at: latest.at, step: latest.step_s }))
       : html`${momentText(zone, asOf.moment)} <span class="soft">${asOf.fetchedAt && labels.fetchedAt(momentText(zone, asOf.fetchedAt))}</span>`
   return facts([
     [asOf !== null ? labels.asOf : latestLabel, main, 'main'],
     // Energies of periods that may differ have no mean.
     measure === 'energy' ? [labels.sum, value(sum, days)] : [labels.mean, value(mean, days)],
-    [labels.low, value(low?.value, low && timeText(zone, low.at))],
-    [labels.high, value(high?.value, high && timeText(zone, high.at))],
+    [labels.low, value(low?.value, low && period(low), unitOfExtremes(dataset))],
+    [labels.high, value(high?.value, high && period(high), unitOfExtremes(dataset))],
   ])
 }
 
@@ -415,8 +436,10 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
     'number',
   ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
-  const withFirstUnit = chart.compared.findIndex((other) => other.unit === unit)
+  const withFirstUnit = chart.compared.findIndex((other) => other.valueUnit === unit)
   const summaryLabel = measure === 'energy' ? labels.sum : labels.mean
+  const ofExtremes = dataset.isPerHour ? ` (${unitOfExtremes(dataset)})` : ''
+  const hasLengths = isSingle && new Set(rows.map(({ from, to }) => to - from)).size > 1
   const columns: (Column<ChartTableRow> | false)[] = [
     [
       labels.period,
@@ -424,15 +447,16 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
     number(isSingle ? labels.value : summaryLabel, ({ mean, seconds }) => [mean, seconds]),
-    !isSingle && number(labels.low, ({ min }) => [min]),
-    !isSingle && number(labels.high, ({ max }) => [max]),
+    hasLengths && [labels.lasts, ({ from, to }) => lengthText(to - from), 'number'],
+    !isSingle && number(`${labels.low}${ofExtremes}`, ({ min }) => [min]),
+    !isSingle && number(`${labels.high}${ofExtremes}`, ({ max }) => [max]),
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
     !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => [energy]),
     asKnown !== null && number(asKnown, ({ before, secondsBefore }) => [before, secondsBefore]),
     asOf !== null && number(labels.difference, (row) => [revisedBy(row)]),
-    ...chart.compared.map(({ name, unit, line }, i) =>
+    ...chart.compared.map(({ name, valueUnit, line }, i) =>
       number(
-        html`${line === null ? labels.difference : serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`,
+        html`${line === null ? labels.difference : serviceText(name)}${valueUnit && ` (${valueUnit})`}${asKnown && ` ${asKnown}`}`,
         (row) =>
           line === null
             ? [differenceTo(row, withFirstUnit, asOf !== null)]

@@ -11,8 +11,18 @@ import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { PERIOD_UNITS, type PeriodUnit, periodBorders } from '../periods.ts'
-import { type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
-import { joinBands, type Line, NO_VALUES, readWindow, type Summary, sixDigits, summarize } from './window.ts'
+import { type ChartLine, type ChartQuery, moveByShift, type NamedLine, readChoices, type Shift } from './seriesQuery.ts'
+import {
+  drawnSummary,
+  joinBands,
+  type Line,
+  NO_VALUES,
+  readStepChanges,
+  readWindow,
+  type Summary,
+  sixDigits,
+  summarize,
+} from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
 const USUAL_COLUMNS = 300
@@ -38,7 +48,9 @@ const chartColumns = ({ query, isLive }: Pick<PageRequest, 'query' | 'isLive'>):
 /** A line beside the first one; `line`: what it draws, null for a difference. */
 export interface ComparedLine {
   readonly name: string
+  /** The unit of the axis, and that of single values. */
   readonly unit: string | null
+  readonly valueUnit: string | null
   readonly drawn: Drawn
   /** Its name in addresses; null if it is not another series. */
   readonly path: string | null
@@ -50,6 +62,17 @@ export function chosenUnit(request: Pick<PageRequest, 'query' | 'isLive'>, { fro
   const { by } = readChoices(request.query)
   return by === 'hour' && (to - from) / HOUR > 2 * chartColumns(request) ? undefined : by
 }
+
+/** The unit of drawn values and of their extremes. */
+export const unitOfExtremes = ({ isPerHour, unit }: Pick<NamedLine, 'isPerHour' | 'unit'>): string | null =>
+  isPerHour && unit !== null ? `${unit}/h` : unit
+
+/** The unit in which a line is drawn: energies per hour, unless they are summed by a chosen unit. */
+export const drawnUnit = (
+  request: Pick<PageRequest, 'query' | 'isLive'>,
+  line: Pick<NamedLine, 'isPerHour' | 'unit'>,
+  range: Interval,
+): string | null => (chosenUnit(request, range) === undefined ? unitOfExtremes(line) : line.unit)
 
 /** Draws a line: its values or columns, or by the unit of the address. */
 export async function drawLine(
@@ -87,6 +110,19 @@ function bucketText(
   return by !== undefined && measure === 'energy' ? labels.sums(period) : labels.bucket(period)
 }
 
+/** Reads the step of the last value before an instant; undefined if there is none. */
+async function stepBefore({ kysely }: Reader, { seriesId, geoId }: Line, at: number): Promise<number | undefined> {
+  const row = await kysely
+    .selectFrom('observation')
+    .select('step_s')
+    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId }))
+    .where('at', '<', at)
+    .orderBy('at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.step_s
+}
+
 /** Reads all data of a chart. */
 export async function readChart(
   request: PageRequest,
@@ -95,19 +131,13 @@ export async function readChart(
   compared: readonly ComparedLine[],
 ) {
   const { store } = request
-  const steps = await store.kysely
-    .selectFrom('_resolution')
-    .select(['from_at', 'step_s'])
-    .where('series_id', '=', dataset.seriesId)
-    .where('from_at', '>', range.from)
-    .where('from_at', '<', range.to)
-    .orderBy('from_at')
-    .execute()
+  const steps = await readStepChanges(store, dataset.seriesId, range)
+  const earlier = steps[0] && (await stepBefore(store, dataset, steps[0].from_at))
   const now = await drawLine(request, dataset, range, null)
   return {
     ...range,
     zone: dataset.zone,
-    unit: dataset.unit,
+    unit: drawnUnit(request, dataset, range),
     /** The offsets of the zone in seconds, each with its first instant. */
     offsets: listOffsets(dataset.zone, range),
     ticks: timeTicks(dataset.zone, range, request.locale),
@@ -122,8 +152,11 @@ export async function readChart(
       .filter(({ state }) => state !== 'final')
       .slice(0, MAX_STATES)
       .map(({ from, to, state }) => [from, to, state] as const),
-    /** The changes of the step: the instant and the new step in seconds. */
-    steps: steps.map(({ from_at, step_s }) => [from_at, step_s] as const),
+    /** The changes of the step: the instant, the new step in seconds, and both steps in words. */
+    steps: steps.map(({ from_at, step_s }, i) => {
+      const before = i === 0 ? earlier : steps[i - 1]!.step_s
+      return [from_at, step_s, [before, step_s].flatMap((step) => (step ? lengthText(step) : [])).join(' → ')] as const
+    }),
   }
 }
 
@@ -167,8 +200,10 @@ const LONGEST = { hour: 3, day: 62, week: 0, month: 5 * 366, year: Number.POSITI
 const mainNumber = ({ mean, sum }: Extremes, measure: Measure | null = null): number | null =>
   measure === 'energy' ? sum : mean
 
-function summaryRow([{ from, to }, extremes]: Summary, measure: Measure | null = null): ChartTableRow {
-  const { count, seconds, min, max } = extremes
+/** The row of a period: its extremes as they are drawn, its energy as a sum. */
+function summaryRow([{ from, to }, extremes]: Summary, line: MeasuredLine): ChartTableRow {
+  const { measure } = line
+  const { count, seconds, min, max } = drawnSummary(line, extremes)
   const row = { from, to, count, seconds, min, max, mean: mainNumber(extremes, measure) }
   if (measure !== 'power') return row
   return { ...row, energy: row.mean === null ? null : (row.mean * seconds) / 3600 }
@@ -178,7 +213,7 @@ function summaryRow([{ from, to }, extremes]: Summary, measure: Measure | null =
 async function byUnit(db: Reader, line: MeasuredLine, range: Interval, unit: PeriodUnit, fetchId: number | null) {
   const borders = periodBorders(line.zone, range, unit)
   const summaries = await summarize(db, line, borders, fetchId, unit === 'hour' ? 'values' : 'days')
-  return summaries.map((summary) => summaryRow(summary, line.measure))
+  return summaries.map((summary) => summaryRow(summary, line))
 }
 
 /** Reads single values: current, or as known after a fetch; undefined if there are too many. */
@@ -212,7 +247,7 @@ export async function readRows(
   const current = new Set(now.map(({ from }) => from))
   const withdrawn = then
     .filter(({ from }) => !current.has(from))
-    .map(({ from, to }) => summaryRow([{ from, to }, NO_VALUES]))
+    .map(({ from, to }) => summaryRow([{ from, to }, NO_VALUES], line))
   const before = new Map(then.map((row) => [row.from, row]))
   const beside: ((at: number) => ChartTableRow | undefined)[] = []
   for (const other of others) {
@@ -222,7 +257,7 @@ export async function readRows(
     const periods = now.flatMap(({ from, to }) => [moved(from), moved(from) + to - from])
     const borders = [...new Set(periods)].sort((a, b) => a - b)
     const theirs = isSingle
-      ? (await summarize(db, other, borders, other.fetchId, 'values')).map((each) => summaryRow(each, other.measure))
+      ? (await summarize(db, other, borders, other.fetchId, 'values')).map((each) => summaryRow(each, other))
       : await byUnit(db, other, { from: moved(range.from), to: moved(range.to) }, unit, other.fetchId)
     const byFrom = new Map(theirs.map((row) => [row.from, row]))
     // As in the chart, nothing stands beside a time that clocks skipped or repeated.

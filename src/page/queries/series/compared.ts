@@ -3,7 +3,7 @@ import { HOUR } from '../../../util/time/instant.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { findSeriesPath } from '../seriesPaths.ts'
-import { type ComparedLine, drawLine } from './chartData.ts'
+import { type ComparedLine, drawLine, drawnUnit } from './chartData.ts'
 import {
   type ChartLine,
   type ChartQuery,
@@ -39,19 +39,21 @@ export const placeName = ({ name, geo }: Pick<NamedLine, 'name' | 'geo'>): strin
 
 /** The fields of a series that identify a line. */
 const toLine = (series: NamedLine): ChartLine => {
-  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure } = series
-  return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure }
+  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure, isPerHour } = series
+  return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure, isPerHour }
 }
 
 /** Reads a line to compare with: of the named geo, else of that of the first series if it has that geo. */
 async function readNamedLine(request: PageRequest, text: string, { dataset, range, asOf }: ChartQuery) {
   const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
   const series = await readNamedGeoSeries(request, await findSeriesPath(request, name), named ?? null)
-  const { path, unit } = series
+  const { path, unit: valueUnit } = series
+  const unit = drawnUnit(request, series, range)
   const geo = (named === undefined && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
   const fetchId = asOf && (await findAsOf(request.store, series.seriesId, asOf.moment)).fetchId
   const line = { ...toLine(series), geoId: geo.id, fetchId }
-  return { path, name: placeName({ ...series, geo }), unit, drawn: await drawLine(request, line, range, fetchId), line }
+  const drawn = await drawLine(request, line, range, fetchId)
+  return { path, name: placeName({ ...series, geo }), unit, valueUnit, drawn, line }
 }
 
 /**
@@ -71,23 +73,27 @@ export async function readCompared(
     await readNamedLine(request, text, chartQuery).then((line) => compared.push(line), note)
   const { shift, difference } = readChoices(request.query)
   const { series: labels } = request.words
+  const unit = drawnUnit(request, dataset, range)
+  const { unit: valueUnit } = dataset
   if (shift) {
-    const { zone, unit } = dataset
+    const { zone } = dataset
     const line = { ...toLine(dataset), fetchId: asOf?.fetchId ?? null, shift }
     const from = moveByShift(zone, range.from, shift)
     const to = moveByShift(zone, range.to, shift)
     const earlier = await drawLine(request, line, { from, to }, line.fetchId)
-    compared.push({ path: null, name: labels.shifts[shift], unit, drawn: moveLine(earlier, zone, shift), line })
+    const drawn = moveLine(earlier, zone, shift)
+    compared.push({ path: null, name: labels.shifts[shift], unit, valueUnit, drawn, line })
   }
-  const other = compared.find(({ unit }) => unit === dataset.unit)
+  const other = compared.find((line) => line.unit === unit)
   if (difference && other) {
     const first = await drawLine(request, dataset, range, asOf?.fetchId ?? null)
     const name = `${labels.difference}: ${placeName(dataset)} − ${other.name}`
     // Another unit, so that it is drawn by the axis at the right.
-    const unit = `Δ ${dataset.unit ?? ''}`.trim()
-    compared.push({ path: null, name, unit, drawn: subtractLines(first, other.drawn), line: null })
+    const [ownUnit, ownValueUnit] = [unit, valueUnit].map((each) => `Δ ${each ?? ''}`.trim()) as [string, string]
+    const drawn = subtractLines(first, other.drawn)
+    compared.push({ path: null, name, unit: ownUnit, valueUnit: ownValueUnit, drawn, line: null })
   }
-  const units = new Set([dataset.unit])
+  const units = new Set([unit])
   const hasAxis = ({ name, unit, line }: ComparedLine): boolean => {
     const isShown = line === null || units.size < 2 || units.has(unit)
     const message = `A chart has axes for two units, and ${name} has a third one: ${unit ?? 'unknown'}.`

@@ -12,11 +12,22 @@ import { badTime, NotFound, type PageRequest, wholeNumber } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { lastDays, PERIOD_UNITS, type PeriodUnit, periodAt, SPANS } from '../periods.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
+import type { Line } from './window.ts'
 
 /** Reads the geos that jobs select by their ids. They may have no values. */
 async function selectedGeos({ kysely }: Reader, seriesId: number): Promise<number[]> {
   const rows = kysely.selectFrom('_duty').select('geo_ids').distinct().where('series_id', '=', seriesId)
   return (await rows.execute()).flatMap(({ geo_ids }) => parseNumbers(geo_ids || null) ?? [])
+}
+
+/** Reads the length of the last period of a series and geo, in seconds. */
+async function lastStep({ kysely }: Reader, { seriesId, geoId }: Pick<Line, 'seriesId' | 'geoId'>): Promise<number> {
+  const row = await kysely
+    .selectFrom('series_geo')
+    .select('step_s')
+    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId }))
+    .executeTakeFirst()
+  return row?.step_s ?? Number.POSITIVE_INFINITY
 }
 
 /** Reads a series of one geo: the named geo, else a main one of the service, else the first. */
@@ -34,6 +45,7 @@ export async function readNamedGeoSeries(
   if (!Number.isSafeInteger(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
     throw new NotFound(`series ${path} geo ${geo}`)
   const line = { seriesId: series.id, geoId }
+  const measure = await readMeasure(store, series.id)
   const geos = await namedGeos(request, ids)
   const key = `${series.kind} ${series.indicator_id}`
   return {
@@ -46,7 +58,8 @@ export async function readNamedGeoSeries(
     name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
     unit: (await seriesUnits(request, [series.id])).get(series.id) ?? null,
     /** How its energy is computed; null for other quantities. */
-    measure: await readMeasure(store, series.id),
+    measure,
+    isPerHour: measure === 'energy' && (await lastStep(store, line)) <= HOUR,
     /** Null for a native series. */
     trunc: series.time_trunc,
     agg: series.time_agg,
@@ -242,7 +255,7 @@ export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1
 /** The fields that identify a line of a chart in SQL and in commands. */
 export type ChartLine = Pick<
   NamedLine,
-  'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure'
+  'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure' | 'isPerHour'
 >
 
 /** The views of summaries, each with its column of the period. Weeks have the days, and years the months. */
