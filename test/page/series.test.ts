@@ -187,13 +187,13 @@ test('the figures of a past moment are those of the values known then', async ()
   expect(page).not.toMatch(/<dt>value now/i)
 })
 
-test('differences to a past state are revised or new values', () => {
+test('differences to a past state are revised, withdrawn or new values', () => {
   const drawn = (...values: (number | null)[]) => ({
     kind: 'values' as const,
     segments: [{ from: 0, step: 60, values }],
   })
-  const { revised, added, segments } = differing(drawn(1, 2, null, 4, 5), drawn(1, 3, 3, null))
-  expect([revised, added]).toEqual([2, 2])
+  const { revised, withdrawn, added, segments } = differing(drawn(1, 2, null, 4, 5), drawn(1, 3, 3, null))
+  expect([revised, withdrawn, added]).toEqual([1, 1, 2])
   expect(segments.map(({ from }) => from)).toEqual([60, 120])
 })
 
@@ -539,7 +539,7 @@ test('the latest revisions have the value before and after, and a link to all ve
     expect([before, after]).toEqual([versions[i - 1]!.value, versions[i]!.value])
   }
   const page = await text(`/series/544?${query}&lang=en`)
-  expect(page).toContain('Latest revisions of this range (20), MW')
+  expect(page).toMatch(/Latest revisions of this range \(20 of \d[\d,]*\), MW/)
   const sql = new URLSearchParams(
     page.match(/href="\/sql\?(sql=[^"]*valid_to[^"]*)"/)![1]!.replaceAll('&amp;', '&'),
   ).get('sql')!

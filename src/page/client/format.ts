@@ -27,6 +27,7 @@ export const SIGNS = {
   final: '',
   provisional: '~',
   empty: 'o',
+  withdrawn: '–',
   none: '',
   unverified: '×',
   failed: '!',

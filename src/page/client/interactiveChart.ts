@@ -76,9 +76,10 @@ function beginChart(): void {
   let loading = new AbortController()
   let isOwnRefresh = false
   const sayDifference = (): void => {
-    const { revised = 0, added = 0 } = chart.before ? differing(chart.now, chart.before) : {}
-    const [first, second] = [revised, added].map((count) => count.toLocaleString(locale)) as [string, string]
-    slider?.say(chart.before ? fill(words.differ, first).replace('{1}', second) : '')
+    const counts = chart.before && differing(chart.now, chart.before)
+    const { revised, withdrawn, added } = counts ?? { revised: 0, withdrawn: 0, added: 0 }
+    const numbers = [revised, withdrawn, added].map((count) => count.toLocaleString(locale))
+    slider?.say(counts ? (words.differ ?? '').replace(/\{(\d)\}/g, (_, i: string) => numbers[Number(i)]!) : '')
   }
   /** Requests the data of a range; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {

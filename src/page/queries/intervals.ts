@@ -3,9 +3,10 @@ import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
 import { coverageAt, gapsAt, isMissed } from '../../findings/findGaps.ts'
 import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
 import type { PageRequest } from '../page.ts'
+import { readWithdrawn, type WithdrawnValue } from './withdrawn.ts'
 
 /** The states of an interval of a series: never requested, then from the best to the worst. */
-export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'unverified', 'failed'] as const
+export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'withdrawn', 'unverified', 'failed'] as const
 export type CoverageState = (typeof COVERAGE_STATES)[number]
 
 /** An interval of a series and geo in one state (epoch seconds). */
@@ -20,6 +21,8 @@ export interface CoverageInterval extends Interval {
   readonly nextAt: string | null
   /** For a gap, the id of a job whose window has it. */
   readonly jobId: number | null
+  /** Whether it is withdrawn within the lookback, so that each sync requests it. */
+  readonly mayReturn?: true
 }
 
 /** The states of missing data that a job selects. Other ranges that were never requested are not missing. */
@@ -29,7 +32,7 @@ const GAP_STATES = {
   failed: 'failed',
   'never requested': 'unverified',
   null: 'unverified',
-  withdrawn: 'unverified',
+  withdrawn: 'withdrawn',
   late: 'unverified',
   'no values': 'unverified',
 } as const
@@ -93,6 +96,29 @@ function buildTimeline(intervals: readonly CoverageInterval[], geo: number): Cov
   return result
 }
 
+/** Joins withdrawn values that follow one another to intervals of a coverage, each with the number of its values. */
+export function joinWithdrawn(values: readonly WithdrawnValue[]): CoverageInterval[] {
+  const joined: (CoverageInterval & { missing: number })[] = []
+  for (const { geoId, from, to } of values) {
+    const last = joined.at(-1)
+    if (last?.geoId === geoId && last.to === from)
+      joined[joined.length - 1] = { ...last, to, missing: last.missing + 1 }
+    else
+      joined.push({
+        geoId,
+        from,
+        to,
+        state: 'withdrawn',
+        reason: 'withdrawn',
+        missing: 1,
+        nextAt: null,
+        jobId: null,
+        mayReturn: true,
+      })
+  }
+  return joined
+}
+
 /** The timelines of a series by requested geo (0: all at once). */
 export type Timelines = ReadonlyMap<number, readonly CoverageInterval[]>
 
@@ -111,7 +137,7 @@ export interface ChartState extends Interval, Pick<CoverageInterval, 'missing' |
 const REASON_STATES = {
   absent: 'absent',
   null: 'absent',
-  withdrawn: 'absent',
+  withdrawn: 'withdrawn',
   'no values': 'absent',
   late: 'late',
   'never requested': 'unrequested',
@@ -126,7 +152,9 @@ export async function readStates(
   range: Interval,
 ): Promise<ChartState[]> {
   const { store, now } = request
-  const intervals = (await readCoverageIntervals(request, [seriesId], range)).get(seriesId)!
+  const withdrawn = joinWithdrawn(await readWithdrawn(store, seriesId, [geoId], range))
+  const stored = (await readCoverageIntervals(request, [seriesId], range)).get(seriesId)!
+  const intervals = [...withdrawn, ...stored]
   const newest = await store.kysely
     .selectFrom('observation')
     .select(['at', 'step_s'])

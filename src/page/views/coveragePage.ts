@@ -18,6 +18,7 @@ import {
   type CoverageState,
   computePeriods,
   geosBySeries,
+  joinWithdrawn,
   readCoverageIntervals,
   type StripPeriod,
   type Timelines,
@@ -27,6 +28,7 @@ import {
 import { namedGeos } from '../queries/names.ts'
 import { periodAt, periodBorders } from '../queries/periods.ts'
 import { allSeries, findSeriesByPath, type Heading, seriesHeads } from '../queries/seriesPaths.ts'
+import { readWithdrawn } from '../queries/withdrawn.ts'
 import { lackingText } from './overviewPage.ts'
 
 /** Series on one page. */
@@ -112,9 +114,14 @@ function joinGeos(holes: readonly CoverageInterval[], geoIds: readonly number[])
 export async function readSeriesCoverage(request: PageRequest) {
   const row = await findSeriesByPath(request, request.params.id)
   const zone = row.time_zone
-  const intervals = (await readCoverageIntervals(request, [row.id])).get(row.id)!
-  const geoLines = timelines(intervals)
+  const judged = (await readCoverageIntervals(request, [row.id])).get(row.id)!
   const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
+  // What was withdrawn within the lookback may come back, and is no gap yet.
+  const withdrawn = joinWithdrawn(await readWithdrawn(request.store, row.id, geoIds)).filter(
+    (part) => !judged.some((gap) => gap.reason !== null && gap.geoId === part.geoId && overlaps(gap, part)),
+  )
+  const intervals = [...judged, ...withdrawn]
+  const geoLines = timelines(intervals)
   const geo = requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
   const facts = await readCommandFacts(request.store)
@@ -166,7 +173,8 @@ export async function readSeriesCoverage(request: PageRequest) {
     year,
     years: years.map((january) => ({ year: localYear(zone, january), months: months(january) })),
     days: computePeriods(lines, days, geoIds).map((period, i) => ({ date: localDate(zone, days[i]!), ...period })),
-    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, jobId, ...hole }) => {
+    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, jobId: gapJob, ...hole }) => {
+      const jobId = hole.mayReturn ? (findJob(row.id, geoId)?.id ?? null) : gapJob
       const { kind, indicator_id } = row
       const closable = { series_id: row.id, kind, indicator_id, geo_id: geoId, job_id: jobId, reason: hole.reason! }
       return {
@@ -298,8 +306,10 @@ ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...number
 }
 
 /** Says when a gap is requested next; null if only a command requests it. */
-function nextText({ reason, nextAt, nextRuns }: CoverageData['holes'][number], request: PageRequest): string | null {
+function nextText(hole: CoverageData['holes'][number], request: PageRequest): string | null {
+  const { reason, nextAt, nextRuns, mayReturn } = hole
   const { coverage } = request.words
+  if (mayReturn) return coverage.alone
   if (nextAt !== null && parseInstant(nextAt) > request.now) return coverage.again(localText(request, nextAt))
   if (nextAt === null && isAbsence(reason!)) return coverage.never
   const [limit] = nextRuns?.spent ?? []

@@ -155,7 +155,7 @@ async function readSeriesPage(request: PageRequest) {
     asOf,
     neighbours: rangeLinks(dataset.zone, range, lastShown(dataset, now)),
     changes: await readChanges(store, dataset, range),
-    revisions: await readRevisions(store, dataset, range, MAX_REVISIONS),
+    ...(await readRevisions(store, dataset, range, MAX_REVISIONS)),
     chart,
     figures: await readFigures(store, dataset, range, asOf?.fetchId ?? null),
     /** The means or sums of the compared lines. */
@@ -286,6 +286,7 @@ function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
 ${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>${changes[0] && ` ${labels.storedSince(momentText(dataset.zone, changes[0].at))}`}`}</li>`}
 <li class="band" id="bucket" data-own${chart.bucket === null && html` hidden`}>${chart.bucket}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
+${chart.states.some(([, , state]) => state === 'withdrawn') && html`<li><span class="cell withdrawn" aria-hidden="true">${SIGNS.withdrawn}</span> ${common.states.withdrawn}</li>`}
 ${chart.compared.map(({ name, unit, valueUnit, path, drawn, line }, i) => {
   const others = seriesNames(chart.compared.filter((_, n) => n !== i)) || undefined
   const main = comparedFigures[i]
@@ -356,7 +357,7 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
       now: labels.now,
       failed: labels.failed,
       states: { ...common.states, ...labels.states },
-      differ: labels.differ('{0}', '{1}'),
+      differ: labels.differ('{0}', '{1}', '{2}'),
       thenValue: labels.thenValue('{}'),
       noHour: labels.noHour,
       carpetMuch: labels.carpetMuch,
@@ -435,6 +436,15 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
     },
     'number',
   ]
+  /** A column of values that says of a withdrawn one when that was, and what it was. */
+  const withWithdrawn = ([head, cell, style]: Column<ChartTableRow>): Column<ChartTableRow> => [
+    head,
+    (row) =>
+      row.withdrawn
+        ? html`${SIGNS.withdrawn} <span class="soft">${labels.withdrawn(momentText(zone, row.withdrawn.withdrawnAt), numberText(row.withdrawn.was, locale, decimals))}</span>`
+        : cell(row),
+    style ?? '',
+  ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
   const withFirstUnit = chart.compared.findIndex((other) => other.valueUnit === unit)
   const summaryLabel = measure === 'energy' ? labels.sum : labels.mean
@@ -446,7 +456,7 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
       (row) =>
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
-    number(isSingle ? labels.value : summaryLabel, ({ mean, seconds }) => [mean, seconds]),
+    withWithdrawn(number(isSingle ? labels.value : summaryLabel, ({ mean, seconds }) => [mean, seconds])),
     hasLengths && [labels.lasts, ({ from, to }) => lengthText(to - from), 'number'],
     !isSingle && number(`${labels.low}${ofExtremes}`, ({ min }) => [min]),
     !isSingle && number(`${labels.high}${ofExtremes}`, ({ max }) => [max]),
@@ -471,9 +481,9 @@ ${shown}${isMarked && html`<p class="soft">* ${labels.partial}</p>`}</section>`
 }
 
 /** The latest revisions of the range, with a statement for all versions; not in published pages, which show the present. */
-function revisionsTable({ dataset, revisions, range }: PageData, request: PageRequest): HtmlPart {
+function revisionsTable({ dataset, revisions, revisionCount, range }: PageData, request: PageRequest): HtmlPart {
   const { words, link, isLive, locale } = request
-  const { series: labels } = words
+  const { series: labels, common } = words
   const { zone, path, geoId, unit } = dataset
   if (!isLive || revisions.length === 0) return null
   const decimals = mostDecimals(revisions.flatMap(({ before, after }) => [before, after]))
@@ -485,13 +495,17 @@ function revisionsTable({ dataset, revisions, range }: PageData, request: PageRe
   const columns: Column<Revision>[] = [
     [labels.period, ({ at }) => html`<a href="${link(`/explain/${path}/${geoId}/${at}`)}">${timeText(zone, at)}</a>`],
     number(labels.before, ({ before }) => before),
-    number(labels.after, ({ after }) => after),
+    [
+      labels.after,
+      ({ after, isWithdrawn }) => (isWithdrawn ? common.states.withdrawn : numberText(after, locale, decimals) || '–'),
+      'number',
+    ],
     number(labels.difference, ({ before, after }) => subtract(after, before)),
     [labels.since, ({ recordedAt }) => momentText(zone, recordedAt)],
   ]
   const all = link('/sql', { sql: versionsStatement(range, dataset) })
   const byAge = link('/sql', { recipe: 'revisions-by-age', 'p.indicator': dataset.indicator })
-  const caption = html`<caption>${labels.latestRevisions}${revisions.length === MAX_REVISIONS && ` (${MAX_REVISIONS})`}${unit && `, ${unit}`}</caption>`
+  const caption = html`<caption>${labels.latestRevisions}${revisionCount > revisions.length && ` (${labels.latestOf(revisions.length, revisionCount)})`}${unit && `, ${unit}`}</caption>`
   return html`<section><h2>${labels.versions}</h2>
 ${table(labels.versions, revisions, columns, { style: 'values', caption })}
 <p><a href="${all}">${labels.allVersions}</a> · <a href="${byAge}">${labels.byAge}</a></p></section>`

@@ -75,19 +75,22 @@ export async function readChanges(db: Reader, line: Line, range: Interval) {
   return changes.sort((a, b) => a.fetchId - b.fetchId)
 }
 
-/** The end of a version of a value; null: without a value, or withdrawn. */
+/** The end of a version of a value; null: without a value. */
 export interface Revision {
   readonly at: Instant
   readonly before: number | null
   readonly after: number | null
+  /** Whether no value followed. */
+  readonly isWithdrawn: boolean
   readonly recordedAt: string
 }
 
-/** Reads the latest revisions of an interval. */
+/** Reads the latest revisions of an interval, and how many there are. */
 export async function readRevisions({ kysely }: Reader, line: Line, { from, to }: Interval, limit: number) {
-  if (to - from > MAX_EXAMINED_DAYS * DAY) return []
-  const { rows } = await sql<Revision>`
-    select r.at, r.value as before, coalesce(o.value, n.value) as after, f.finished_at as "recordedAt"
+  if (to - from > MAX_EXAMINED_DAYS * DAY) return { revisions: [], revisionCount: 0 }
+  const { rows } = await sql<Omit<Revision, 'isWithdrawn'> & { readonly next: Instant | null }>`
+    select r.at, r.value as before, coalesce(o.value, n.value) as after, coalesce(o.at, n.at) as next,
+      f.finished_at as "recordedAt"
     from observation_revision r
     join _fetch f on f.id = r.superseded_by
     left join observation o
@@ -96,5 +99,14 @@ export async function readRevisions({ kysely }: Reader, line: Line, { from, to }
       on n.series_id = r.series_id and n.geo_id = r.geo_id and n.at = r.at and n.fetch_id = r.superseded_by
     where r.series_id = ${line.seriesId} and r.geo_id = ${line.geoId} and r.at >= ${from} and r.at < ${to}
     order by r.superseded_by desc, r.at limit ${limit}`.execute(kysely)
-  return rows
+  const revisions = rows.map(({ next, ...row }): Revision => ({ ...row, isWithdrawn: next === null }))
+  if (rows.length < limit) return { revisions, revisionCount: rows.length }
+  const { count } = await kysely
+    .selectFrom('observation_revision')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where((eb) => eb.and({ series_id: line.seriesId, geo_id: line.geoId }))
+    .where('at', '>=', from)
+    .where('at', '<', to)
+    .executeTakeFirstOrThrow()
+  return { revisions, revisionCount: Number(count) }
 }

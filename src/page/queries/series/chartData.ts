@@ -11,6 +11,7 @@ import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { PERIOD_UNITS, type PeriodUnit, periodBorders } from '../periods.ts'
+import { readWithdrawn, type WithdrawnValue } from '../withdrawn.ts'
 import { type ChartLine, type ChartQuery, moveByShift, type NamedLine, readChoices, type Shift } from './seriesQuery.ts'
 import {
   drawnSummary,
@@ -164,6 +165,8 @@ export type ChartData = Awaited<ReturnType<typeof readChart>>
 
 /** A row of the table beside a chart. */
 export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
+  /** The withdrawal of a single value. */
+  readonly withdrawn?: WithdrawnValue
   /** MWh; only for a period with several values of power. */
   readonly energy?: number | null
   /** The mean as known at a past moment, and the seconds with values then. */
@@ -245,9 +248,13 @@ export async function readRows(
   const summariesThen = isSingle || fetchId === null ? [] : await byUnit(db, line, range, unit, fetchId)
   const then = isSingle ? fewThen : summariesThen
   const current = new Set(now.map(({ from }) => from))
-  const withdrawn = then
-    .filter(({ from }) => !current.has(from))
-    .map(({ from, to }) => summaryRow([{ from, to }, NO_VALUES], line))
+  const listed = isSingle ? (await readWithdrawn(db, line.seriesId, [line.geoId], range)).slice(0, MAX_SINGLE) : []
+  const lost = new Map([...then, ...listed].filter(({ from }) => !current.has(from)).map((row) => [row.from, row.to]))
+  const withdrawals = new Map(listed.map((value) => [value.from, value]))
+  const withdrawn = [...lost].map(([from, to]): ChartTableRow => {
+    const value = withdrawals.get(from)
+    return { ...summaryRow([{ from, to }, NO_VALUES], line), ...(value && { withdrawn: value }) }
+  })
   const before = new Map(then.map((row) => [row.from, row]))
   const beside: ((at: number) => ChartTableRow | undefined)[] = []
   for (const other of others) {
