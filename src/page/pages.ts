@@ -27,7 +27,10 @@ export const PAGES: readonly Page[] = [
   page('/', 'home', async () => (await overview()).overviewView, { isInNavigation: true, dependsOnTime: true }),
   page('/coverage', 'coverage', async () => (await coverage()).coverageView, { isInNavigation: true }),
   page('/coverage/:id', 'coverage', async () => (await coverage()).seriesCoverageView, { scripts: ['grid'] }),
-  page('/series/:id', 'series', async () => (await series()).seriesView, { scripts: ['interactiveChart', 'carpet'] }),
+  page('/series/:id', 'series', async () => (await series()).seriesView, {
+    scripts: ['interactiveChart', 'carpet'],
+    dependsOnTime: true,
+  }),
   page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),
   page('/indicators', 'indicators', async () => (await catalogue()).indicatorsView, {
     isInNavigation: true,

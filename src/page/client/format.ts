@@ -35,6 +35,7 @@ export const SIGNS = {
   absent: '×',
   late: '×',
   unrequested: '×',
+  expected: '…',
 } as const
 
 /** The steps to the right and down of the arrow keys. */

@@ -1,13 +1,13 @@
 import { readKnownValues } from '../../db/queries/values.ts'
 import type { Reader } from '../../db/store.ts'
 import type { InputError } from '../../util/errors.ts'
-import { DAY, parseInstant } from '../../util/time/instant.ts'
+import { DAY, formatUtc, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
-import { type Column, facts, options, serviceText, table } from '../elements.ts'
+import { type Column, command, facts, options, serviceText, table } from '../elements.ts'
 import { figure } from '../figure.ts'
-import { countText, daysText, groupingText, momentText, numberText, timeText } from '../formats.ts'
+import { countText, daysText, groupingText, momentText, numberText, roughLength, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
 import { NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
@@ -26,6 +26,7 @@ import {
   unitOfExtremes,
 } from '../queries/series/chartData.ts'
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
+import { readFreshness } from '../queries/series/freshness.ts'
 import {
   lastShown,
   latestValue,
@@ -150,6 +151,7 @@ async function readSeriesPage(request: PageRequest) {
     dataset,
     /** The value now, or the last one before. */
     latest,
+    freshness: await readFreshness(request, dataset),
     range,
     days,
     asOf,
@@ -199,7 +201,7 @@ function spans({ neighbours, dataset, range, days: shownDays }: PageData, here: 
   // Their addresses stay the same tomorrow, as that without a range does; a fixed range of equal dates is another choice.
   const isFixed = ['from', 'to', 'day'].some((name) => query.get(name))
   const showLast = (days: number, label: string): Html => {
-    const isCurrent = shownDays === days || (!isFixed && isShown(lastDays(zone, lastShown(dataset, now), days)))
+    const isCurrent = shownDays === days || (!isFixed && isShown(lastDays(zone, now, days)))
     return span(here(range, { from: undefined, to: undefined, last: days }), isCurrent, label)
   }
   const end = addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
@@ -329,6 +331,24 @@ function keyFigures({ latest, asOf, range, figures, dataset }: PageData, request
   ])
 }
 
+/** How far the values reach; if newer ones are missing, why, and what requests them. A published page does not know the time. */
+function freshnessLine({ freshness, dataset }: PageData, request: PageRequest): HtmlPart {
+  if (freshness === null || !request.isLive) return null
+  const { endAt, usualS, missing } = freshness
+  const { series: labels, common } = request.words
+  const behindS = request.now - endAt
+  const length = roughLength(request, behindS)
+  const usual = usualS === null ? null : roughLength(request, Math.abs(usualS))
+  const usually = usual !== null && usualS !== null && labels.usually(usualS < 0 ? common.ahead(usual) : usual)
+  if (missing === null) {
+    const age = behindS < 0 ? common.ahead(length) : common.ago(length)
+    const time = html`<time${behindS >= 0 && html` data-ago`} datetime="${formatUtc(endAt)}" title="${timeText(dataset.zone, endAt)}">${age}</time>`
+    return html`<p class="soft" id="reach">${labels.lastValue} ${time}</p>`
+  }
+  const states = { ...common.states, ...labels.states }
+  return html`<div id="reach"><p class="warn">${[`${states[missing.state]}: ${length}`, usually].filter(Boolean).join(', ')}</p>${missing.command !== null && command(request.command(missing.command))}</div>`
+}
+
 /** The slider over past states, for a script. */
 const slider = ({ words: { series: labels, common } }: PageRequest): Html =>
   html`<div id="slider" class="slider" data-own hidden><label>${labels.asOf} <input type="range" id="moment" min="0" step="1" list="moments"></label><button type="button" aria-label="${common.previous}">‹</button><button type="button" aria-label="${common.next}">›</button> <input type="datetime-local" aria-label="${labels.asOf}"> <output for="moment"></output> <span></span><datalist id="moments"></datalist></div>`
@@ -368,7 +388,7 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
 ${isLive && spans(data, here, request)}
 ${isLive ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
-<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
+<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.newest}</a>`}</p>
 <div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
@@ -531,7 +551,7 @@ export const seriesView = view({
     const here = linker(data, request)
     const stored =
       first !== null && last !== null ? labels.held(timeText(zone, first), timeText(zone, last)) : labels.nothing
-    return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
+    return html`${freshnessLine(data, request)}<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
 ${problems.map(({ code, leftOut, offered }) => html`<p class="bad" role="alert">${code === 'not-found' ? labels.noSeries : common.errors[code]}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
 ${picture(data, here, request)}

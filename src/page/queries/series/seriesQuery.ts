@@ -20,14 +20,15 @@ async function selectedGeos({ kysely }: Reader, seriesId: number): Promise<numbe
   return (await rows.execute()).flatMap(({ geo_ids }) => parseNumbers(geo_ids || null) ?? [])
 }
 
-/** Reads the length of the last period of a series and geo, in seconds. */
-async function lastStep({ kysely }: Reader, { seriesId, geoId }: Pick<Line, 'seriesId' | 'geoId'>): Promise<number> {
+/** Reads the end of the last period of a series and geo, and its length in seconds; null without a value. */
+async function readEnd({ kysely }: Reader, { seriesId, geoId }: Pick<Line, 'seriesId' | 'geoId'>) {
   const row = await kysely
     .selectFrom('series_geo')
-    .select('step_s')
+    .select(['last_at', 'step_s'])
     .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId }))
     .executeTakeFirst()
-  return row?.step_s ?? Number.POSITIVE_INFINITY
+  const { last_at: last = null, step_s: step = null } = row ?? {}
+  return { end: last === null ? null : last + (step ?? 0), step }
 }
 
 /** Reads a series of one geo: the named geo, else a main one of the service, else the first. */
@@ -46,6 +47,7 @@ export async function readNamedGeoSeries(
     throw new NotFound(`series ${path} geo ${geo}`)
   const line = { seriesId: series.id, geoId }
   const measure = await readMeasure(store, series.id)
+  const { end, step } = await readEnd(store, line)
   const geos = await namedGeos(request, ids)
   const key = `${series.kind} ${series.indicator_id}`
   return {
@@ -59,7 +61,7 @@ export async function readNamedGeoSeries(
     unit: (await seriesUnits(request, [series.id])).get(series.id) ?? null,
     /** How its energy is computed; null for other quantities. */
     measure,
-    isPerHour: measure === 'energy' && (await lastStep(store, line)) <= HOUR,
+    isPerHour: measure === 'energy' && step !== null && step <= HOUR,
     /** Null for a native series. */
     trunc: series.time_trunc,
     agg: series.time_agg,
@@ -70,6 +72,8 @@ export async function readNamedGeoSeries(
     /** The first and the last instant with a value, if any. */
     first: await readEndOfValues(store, line, 'first'),
     last: await readEndOfValues(store, line, 'last'),
+    /** The end of the last period with a value, if any. */
+    end,
   }
 }
 
@@ -166,7 +170,7 @@ function requestedRange(dataset: NamedLine, query: URLSearchParams, now: Instant
   const end = query.get('to')
   const day = query.get('day')
   const days = requestedDays(query)
-  if (days !== null) return lastDays(zone, lastShown(dataset, now), days)
+  if (days !== null) return lastDays(zone, now, days)
   if (day && !first && !end) return periodAt(zone, parseBorder(zone, 'day', day), 'day')
   const findEnd = (): Instant => {
     if (end) return parseBorder(zone, 'to', end)
