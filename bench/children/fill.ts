@@ -56,7 +56,7 @@ for (let id = 1; id <= series; id++)
       fetchId = store.get('select max(id) from _fetch') as number
     }
     for (const geo of Object.keys(GEOS).map(Number)) {
-      store.run('insert into series_geo values (?, ?)', [id, geo])
+      store.run('insert into series_geo (series_id, geo_id) values (?, ?)', [id, geo])
       store.run(
         `with recursive hour (at) as (select ? union all select at + 3600 from hour where at + 3600 < ?)
          insert into observation (series_id, geo_id, at, value, step_s, fetch_id)

@@ -83,6 +83,24 @@ test('the page of a published copy says so and lists its runs, unlike an empty d
   expect(await home(copy)).toMatch(/Last runs[\s\S]*href="\/runs\/1"/)
 })
 
+test('a recipe names the indicators that it needs and that are not stored, with the line of a job', async () => {
+  const { url } = await servePage(await together())
+  const get = async (path: string) => (await fetch(url + path)).text()
+  const page = await get('/sql?recipe=session-spread&lang=en')
+  expect(page).toMatch(/needs indicators that are not stored:<\/p>\n<ul><li>612 /)
+  expect(page).toContain('series: [{ indicators: [612], window: { last: 30d } }]')
+  expect(page).not.toContain('No rows.')
+  expect(await get('/sql?recipe=session-spread&lang=es')).toContain('Esta receta necesita indicadores que no están')
+  expect(JSON.parse(await get('/sql.json?recipe=session-spread'))).toMatchObject({
+    lacking: [{ id: 612 }],
+    result: null,
+  })
+  // With other parameters, and as an edited statement, it runs.
+  expect(await get('/sql?recipe=session-spread&p.other=600&lang=en')).not.toContain('not stored')
+  const edited = new URLSearchParams({ recipe: 'session-spread', sql: 'select 7 as seven', lang: 'en' })
+  expect(await get(`/sql?${edited}`)).toContain('seven')
+})
+
 test('a recipe lists the geos of its indicator and its question in the language of the page', async () => {
   const { url } = await servePage(await together())
   const get = async (path: string) => (await fetch(url + path)).text()

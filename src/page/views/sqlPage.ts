@@ -1,13 +1,15 @@
 import { dictionaryRows } from '../../db/tables/dictionary.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { isNeeded } from '../../reports/recipes/recipe.ts'
 import { recipesFor } from '../../reports/recipes/recipes.ts'
+import { findLacking, jobLine } from '../../reports/recipes/storedNeeds.ts'
 import { parseParameter, type StatementRequest } from '../../reports/statements/runner.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
-import { type Column, command, messageText, programText, table } from '../elements.ts'
+import { type Column, command, messageText, programText, serviceText, table } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
-import { namedGeos } from '../queries/names.ts'
+import { indicatorNames, namedGeos } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
 
 /** The longest statement, in characters. */
@@ -67,12 +69,24 @@ async function readGeoChoices(request: PageRequest, parameters: RequestedStateme
   return namedGeos(request, geos)
 }
 
+/** Reads the indicators that an unchanged recipe needs and that are not stored, with their names. */
+async function readLacking(request: PageRequest, { sql, recipe: name, parameters }: RequestedStatement) {
+  const recipe = recipesFor(request.service).find((each) => each.name === name)
+  // The browser sends the line ends of a form in its own way.
+  if (recipe?.sql.trim() !== sql.replaceAll('\r\n', '\n').trim()) return []
+  const values = Object.fromEntries(parameters.map(({ name, value }) => [name, value]))
+  const ids = await findLacking(request.store, recipe, values)
+  const names = await indicatorNames(request, ids)
+  return ids.map((id) => ({ id, name: names.get(`${ENTRY_ROUTES.series} ${id}`) ?? null }))
+}
+
 /** Runs the statement of an address. Its mistakes are part of the data. */
 async function readSqlQuery(request: PageRequest) {
   const { isForeign } = request
   const statement = readStatement(request)
-  const shown = { ...statement, isForeign, geos: await readGeoChoices(request, statement.parameters) }
-  if (isForeign) return { ...shown, result: null, refused: null }
+  const lacking = statement.isReady ? await readLacking(request, statement) : []
+  const shown = { ...statement, isForeign, lacking, geos: await readGeoChoices(request, statement.parameters) }
+  if (isForeign || lacking.length > 0) return { ...shown, result: null, refused: null }
   try {
     return { ...shown, result: await runStatement(request, statement, runner.run), refused: null }
   } catch (error) {
@@ -136,6 +150,15 @@ ${cut !== null && html`<p>${labels.whole}</p>${command(request.command(inTermina
 ${rows.length > 0 && table(labels.result, shown, columns.map(column), { style: 'values' })}`
 }
 
+/** Names the indicators that a recipe lacks, and the line of a job that fetches them. */
+function lackingSection({ lacking }: SqlQuery, { words }: PageRequest): HtmlPart {
+  if (lacking.length === 0) return null
+  const { sql: labels, common } = words
+  return html`<h2>${labels.result}</h2><div role="alert"><p class="bad">${labels.lacking}</p>
+<ul>${lacking.map(({ id, name }) => html`<li>${id} ${serviceText(name)}</li>`)}</ul>
+<p>${common.noneHint}</p>${command(jobLine(lacking.map(({ id }) => id)))}</div>`
+}
+
 function form(sqlQuery: SqlQuery, { words, link, service }: PageRequest): Html {
   const { sql: labels } = words
   const recipe = recipesFor(service).find(({ name }) => name === sqlQuery.recipe)
@@ -189,6 +212,7 @@ ${
     refused.isLate && html`<p>${labels.whole}</p>${command(request.command(`${inTerminal(sqlQuery)} --timeout 600`))}`
   }`
 }
+${lackingSection(sqlQuery, request)}
 ${result !== null && resultSection(sqlQuery, result, request)}
 </div>${beside(request)}</div>`
   },
