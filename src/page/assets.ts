@@ -14,10 +14,13 @@ const resolved = (code: string): string =>
     .replaceAll(/(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.\/[\w-]+)\.[tj]s\2/g, '$1$2$3.js$2')
     .replaceAll(/(\bfrom\s*)(['"])uplot\2/g, '$1$2./uplot.js$2')
 
+/** Comments on lines of their own, which are not sent. */
+const COMMENT_LINES = /^[ \t]*(?:\/\*[\s\S]*?\*\/|\/\/.*)\n/gm
+
 /** A script for the browser: TypeScript in a clone, JavaScript in a package. */
 function readScript(file: string): string {
   const code = readFileSync(new URL(file, CLIENT), 'utf8')
-  return resolved(file.endsWith('.ts') ? stripTypeScriptTypes(code) : code)
+  return resolved(file.endsWith('.ts') ? stripTypeScriptTypes(code) : code).replaceAll(COMMENT_LINES, '')
 }
 
 /** A file of the chart library. */

@@ -180,6 +180,10 @@ p.soft:not([hidden]) + #chart { display: none; }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
 .uplot .u-under { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); overflow: visible; white-space: nowrap; padding-left: .25rem; font-size: var(--tiny); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & .state-withdrawn { --stripe: 8px; } & :is(.state-unverified, .state-absent, .state-late, .state-unrequested) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
+.u-over { touch-action: pan-y; }
+.card { display: none; gap: .5rem; margin: 0; order: 2; }
+#chart.touch { display: flex; flex-direction: column; & .tip { position: static; order: 1; margin: .5rem 0; transform: none; } & .tip:not([hidden]) ~ .card { display: flex; } }
+.problem-days { display: none; }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
 .figure { width: 100%; height: auto; display: block; overflow: visible; & .change { stroke: var(--ink); stroke-dasharray: 2 3; } & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } }
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
@@ -223,11 +227,19 @@ p.soft:not([hidden]) + #chart { display: none; }
   td[data-head]::before { content: attr(data-head) " "; color: var(--soft); font-size: var(--tiny); }
   td code, :is(th, td) bdi[title] { min-width: 0; }
   .values :is(th, td) { padding-inline: .5rem; }
+  .values tr > :first-child { position: sticky; left: 0; z-index: 1; background: var(--paper); }
+  .values thead tr > :first-child { z-index: 2; }
   .figure text { font-size: 22px; }
   .grid th[scope=row], .grid:not(.days) th[scope=row] { min-width: 2.5rem; padding-inline: .25rem; }
   .grid:not(.days) th[scope=row]:has(a) { min-width: 11rem; }
   .grid:not(.days) td[class] { min-width: 1.25rem; }
   .days th[scope=row] { position: sticky; left: 0; z-index: 1; background: var(--paper); }
+}
+@media (max-width: 37.5rem) {
+  .problem-days { display: block; & a { display: inline-block; min-width: 3rem; min-height: 1.5rem; } }
+  .days { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template-columns: repeat(7, 1fr); padding: .25rem .5rem; } & tr > th[scope=row] { grid-column: 1 / -1; position: static; padding: .25rem 0; font-weight: 600; } }
+  .days tr > td[class] { height: 2.5rem; min-width: 0; &::after { content: attr(data-day); position: absolute; inset: auto auto 0 .25rem; font-size: .6875rem; font-weight: 400; pointer-events: none; } }
+${[1, 2, 3, 4, 5, 6, 7].map((day) => `  .days .weekday-${day} { grid-column: ${day}; }`).join('\n')}
 }
 @media (min-width: 64rem) { .figure text { font-size: 8.5px; } }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }

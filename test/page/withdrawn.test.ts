@@ -45,6 +45,8 @@ test('the coverage of a series has withdrawn values, and says that the next sync
   const { get } = await withdrawTenHours()
   const page = await get('/coverage/7?geo=9&lang=en')
   expect(page).toMatch(/2025-11-02: [^<]*withdrawn/)
+  // A small screen shows these above its calendar.
+  expect(page).toMatch(/<p class="problem-days">Days with problems: <a [^>]*day=2025-11-02[^>]*>– 11-02<\/a> <\/p>\n/)
   expect(page).toContain('The service withdrew the values.')
   expect(page).toContain('The next sync requests it again.')
   expect(await get('/coverage/7?geo=3&lang=en')).not.toContain('The service withdrew the values.')

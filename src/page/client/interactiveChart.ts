@@ -66,11 +66,18 @@ function beginChart(): void {
     }, 60)
   }
   const tip = place.querySelector<HTMLElement>('.tip')!
+  const [explainButton, earlierButton] = place.querySelectorAll<HTMLButtonElement>('.card button')
+  const readOut = (when: number | null): void => {
+    const parts = when === null ? [] : reading(when)
+    announce(parts.map(({ textContent }) => textContent))
+    tip.replaceChildren(...parts.map((part) => Object.assign(document.createElement('div'), part)))
+  }
   /** Reads the data anew at the cursor, if it is still in the range. */
   const readAgain = (): void => {
-    tip.hidden = true
     if (at !== null && (at < chart.from || at >= chart.to)) at = null
-    announce(at === null ? [] : reading(at).map(({ textContent }) => textContent))
+    // After a tap, it is a card below the chart.
+    tip.hidden ||= at === null || !place!.classList.contains('touch')
+    readOut(at)
   }
 
   let loading = new AbortController()
@@ -159,11 +166,9 @@ function beginChart(): void {
     names: { ...words.states, now: words.now ?? '' },
     cursor(when, left) {
       at = when
-      const parts = when === null ? [] : reading(when)
-      if (when !== null) announce(parts.map(({ textContent }) => textContent))
+      if (when !== null) readOut(when)
       tip.hidden = left === null
       if (left === null) return
-      tip.replaceChildren(...parts.map((part) => Object.assign(document.createElement('div'), part)))
       tip.classList.toggle('start', left > place.clientWidth / 2)
       tip.style.left = `${left}px`
     },
@@ -180,6 +185,10 @@ function beginChart(): void {
     useSlider(embedded.changes, chart.asOf, words.now ?? '', (asOf, isDone) => load(chart.from, chart.to, asOf, isDone))
   let slider = makeSlider()
   sayDifference()
+
+  explainButton!.onclick = () => explain(at)
+  earlierButton!.onclick = () => slider?.step(-1)
+  earlierButton!.hidden = !slider
 
   const whole = { from: chart.from, to: chart.to }
   const KEYS: Readonly<Record<string, () => void>> = {

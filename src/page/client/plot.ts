@@ -1,4 +1,5 @@
 import uPlot from 'uplot'
+import { followFingers } from './fingers.ts'
 import { type Offsets, SIGNS, valueText } from './format.ts'
 import { type Drawn, differing, drawBand, drawSteps, eachPeriod, valueReach } from './segments.ts'
 
@@ -88,6 +89,7 @@ const padded = (drawn: readonly Drawn[]): [number, number] => {
 /** Creates a chart in an element. */
 export function createChart(element: HTMLElement, first: ShownChart, { locale, names, ...events }: ChartOptions) {
   let shown = first
+  const isTouched = () => element.classList.contains('touch')
   const box = element.appendChild(document.createElement('div'))
   const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
   const dashOf = (name: string): number[] => (colour(`chart-${name}-dash`).match(/\d+/g) ?? []).map(Number)
@@ -103,7 +105,10 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
   let exact: number | null = null
   let cursorAt: number | null = null
 
+  const place = (u: uPlot, at: number): void => u.setCursor({ left: Math.max(0, u.valToPos(at, 'x')), top: 1 })
+
   function make(): uPlot {
+    const range = [shown.from, shown.to] as const
     const { now, before, compared, unit } = shown
     // Lines of a second unit have a scale of their own, at the right.
     const others = compared.filter((series) => series.unit !== unit)
@@ -165,6 +170,8 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
         setCursor: [
           (u) => {
             const left = u.cursor.left ?? -1
+            // A lifted finger is no mouse that leaves.
+            if (left < 0 && isTouched() && cursorAt! >= shown.from && cursorAt! < shown.to) return place(u, cursorAt!)
             cursorAt = exact ?? (left < 0 ? null : u.posToVal(left, 'x'))
             events.cursor(cursorAt, exact === null && left >= 0 ? left + u.bbox.left / devicePixelRatio : null)
           },
@@ -178,8 +185,26 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
           },
         ],
         ready: [
-          // uPlot keeps the click that ends a drag to itself.
-          ({ over }) => over.addEventListener('click', () => cursorAt !== null && events.open(cursorAt)),
+          (u) => {
+            const width = u.over.clientWidth
+            followFingers(
+              u.over,
+              element,
+              (left) => u.setCursor({ left, top: 1 }),
+              (held, now, isDone) => {
+                const pixelS = (range[1] - range[0]) / width
+                const stretched = (pixelS * (held[1] - held[0])) / (now[1] - now[0] || 1)
+                const from = range[0] + held[0] * pixelS - now[0] * stretched
+                const [begin, end] = [from, from + stretched * width].sort((a, b) => a - b) as [number, number]
+                if (isDone) events.zoom(begin, end)
+                else preview(begin, end)
+              },
+            )
+            // uPlot keeps the click that ends a drag to itself. A tap only moves the cursor.
+            u.over.onclick = () => {
+              if (cursorAt !== null && !isTouched()) events.open(cursorAt)
+            }
+          },
         ],
       },
     }
@@ -187,6 +212,11 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
   }
 
   let plot = make()
+  /** Draws the current data over another range until the new data arrives. */
+  function preview(from: number, to: number): void {
+    shown = { ...shown, from, to }
+    plot.setData(plot.data)
+  }
   const again = (): void => {
     plot.destroy()
     plot = make()
@@ -203,11 +233,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       shown = next
       again()
     },
-    /** Draws the current data over another range until the new data arrives. */
-    preview(from: number, to: number): void {
-      shown = { ...shown, from, to }
-      plot.setData(plot.data)
-    },
+    preview,
     /** Moves the cursor to the next or an earlier period. */
     move(by: number): void {
       // The first period may begin before the picture.
@@ -217,7 +243,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       const outside = by > 0 ? -1 : length
       const current = cursorAt === null ? outside : begins.findLastIndex((at) => at <= cursorAt!)
       exact = begins[Math.min(length - 1, Math.max(0, current + by))]!
-      plot.setCursor({ left: Math.max(0, plot.valToPos(exact, 'x')), top: CHART_HEIGHT / 3 })
+      place(plot, exact)
       exact = null
     },
     /** The columns of its picture. */

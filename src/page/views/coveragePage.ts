@@ -34,6 +34,9 @@ import { lackingText } from './overviewPage.ts'
 /** Series on one page. */
 const SERIES_A_PAGE = 40
 const MAX_HOLES = 25
+/** The states of days that a small screen lists first, and the most of them. */
+const PROBLEM_STATES: readonly CoverageState[] = ['withdrawn', 'unverified', 'failed']
+const MAX_PROBLEM_DAYS = 30
 const UNREQUESTED = { state: 'none', reason: 'never requested', missing: null, nextAt: null, jobId: null } as const
 
 const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
@@ -200,8 +203,15 @@ const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, ge
   return [kindText(kind, request), indicatorId, name, grouping && `(${grouping})`].filter(Boolean).join(' ')
 }
 
-/** A cell of a grid: its period, link and name. */
-type GridCell = readonly [period: StripPeriod, href: string, name: string] | undefined
+/** A cell of a grid: its period, link and name; a day has its number, and its weekday from 1 for Monday. */
+type GridCell =
+  | readonly [
+      period: StripPeriod,
+      href: string,
+      name: string,
+      day?: { readonly number: number; readonly weekday: number },
+    ]
+  | undefined
 
 /** The place of the parts in a state, for its sign: from 0 at the left to 9. */
 function signPlace(parts: StripPeriod['parts'], state: CoverageState): number {
@@ -220,10 +230,10 @@ interface StripGrid {
 function gridTable({ caption, style = 'grid', heads, rows }: StripGrid, request: PageRequest): Html {
   const show = (cell: GridCell): Html => {
     if (!cell) return html`<td></td>`
-    const [{ shares, parts }, href, name] = cell
+    const [{ shares, parts }, href, name, day] = cell
     const state = worstState(shares)
     const isMixed = parts.length > 0
-    return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
+    return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}${day && ` weekday-${day.weekday}`}"${day && html` data-day="${day.number}"`}><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
   }
   return scrolled(
     caption,
@@ -297,11 +307,15 @@ function dayTable(data: CoverageData, year: number, request: PageRequest): Html 
       cells: numbers.map((number): GridCell => {
         const day = byDay.get(number)
         const query = { geo: data.geo || undefined, day: day?.date }
-        return day && [day, request.link(`/series/${data.path}`, query), day.date]
+        const weekday = day && ((new Date(day.date).getUTCDay() + 6) % 7) + 1
+        return day && [day, request.link(`/series/${data.path}`, query), day.date, { number, weekday: weekday! }]
       }),
     }
   })
+  // A small screen has these first, because a year of days is long.
+  const problems = data.days.filter(({ shares }) => PROBLEM_STATES.includes(worstState(shares))).reverse()
   return html`<h2 id="days">${caption}</h2>${request.isLive && html`<p class="soft">${coverage.daysHint}</p>`}
+${problems.length > 0 && html`<p class="problem-days">${coverage.problemDays}: ${problems.slice(0, MAX_PROBLEM_DAYS).map(({ date, shares }) => html`<a href="${request.link(`/series/${data.path}`, { geo: data.geo || undefined, day: date })}">${SIGNS[worstState(shares)]} ${date.slice(5)}</a> `)}${problems.length > MAX_PROBLEM_DAYS && '…'}</p>`}
 ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request)}`
 }
 

@@ -343,10 +343,10 @@ function freshnessLine({ freshness, dataset }: PageData, request: PageRequest): 
   if (missing === null) {
     const age = behindS < 0 ? common.ahead(length) : common.ago(length)
     const time = html`<time${behindS >= 0 && html` data-ago`} datetime="${formatUtc(endAt)}" title="${timeText(dataset.zone, endAt)}">${age}</time>`
-    return html`<p class="soft" id="reach">${labels.lastValue} ${time}</p>`
+    return html`<p class="soft">${labels.lastValue} ${time}</p>`
   }
   const states = { ...common.states, ...labels.states }
-  return html`<div id="reach"><p class="warn">${[`${states[missing.state]}: ${length}`, usually].filter(Boolean).join(', ')}</p>${missing.command !== null && command(request.command(missing.command))}</div>`
+  return html`<p class="warn">${[`${states[missing.state]}: ${length}`, usually].filter(Boolean).join(', ')}</p>${missing.command !== null && command(request.command(missing.command))}`
 }
 
 /** The slider over past states, for a script. */
@@ -389,7 +389,7 @@ ${isLive && spans(data, here, request)}
 ${isLive ? chooser(data, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.newest}</a>`}</p>
-<div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div></div>
+<div id="chart" data-own>${figure(chart, label, locale)}<div class="tip" aria-hidden="true" hidden></div><p class="card"><button type="button">${labels.explainValue}</button> <button type="button">${labels.knownBefore}</button></p></div>
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
 }
@@ -551,7 +551,7 @@ export const seriesView = view({
     const here = linker(data, request)
     const stored =
       first !== null && last !== null ? labels.held(timeText(zone, first), timeText(zone, last)) : labels.nothing
-    return html`${freshnessLine(data, request)}<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
+    return html`<div data-part="reach">${freshnessLine(data, request)}</div><p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
 ${problems.map(({ code, leftOut, offered }) => html`<p class="bad" role="alert">${code === 'not-found' ? labels.noSeries : common.errors[code]}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
 ${picture(data, here, request)}
@@ -563,7 +563,7 @@ ${
 <div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`
 }
 ${rowsTable(data, here, request)}
-${revisionsTable(data, request)}
+<div data-part="revisions">${revisionsTable(data, request)}</div>
 ${elsewhere(data, here, request)}`
   },
 })
