@@ -3,7 +3,7 @@ import type { Service } from '../service/service.ts'
 import { ICON } from './assets.ts'
 import { htmlText } from './html.ts'
 import { layout } from './layout.ts'
-import { baseRequest, formatAddress, NotFound, type PageRequest, type Query } from './page.ts'
+import { AddressError, baseRequest, formatAddress, NotFound, type PageRequest, type Query } from './page.ts'
 import { PAGES } from './pages.ts'
 import { STYLE } from './style.ts'
 import type { PageLocale } from './words/locale.ts'
@@ -94,7 +94,7 @@ export async function* pageFiles(
       yield { name, body: offlineDocument(htmlText(layout(shown, pages, request))) }
     } catch (error) {
       // The data of a link may not be stored.
-      if (!(error instanceof NotFound)) throw error
+      if (!(error instanceof NotFound || error instanceof AddressError)) throw error
     }
   }
   yield { name: 'page.css', body: STYLE }

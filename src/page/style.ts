@@ -125,7 +125,8 @@ form button { background: var(--strong); color: var(--on-strong); border-color: 
 :is(.good, .warn, .bad, .running)::before { margin-inline-end: .375rem; vertical-align: -.125em; display: inline-block; }
 h1::before { margin-inline-end: .5rem; }
 .health > .good::before { content: none; }
-main:has(.problems, dd :is(.warn, .bad)) h1::before { content: var(--sign-warn); }
+main:has(.problems, dd .warn) h1::before { content: var(--sign-warn); }
+main:has(dd .bad) h1::before { content: var(--sign-bad); }
 main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); }
 .cell.none, .grid td.none { box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--edge) 50%, transparent); }
@@ -211,6 +212,7 @@ p.soft:not([hidden]) + #chart { display: none; }
   .question label { flex: 1; }
   .question label :is(input, select) { flex: 1 1 100%; min-width: 6rem; }
   .spans span { display: none; }
+  .synced b { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .saved > div { position: static; width: auto; }
   .find { flex-basis: 100%; max-width: none; order: 3; }
   header > div { gap: .25rem .625rem; padding-inline: .75rem; }
@@ -237,8 +239,8 @@ p.soft:not([hidden]) + #chart { display: none; }
 }
 @media (max-width: 37.5rem) {
   .problem-days { display: block; & a { display: inline-block; min-width: 3rem; min-height: 1.5rem; } }
-  .days { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { display: grid; grid-template-columns: repeat(7, 1fr); padding: .25rem .5rem; } & tr > th[scope=row] { grid-column: 1 / -1; position: static; padding: .25rem 0; font-weight: 600; } }
-  .days tr > td[class] { height: 2.5rem; min-width: 0; &::after { content: attr(data-day); position: absolute; inset: auto auto 0 .25rem; font-size: .6875rem; font-weight: 400; pointer-events: none; } }
+  .days { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { counter-reset: day; display: grid; grid-template-columns: repeat(7, 1fr); padding: .25rem .5rem; } & tr > th[scope=row] { grid-column: 1 / -1; position: static; padding: .25rem 0; font-weight: 600; } }
+  .days tr > td[class] { height: 2.5rem; min-width: 0; counter-increment: day; &::after { content: counter(day); position: absolute; inset: auto auto 0 .25rem; font-size: .6875rem; font-weight: 400; pointer-events: none; } }
 ${[1, 2, 3, 4, 5, 6, 7].map((day) => `  .days .weekday-${day} { grid-column: ${day}; }`).join('\n')}
 }
 @media (min-width: 64rem) { .figure text { font-size: 8.5px; } }

@@ -45,7 +45,7 @@ test('a geo that was requested with all others has the coverage of all', async (
   const read = async (query: string): Promise<object> =>
     (await (await fetch(`${url}/coverage/1293.json${query}`)).json()) as object
   expect(await read('?geo=8741')).toEqual({ ...(await read('')), geo: 8741 })
-  expect((await fetch(`${url}/coverage/1293?geo=3`)).status).toBe(404)
+  expect((await fetch(`${url}/coverage/1293?geo=3`)).status).toBe(400)
 })
 
 test('/series without a name redirects to the list of series', async () => {

@@ -307,7 +307,7 @@ describe('the overview', () => {
     const header = async () => /<a class="synced"[\s\S]*?<\/a>/.exec(await get(`${url}/?lang=en`))![0]
     expect(await header()).not.toContain('last success')
     await expect(runJob(store, market, job, { ...failing, options: { restate: true } })).rejects.toThrow('Disk full.')
-    expect(await header()).toMatch(/class="bad">Last sync [\s\S]* · last success <time/)
+    expect(await header()).toMatch(/class="bad"><b>Needs attention<\/b> · Last sync [\s\S]* · last success <time/)
     const list = await get(`${url}/indicators?lang=en`)
     expect(list, 'local days').toContain('2025-10-01 … 2025-10-02, 1 geo')
   })
@@ -349,7 +349,7 @@ test('a chosen year lists the parts that were never requested, with the command 
   const [[first] = [], ...later] = await unrequested('2025')
   expect([first, later.length]).toEqual(['2025-01-01', 0])
   expect(await unrequested('2090'), 'the future is not missing').toEqual([])
-  expect(await unrequested('nonsense'), 'without a year, only what jobs select is missing').toEqual([])
+  expect(await unrequested(''), 'without a year, only what jobs select is missing').toEqual([])
   const request = requestOf(reader, '/coverage/600?year=2020', { id: '600' })
   expect(htmlText(seriesCoverageView.show(await read('2020'), request))).toContain(
     'backfill test.yaml --only 600 --from 2020-01-01 --to 2021-01-01',

@@ -126,7 +126,7 @@ describe('the range of a series', () => {
     expect(await answer.text()).toContain(says)
   })
 
-  test.each(['/series/9999', '/series/s99', '/series/x', '/series/600?geo=99', '/explain/600/3/1', '/explain/600/3/x'])(
+  test.each(['/series/9999', '/series/s99', '/series/x', '/api/series/600/99', '/explain/600/3/1', '/explain/600/3/x'])(
     'a series that is not stored is not found: %s',
     async (path) => {
       expect((await get(path)).status).toBe(404)

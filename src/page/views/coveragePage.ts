@@ -12,7 +12,7 @@ import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
 import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
 import { groupingText, kindText, localText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { NotFound, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
+import { badParameter, numberIn, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
 import {
   type CoverageInterval,
   type CoverageState,
@@ -25,7 +25,7 @@ import {
   timelines,
   worstState,
 } from '../queries/intervals.ts'
-import { namedGeos } from '../queries/names.ts'
+import { geoList, namedGeos } from '../queries/names.ts'
 import { periodAt, periodBorders } from '../queries/periods.ts'
 import { allSeries, findSeriesByPath, type Heading, seriesHeads } from '../queries/seriesPaths.ts'
 import { readWithdrawn } from '../queries/withdrawn.ts'
@@ -83,11 +83,12 @@ export async function readCoverage(request: PageRequest) {
 }
 
 /** The requested geo: null for all together, and for a geo that was only requested with all others. */
-function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly number[]): number | null {
-  const chosen = query.get('geo')
+async function requestedGeo(request: PageRequest, lines: Timelines, geos: readonly number[]): Promise<number | null> {
+  const chosen = request.query.get('geo')
   if (!chosen) return null
   const geo = wholeNumber(chosen) ?? -1
-  if (!lines.has(geo) && !geos.includes(geo)) throw new NotFound(`geo ${chosen}`)
+  const known = [...new Set([...lines.keys(), ...geos])].sort((a, b) => a - b)
+  if (!known.includes(geo)) throw badParameter('geo', chosen, geoList(await namedGeos(request, known)))
   return lines.has(geo) ? geo : null
 }
 
@@ -125,7 +126,7 @@ export async function readSeriesCoverage(request: PageRequest) {
   )
   const intervals = [...judged, ...withdrawn]
   const geoLines = timelines(intervals)
-  const geo = requestedGeo(request, geoLines, geoIds)
+  const geo = await requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
   const facts = await readCommandFacts(request.store)
   const { jobs, unknown, findJob } = facts
@@ -147,9 +148,8 @@ export async function readSeriesCoverage(request: PageRequest) {
   }
   const reach = findReach(lines)
   if (!reach) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
-  const chosen = wholeNumber(request.query.get('year'))
-  const isYear = chosen !== null && chosen >= 1970 && chosen < 2100
-  const year = isYear ? chosen : localYear(zone, Math.max(reach.from, Math.min(request.now, reach.to - 1)))
+  const chosen = numberIn(request.query, 'year', { from: 1970, to: 2099 })
+  const year = chosen ?? localYear(zone, Math.max(reach.from, Math.min(request.now, reach.to - 1)))
   const [from, to] = [year, year + 1].map((january) => startOfDate(zone, `${january}-01-01`)!) as [number, number]
   // A chosen year may lie outside the requested range.
   const outside = chosen === year ? subtract([{ from, to: Math.max(from, Math.min(to, request.now)) }], [reach]) : []
@@ -203,15 +203,8 @@ const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, ge
   return [kindText(kind, request), indicatorId, name, grouping && `(${grouping})`].filter(Boolean).join(' ')
 }
 
-/** A cell of a grid: its period, link and name; a day has its number, and its weekday from 1 for Monday. */
-type GridCell =
-  | readonly [
-      period: StripPeriod,
-      href: string,
-      name: string,
-      day?: { readonly number: number; readonly weekday: number },
-    ]
-  | undefined
+/** A cell of a grid: its period, link and name; the first day of a month has its weekday, from 1 for Monday. */
+type GridCell = readonly [period: StripPeriod, href: string, name: string, weekday?: number | undefined] | undefined
 
 /** The place of the parts in a state, for its sign: from 0 at the left to 9. */
 function signPlace(parts: StripPeriod['parts'], state: CoverageState): number {
@@ -230,10 +223,10 @@ interface StripGrid {
 function gridTable({ caption, style = 'grid', heads, rows }: StripGrid, request: PageRequest): Html {
   const show = (cell: GridCell): Html => {
     if (!cell) return html`<td></td>`
-    const [{ shares, parts }, href, name, day] = cell
+    const [{ shares, parts }, href, name, weekday] = cell
     const state = worstState(shares)
     const isMixed = parts.length > 0
-    return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}${day && ` weekday-${day.weekday}`}"${day && html` data-day="${day.number}"`}><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
+    return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}${weekday !== undefined && ` weekday-${weekday}`}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
   }
   return scrolled(
     caption,
@@ -307,8 +300,8 @@ function dayTable(data: CoverageData, year: number, request: PageRequest): Html 
       cells: numbers.map((number): GridCell => {
         const day = byDay.get(number)
         const query = { geo: data.geo || undefined, day: day?.date }
-        const weekday = day && ((new Date(day.date).getUTCDay() + 6) % 7) + 1
-        return day && [day, request.link(`/series/${data.path}`, query), day.date, { number, weekday: weekday! }]
+        const weekday = day && number === 1 ? ((new Date(day.date).getUTCDay() + 6) % 7) + 1 : undefined
+        return day && [day, request.link(`/series/${data.path}`, query), day.date, weekday]
       }),
     }
   })

@@ -5,12 +5,13 @@ import { DAY, formatUtc, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
-import { type Column, command, facts, options, serviceText, table } from '../elements.ts'
+import { addressText, type Column, command, facts, options, serviceText, table } from '../elements.ts'
 import { figure } from '../figure.ts'
 import { countText, daysText, groupingText, momentText, numberText, roughLength, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
-import { NotFound, type PageRequest, type Query, view } from '../page.ts'
+import { badParameter, NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
+import { geoList } from '../queries/names.ts'
 import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
 import { type Revision, readChanges, readRevisions } from '../queries/series/changes.ts'
 import {
@@ -28,6 +29,7 @@ import {
 import { comparedNames, placeName, readCompared, ThirdUnit } from '../queries/series/compared.ts'
 import { readFreshness } from '../queries/series/freshness.ts'
 import {
+  checkChoices,
   lastShown,
   latestValue,
   moveByShift,
@@ -41,6 +43,7 @@ import {
   type Shift,
   selectStatement,
   showCommand,
+  UnknownGeo,
   versionsStatement,
 } from '../queries/series/seriesQuery.ts'
 import {
@@ -104,7 +107,7 @@ async function readMainFigure(db: Reader, line: ComparedLine['line'], { from, to
 }
 
 /** Mistakes in the form. */
-const MISTAKES = ['ambiguous', 'third-unit', 'not-found', 'bad-time', 'bad-range'] as const
+const MISTAKES = ['ambiguous', 'third-unit', 'not-found', 'bad-time', 'bad-range', 'bad-parameter'] as const
 
 /** The series that an ambiguous name may mean, each with the names that replace those of the form. */
 const offerSeries = ({ cause: { text, candidates } }: AmbiguousSeries, names: readonly string[]) =>
@@ -114,34 +117,46 @@ const offerSeries = ({ cause: { text, candidates } }: AmbiguousSeries, names: re
   })
 
 /** Describes a mistake in the form; throws any other error. */
-function describeProblem(error: unknown, names: readonly string[]) {
+function describeProblem(error: unknown, { query, words }: PageRequest) {
+  const names = comparedNames(query)
   const code = MISTAKES.find((name) => name === (error instanceof NotFound ? 'not-found' : (error as InputError).code))
   if (!code) throw error
   return {
     code,
     message: (error as Error).message,
+    text: code === 'not-found' ? words.series.noSeries : addressText(error as InputError, words),
     offered: error instanceof AmbiguousSeries ? offerSeries(error, names) : [],
     leftOut: error instanceof ThirdUnit ? error.cause.name : null,
   }
 }
 
-/** Reads the form. A wrong time counts as the default, and a wrong name as none. */
-async function readForm(request: PageRequest, dataset: NamedLine) {
+/** Reads the form. A mistake is a problem; then a wrong time, geo or choice counts as the default, and a wrong name as none. */
+async function readForm(request: PageRequest) {
   const problems: ReturnType<typeof describeProblem>[] = []
-  const note = (error: unknown): void => void problems.push(describeProblem(error, comparedNames(request.query)))
+  const note = (error: unknown): void => void problems.push(describeProblem(error, request))
+  const { params, query } = request
+  const dataset = await readNamedGeoSeries(request, params.id, query.get('geo')).catch((error) => {
+    if (!(error instanceof UnknownGeo)) throw error
+    note(badParameter('geo', query.get('geo') ?? '', geoList(error.geos)))
+    return readNamedGeoSeries(request, params.id, null)
+  })
+  try {
+    checkChoices(query)
+  } catch (error) {
+    note(error)
+  }
   const chartQuery = await readRangeAndMoment(request, dataset).catch((error) => {
     note(error)
     return readRangeAndMoment({ ...request, query: new URLSearchParams() }, dataset)
   })
   const compared = await readCompared(request, chartQuery, note)
-  return { chartQuery, compared, problems }
+  return { dataset, chartQuery, compared, problems }
 }
 
 /** Reads the data of the page of a series. */
 async function readSeriesPage(request: PageRequest) {
-  const { store, now, params, query } = request
-  const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
-  const { chartQuery, compared, problems } = await readForm(request, dataset)
+  const { store, now } = request
+  const { dataset, chartQuery, compared, problems } = await readForm(request)
   const { range, days, asOf } = chartQuery
   const states = await readStates(request, dataset, range)
   const named = compared.flatMap(({ line }) => (line && line.shift === undefined ? line : []))
@@ -553,7 +568,7 @@ export const seriesView = view({
       first !== null && last !== null ? labels.held(timeText(zone, first), timeText(zone, last)) : labels.nothing
     return html`<div data-part="reach">${freshnessLine(data, request)}</div><p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
-${problems.map(({ code, leftOut, offered }) => html`<p class="bad" role="alert">${code === 'not-found' ? labels.noSeries : common.errors[code]}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
+${problems.map(({ text, leftOut, offered }) => html`<p class="bad" role="alert">${text}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${labels.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${

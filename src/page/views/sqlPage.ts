@@ -8,7 +8,7 @@ import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
 import { type Column, command, messageText, programText, serviceText, table } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
+import { choiceIn, csvResponse, type PageRequest, type Responder, view } from '../page.ts'
 import { indicatorNames, namedGeos } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
 
@@ -25,7 +25,13 @@ const runner = createStatementRunner()
 
 /** Reads the statement of an address with its parameters, or a recipe with its defaults. */
 function readStatement({ service, query, store }: PageRequest) {
-  const recipe = recipesFor(service).find(({ name }) => name === query.get('recipe'))
+  const recipes = recipesFor(service)
+  const named = choiceIn(
+    query,
+    'recipe',
+    recipes.map(({ name }) => name),
+  )
+  const recipe = recipes.find(({ name }) => name === named)
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, MAX_SQL_CHARACTERS)
   const parameters = store.engine.findParameters(sql).map((name) => ({
     name,
@@ -208,7 +214,7 @@ ${isForeign && sqlQuery.sql !== '' && html`<p role="alert">${labels.foreign}</p>
 ${form(sqlQuery, request)}
 ${
   refused !== null &&
-  html`<div role="alert"><p class="bad"><strong>${labels.refused}.</strong> </p>${messageText([refused.message, refused.hint].filter(Boolean).join(' '), request)}</div>${
+  html`<div role="alert"><p class="bad"><strong>${labels.refused}.</strong> ${(labels.reasons as Readonly<Record<string, string>>)[refused.code] ?? labels.reasons.statement}</p>${messageText([refused.message, refused.hint].filter(Boolean).join(' '), request)}</div>${
     refused.isLate && html`<p>${labels.whole}</p>${command(request.command(`${inTerminal(sqlQuery)} --timeout 600`))}`
   }`
 }

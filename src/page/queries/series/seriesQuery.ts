@@ -8,7 +8,7 @@ import { parseNumbers } from '../../../util/json.ts'
 import { DAY, formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addLocal, addUnits, atLocal, floorTo, formatLocal } from '../../../util/time/zone.ts'
-import { badTime, NotFound, type PageRequest, wholeNumber } from '../../page.ts'
+import { badTime, choiceIn, NotFound, numberIn, type PageRequest, wholeNumber } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { lastDays, PERIOD_UNITS, type PeriodUnit, periodAt, SPANS } from '../periods.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
@@ -31,6 +31,17 @@ async function readEnd({ kysely }: Reader, { seriesId, geoId }: Pick<Line, 'seri
   return { end: last === null ? null : last + (step ?? 0), step }
 }
 
+/** A series does not have a geo. */
+export class UnknownGeo extends NotFound {
+  /** The geos that it has. */
+  readonly geos: Awaited<ReturnType<typeof namedGeos>>
+
+  constructor(name: string, geos: UnknownGeo['geos']) {
+    super(name)
+    this.geos = geos
+  }
+}
+
 /** Reads a series of one geo: the named geo, else a main one of the service, else the first. */
 export async function readNamedGeoSeries(
   request: LocaleRequest & Pick<PageRequest, 'service'>,
@@ -44,7 +55,7 @@ export async function readNamedGeoSeries(
   const ids = [...new Set(geoIds)].sort((a, b) => a - b)
   const geoId = geo ? Number(geo) : (service.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0)
   if (!Number.isSafeInteger(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
-    throw new NotFound(`series ${path} geo ${geo}`)
+    throw new UnknownGeo(`series ${path} geo ${geo}`, await namedGeos(request, ids))
   const line = { seriesId: series.id, geoId }
   const measure = await readMeasure(store, series.id)
   const { end, step } = await readEnd(store, line)
@@ -233,9 +244,10 @@ export async function readRangeAndMoment(request: PageRequest, dataset: NamedLin
   }
 }
 
-/** Reads the series, the range and the moment of an address. */
+/** Reads the series, the range and the moment of an address. Throws if one of its choices is not legal. */
 export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
   const { params, query } = request
+  checkChoices(query)
   return readRangeAndMoment(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
 }
 
@@ -249,6 +261,14 @@ export const readChoices = (query: URLSearchParams) => ({
   difference: query.get('difference') === '1' ? 1 : undefined,
   by: PERIOD_UNITS.find((name) => name === query.get('by')),
 })
+
+/** Throws if an address has a choice about the lines of a chart that is not legal. */
+export function checkChoices(query: URLSearchParams): void {
+  choiceIn(query, 'shift', Object.keys(SHIFTS))
+  choiceIn(query, 'by', PERIOD_UNITS)
+  choiceIn(query, 'difference', ['1'])
+  numberIn(query, 'px')
+}
 
 /** An instant moved back in local time, or forth with a `sign` of 1. */
 export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1 = -1): number => {
