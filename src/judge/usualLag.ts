@@ -37,6 +37,16 @@ function selectSamples(fetches: readonly LagSample[]): KnownSample[] {
   return samples
 }
 
+/** The seconds since the end of the last period at each fetch; negative for the future. */
+const lagsOf = (fetches: readonly KnownSample[]): number[] =>
+  fetches.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at - (step_s ?? 0))
+
+/** Returns how far a series usually is behind when it is fetched, in seconds; null if too little is known. */
+export function findUsualLag(lastFetches: readonly LagSample[]): number | null {
+  const fetches = selectSamples(lastFetches)
+  return fetches.length < 3 ? null : quantile(lagsOf(fetches), 0.5)
+}
+
 /**
  * Returns the lag of a series that is normal until its next fetch, by its last fetches: the seconds after the last period until a new value
  * is late. Null if too little is known.
@@ -47,8 +57,7 @@ export function findAllowedLag(lastFetches: readonly LagSample[]): number | null
   const times = fetches.map(({ finished_at }) => floorToSecond(finished_at)).sort((a, b) => a - b)
   const intervals = times.slice(1).flatMap((at, i) => (at - times[i]! > 60 ? [at - times[i]!] : []))
   const interval = intervals.length === 0 ? DAY : quantile(intervals, 0.5)
-  // Since the end of the last period; negative for the future.
-  const lags = fetches.map(({ finished_at, last_at, step_s }) => floorToSecond(finished_at) - last_at - (step_s ?? 0))
+  const lags = lagsOf(fetches)
   const step = Math.max(...fetches.map(({ step_s }) => step_s ?? 0))
   // The upper quartile, so that a few late publications do not count as usual.
   const usual = quantile(lags, 0.75)

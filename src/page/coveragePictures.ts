@@ -33,7 +33,15 @@ function mergeShares(days: readonly Shares[]): Shares {
 }
 
 /** The height of a whole day in each state. */
-const STATE_HEIGHTS = { final: 12, provisional: 8, empty: 3, none: 0, unverified: 12, failed: 12 } as const
+const STATE_HEIGHTS = {
+  final: 12,
+  provisional: 8,
+  empty: 3,
+  withdrawn: 8,
+  none: 0,
+  unverified: 12,
+  failed: 12,
+} as const
 
 /** Draws days with the same shares; each state has its share of the height. */
 function rectangles(shares: Shares, from: number, width: number): Html[] {

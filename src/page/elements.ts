@@ -1,8 +1,9 @@
+import type { InputError } from '../util/errors.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
 import { oneLine, visible } from '../util/text.ts'
 import { localText, outcomeStyle } from './formats.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
-import type { PageRequest, Query } from './page.ts'
+import { AddressError, type PageRequest, type Query } from './page.ts'
 import { translation } from './words/words.ts'
 
 /* Elements of several pages. */
@@ -35,6 +36,13 @@ export const messageText = (
   if (locale === 'en') return text
   const translated = translation(locale, 'failures', code)
   return html`${translated && html`<p class="soft">${translated}</p>`}<details><summary>${common.original}</summary>${text}</details>`
+}
+
+/** Why an address is wrong, in the language of the page; undefined for any other error. */
+export function addressText(error: Pick<InputError, 'code'>, { common }: PageRequest['words']): string | undefined {
+  if (!(error instanceof AddressError)) return (common.errors as Readonly<Record<string, string>>)[error.code]
+  const { name, text, legal } = error.cause
+  return common.illegal(name, oneLine(text).slice(0, 100), legal)
 }
 
 /** A text of this program in the language of the page, or in English if it is not translated. */

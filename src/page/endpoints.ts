@@ -18,6 +18,7 @@ import {
   readCarpet,
   readChart,
   readRows,
+  unitOfExtremes,
 } from './queries/series/chartData.ts'
 import { placeName, readCompared, withStates } from './queries/series/compared.ts'
 import { differenceName, readDifference, subtractedPlace } from './queries/series/difference.ts'
@@ -54,19 +55,22 @@ export const valuesCsv: Responder = async (request) => {
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
   const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
   // With `asof`, the other series are as known then.
-  const otherTitle = ({ name, unit }: Pick<ComparedLine, 'name' | 'unit'>): string =>
-    `${withUnit(name, unit)}${then ? ': value_then' : ''}`
+  const otherTitle = ({ name, valueUnit }: Pick<ComparedLine, 'name' | 'valueUnit'>): string =>
+    `${withUnit(name, valueUnit)}${then ? ': value_then' : ''}`
   const subtracted = subtractedPlace(request, dataset, others)
   // An earlier period and a difference have values only beside the rows of the table.
   if (by !== undefined || subtracted !== null || others.some(({ path }) => path === null)) {
     const { rows } = await readRows(request, chartQuery, others)
     const main = dataset.measure === 'energy' ? 'sum' : 'mean'
+    const [smallest, largest] = ['smallest', 'largest'].map((name) =>
+      dataset.isPerHour ? withUnit(name, unitOfExtremes(dataset)) : name,
+    ) as [string, string]
     const columns: [head: string, cell: (row: ChartTableRow) => unknown][] = [
       ['at_utc', ({ from }) => formatUtc(from)],
       ['at_local', ({ from }) => formatLocal(zone, from)],
       [title + main, ({ mean }) => mean],
-      ['smallest', ({ min }) => min],
-      ['largest', ({ max }) => max],
+      [smallest, ({ min }) => min],
+      [largest, ({ max }) => max],
       ['count', ({ count }) => count],
       ['hours', ({ seconds }) => seconds / HOUR],
     ]
@@ -77,7 +81,7 @@ export const valuesCsv: Responder = async (request) => {
     }
     if (subtracted !== null)
       columns.push([
-        otherTitle({ name: differenceName(request, dataset, others[subtracted]!), unit }),
+        otherTitle({ name: differenceName(request, dataset, others[subtracted]!), valueUnit: unit }),
         (row) => differenceTo(row, subtracted, then !== null),
       ])
     const cells = rows.map((row) => columns.map(([, cell]) => cell(row) ?? null))

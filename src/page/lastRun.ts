@@ -1,5 +1,6 @@
 import { readStamp } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
+import { findWithFacts } from '../findings/findFindings.ts'
 import { readLastRun } from '../state/lastRuns.ts'
 import { sha256 } from '../util/checksum.ts'
 import type { Instant } from '../util/time/instant.ts'
@@ -40,6 +41,20 @@ export async function readShownRun({ store, now }: PageRequest) {
 }
 
 export type ShownRun = Awaited<ReturnType<typeof readShownRun>>
+
+/** The number of findings of each database, with the state of the database and the minute for which it holds. */
+const findingCounts = new Map<string, { readonly state: string; readonly count: Promise<number> }>()
+
+/** Counts what the overview lists as wrong; for a database that has not changed, once a minute. */
+export async function countFindings(store: Reader, now: Instant): Promise<number> {
+  const state = await createEtag(store, [Math.floor(now / 60)])
+  const known = findingCounts.get(store.file)
+  if (known?.state === state) return known.count
+  const count = findWithFacts(store, now).then(({ length }) => length)
+  findingCounts.set(store.file, { state, count })
+  count.catch(() => findingCounts.delete(store.file))
+  return count
+}
 
 /** Creates an `ETag` that changes with every write; `beside`: what else the response depends on. */
 export async function createEtag(reader: Reader, beside: readonly unknown[]): Promise<string> {

@@ -16,6 +16,8 @@ export interface ShownPage {
   readonly isStill?: boolean | undefined
   /** The newest run, if there is one. */
   readonly lastRun?: ShownRun
+  /** The number of findings, as the overview lists them. */
+  readonly findings?: number
   /** The address of the page's data for programs. */
   readonly machine?: string
 }
@@ -33,18 +35,26 @@ function languages({ locale, link, path, query, isLive }: PageRequest): HtmlPart
   )
 }
 
-/** The time and outcome of the newest run, or its progress. */
-function runState({ lastRun: run }: ShownPage, request: PageRequest): HtmlPart {
+/** The sign of the header, which is that of the overview: of the findings, unless a run is in progress. */
+function stateStyle({ outcome }: NonNullable<ShownRun>, findings: number): string {
+  if (outcome === 'running') return outcomeStyle(outcome)
+  if (findings === 0) return outcomeStyle('done')
+  return outcomeStyle(outcome === 'failed' ? outcome : 'partial')
+}
+
+/** The time of the newest run, or its progress; and whether the overview has findings. */
+function runState({ lastRun: run, findings = 0 }: ShownPage, request: PageRequest): HtmlPart {
   if (!run) return null
   const { words, link, service } = request
-  const { common, runs } = words
+  const { common, runs, home } = words
   const time = (at: string): Html =>
     html`<time data-ago datetime="${at}">${momentText(service.timeZone, at).slice(0, 16)}</time>`
   const progress = run.progress
     ? [runs.runningOf(run.progress.done, run.progress.planned), timeLeft(request, run.progress)]
     : runs.running(run.requests)
   const result = html`${common.lastSync} ${time(run.finished_at ?? run.started_at)}${run.succeededAt !== null && html` · ${common.lastSuccess} ${time(run.succeededAt)}`}`
-  return html`<a class="synced" href="${link(`/runs/${run.id}`)}"><span class="${outcomeStyle(run.outcome)}">${run.outcome === 'running' ? progress : result}</span></a>`
+  const to = findings > 0 && run.outcome === 'done' ? '/' : `/runs/${run.id}`
+  return html`<a class="synced" href="${link(to)}"><span class="${stateStyle(run, findings)}">${findings > 0 && html`<b>${home.needs}</b> · `}${run.outcome === 'running' ? progress : result}</span></a>`
 }
 
 /** Saved views; a script fills the list. */

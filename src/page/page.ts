@@ -184,6 +184,44 @@ export function dayIn(query: URLSearchParams, name: string): LocalDate | null {
 }
 
 export const dayAfter = (day: LocalDate): LocalDate => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+/** A parameter of an address has a value that is not legal; the `cause` has both. */
+export class AddressError extends InputError {
+  declare readonly cause: { readonly name: string; readonly text: string; readonly legal: string }
+}
+
+/** The error for a parameter of an address. `legal` lists its values without words of a language. */
+export const badParameter = (name: string, text: string, legal: string): AddressError =>
+  new AddressError(`${name}=${JSON.stringify(text)} is not valid.`, {
+    hint: `Legal: ${legal}.`,
+    code: 'bad-parameter',
+    cause: { name, text, legal },
+  })
+
+/** Reads a choice of an address; undefined without one. Throws if it is none of the legal ones. */
+export function choiceIn<Choice extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const text = query.get(name)
+  if (!text) return undefined
+  const found = choices.find((choice) => choice === text)
+  if (found === undefined) throw badParameter(name, text, choices.join(', '))
+  return found
+}
+
+/** Reads a whole number of an address; null without one. Throws if it is none, or not in the range. */
+export function numberIn(
+  query: URLSearchParams,
+  name: string,
+  { from = 0, to = 999_999_999_999_999 } = {},
+): number | null {
+  const text = query.get(name)
+  if (!text) return null
+  const number = wholeNumber(text)
+  if (number === null || number < from || number > to) throw badParameter(name, text, `${from} … ${to}`)
+  return number
+}
 
 /** Reads a whole number of an address; null for anything else. */
 export const wholeNumber = (text: string | null | undefined): number | null =>
@@ -192,6 +230,6 @@ export const wholeNumber = (text: string | null | undefined): number | null =>
 /** Selects the part of a list that the `page` of an address names, from 1. */
 export function paginate<Row>({ query }: PageRequest, rows: readonly Row[], size: number) {
   const pages = Math.max(1, Math.ceil(rows.length / size))
-  const page = Math.min(pages, Math.max(1, wholeNumber(query.get('page')) ?? 1))
+  const page = Math.min(pages, numberIn(query, 'page', { from: 1 }) ?? 1)
   return { page, pages, shown: rows.slice((page - 1) * size, page * size) }
 }

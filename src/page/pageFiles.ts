@@ -4,6 +4,7 @@ import { ICON } from './assets.ts'
 import { htmlText } from './html.ts'
 import { layout } from './layout.ts'
 import {
+  AddressError,
   baseRequest,
   formatAddress,
   NotFound,
@@ -131,7 +132,7 @@ export async function* pageFiles(
       else yield { name, body: await documentText(page, request) }
     } catch (error) {
       // The data of a link may not be stored.
-      if (!(error instanceof NotFound)) throw error
+      if (!(error instanceof NotFound || error instanceof AddressError)) throw error
     }
   }
   yield { name: 'page.css', body: STYLE }

@@ -5,9 +5,9 @@ import type { Reader } from '../db/store.ts'
 import type { Service } from '../service/service.ts'
 import { InputError, SyncError } from '../util/errors.ts'
 import { assets } from './assets.ts'
-import { messageText } from './elements.ts'
+import { addressText, messageText } from './elements.ts'
 import { html, htmlText } from './html.ts'
-import { createEtag, matchesTag, readShownRun } from './lastRun.ts'
+import { countFindings, createEtag, matchesTag, readShownRun } from './lastRun.ts'
 import { layout, type ShownPage } from './layout.ts'
 import {
   baseRequest,
@@ -102,7 +102,7 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
     500: [common.broken, common.brokenHint],
     503: [common.refused, common.unreadable],
   }[status] as [string, string]
-  const text = (common.errors as Readonly<Record<string, string>>)[code] ?? fallback
+  const text = (expected && addressText(expected, request.words)) ?? fallback
   const headers = { 'Cache-Control': 'no-store' }
   if (isData) {
     const message = detail ?? (isMissing ? error.message : title)
@@ -120,7 +120,11 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
 }
 
 /** Builds the response of a page or an endpoint. */
-async function buildResponse({ page, endpoint, address }: PageCall, request: PageRequest): Promise<PageResponse> {
+async function buildResponse(
+  { page, endpoint, address }: PageCall,
+  request: PageRequest,
+  findings: number,
+): Promise<PageResponse> {
   if (endpoint) return (await endpoint.respond())(request)
   if (!page) throw new NotFound(request.path)
   const view = await page.view()
@@ -133,6 +137,7 @@ async function buildResponse({ page, endpoint, address }: PageCall, request: Pag
     scripts: page.scripts,
     isStill: page.isStill,
     lastRun: await readShownRun(request),
+    findings,
     machine: `${request.path === '/' ? '/index' : request.path}.json${address.search}`,
   }
   return { type: HTML['Content-Type'], body: htmlText(layout(shown, PAGES, request)), status }
@@ -150,14 +155,16 @@ export async function respond(site: Site, call: PageCall): Promise<SentResponse>
     await reader.engine.beginSnapshot()
     const request = createRequest(site, call, reader)
     const route = page ?? endpoint
+    // The header of each page has the state of the overview.
+    const findings = page ? await countFindings(reader, request.now) : 0
     const minute = route?.dependsOnTime ? Math.floor(request.now / 60) : null
     const etag = route?.isUncached
       ? null
-      : await createEtag(reader, [site.version, site.service, request.locale, minute])
+      : await createEtag(reader, [site.version, site.service, request.locale, minute, findings])
     const dataHeaders = etag === null ? DATA_HEADERS : { ...DATA_HEADERS, ETag: etag }
     if (route && etag !== null && matchesTag(headers['if-none-match'], etag))
       return { status: 304, headers: dataHeaders, body: '' }
-    const { status = 200, body, type, file } = await buildResponse(call, request)
+    const { status = 200, body, type, file } = await buildResponse(call, request, findings)
     const name = file?.replaceAll(/[^\w.-]/g, '_')
     const download = name && { 'Content-Disposition': `attachment; filename="${name}"` }
     const head = { status, headers: { ...dataHeaders, 'Content-Type': type, ...download } }

@@ -32,6 +32,7 @@ export const PAGES: readonly Page[] = [
   page('/coverage/:id', 'coverage', async () => (await coverage()).seriesCoverageView, { scripts: ['grid'] }),
   page('/series/:id', 'series', async () => (await series()).seriesView, {
     scripts: ['interactiveChart', 'carpet', 'picture'],
+    dependsOnTime: true,
   }),
   page('/revisions/:id/:geo/:run', 'revisions', async () => (await revisions()).runRevisionsView),
   page('/explain/:id/:geo/:at', 'explain', async () => (await explain()).explainView),

@@ -63,8 +63,8 @@ ${REGISTERED}
   --sign-star: ${sign('#c47a08', 'M8 1.5l2 4.3 4.7.6-3.5 3.2.9 4.7L8 12l-4.1 2.3.9-4.7L1.3 6.4 6 5.8z')};
   --sign-busy: ${sign('#3f83d9', 'M14 8a6 6 0 1 1-2-4.5M12 .8v2.9H9')};
   --back: light-dark(#f6f7f5, #0f1413); --paper: light-dark(#fff, #161b1a); --band: light-dark(#eef0ed, #1f2624); --ink: light-dark(#16201c, #e8edea); --soft: light-dark(#56625c, #a3afaa); --line: light-dark(#dbe0dc, #2f3836); --edge: light-dark(#818c86, #6c7873); --link: light-dark(#1d55b5, #8db8ff); --strong: light-dark(#16201c, #e8edea); --on-strong: light-dark(#fff, #0f1413);
-  --warn: light-dark(#fdf3df, #2a2213); --warn-line: light-dark(#e8c98a, #5d4718); --final: light-dark(#a2d2ba, #2d6b50); --provisional: light-dark(#b5d0ee, #2f5b8e); --empty: light-dark(#c9cec9, #4a5450); --unverified: light-dark(#f3b95c, #93610f); --failed: light-dark(#c9372c, #e5645b); --none: light-dark(#f1f3f0, #1b2120);
-  --state-provisional: light-dark(#2f6fb3, #6fa8e0); --state-empty: light-dark(#6b727a, #8d959e); --state-none: var(--state-empty); --state-final: light-dark(#1b6e4b, #4fae84); --state-failed: light-dark(#b3261e, #f2786f); --state-unverified: light-dark(#9a5b00, #e0a04a); --state-absent: var(--state-unverified); --state-late: var(--state-unverified); --state-unrequested: var(--state-unverified); --small: .8125rem; --tiny: .75rem;
+  --warn: light-dark(#fdf3df, #2a2213); --warn-line: light-dark(#e8c98a, #5d4718); --final: light-dark(#a2d2ba, #2d6b50); --provisional: light-dark(#b5d0ee, #2f5b8e); --empty: light-dark(#c9cec9, #4a5450); --withdrawn: light-dark(#d3bfe8, #5e4480); --unverified: light-dark(#f3b95c, #93610f); --failed: light-dark(#c9372c, #e5645b); --none: light-dark(#f1f3f0, #1b2120);
+  --state-provisional: light-dark(#2f6fb3, #6fa8e0); --state-empty: light-dark(#6b727a, #8d959e); --state-none: var(--state-empty); --state-withdrawn: light-dark(#754a9e, #b991e0); --state-final: light-dark(#1b6e4b, #4fae84); --state-failed: light-dark(#b3261e, #f2786f); --state-unverified: light-dark(#9a5b00, #e0a04a); --state-absent: var(--state-unverified); --state-late: var(--state-unverified); --state-unrequested: var(--state-unverified); --state-expected: var(--state-empty); --small: .8125rem; --tiny: .75rem;
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--ink); font: .9375rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
@@ -130,7 +130,8 @@ form button { background: var(--strong); color: var(--on-strong); border-color: 
 :is(.good, .warn, .bad, .running)::before { margin-inline-end: .375rem; vertical-align: -.125em; display: inline-block; }
 h1::before { margin-inline-end: .5rem; }
 .health > .good::before { content: none; }
-main:has(.problems, dd :is(.warn, .bad)) h1::before { content: var(--sign-warn); }
+main:has(.problems, dd .warn) h1::before { content: var(--sign-warn); }
+main:has(dd .bad) h1::before { content: var(--sign-bad); }
 main:has(.health > .good, dd > .good) h1::before { content: var(--sign-good); }
 .cell, .grid td[class] { text-align: center; font-weight: 700; color: var(--ink); }
 .cell.none, .grid td.none { box-shadow: inset 0 0 0 1px color-mix(in srgb, var(--edge) 50%, transparent); }
@@ -193,11 +194,15 @@ p.soft:not([hidden]) + #chart { display: none; }
 #chart { min-height: 20rem; position: relative; & .u-select { background: color-mix(in srgb, var(--link) 20%, transparent); } }
 .strips > div { position: relative; height: 1rem; &::before { content: ""; position: absolute; inset: .4rem calc(100% + .5rem) auto auto; width: 1.5rem; height: 3px; } }
 .unfinished { background: repeating-linear-gradient(135deg, color-mix(in srgb, var(--ink) 30%, transparent) 0 1px, transparent 1px 6px); font-size: 0; }
-.uplot .u-under, .strips > div { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & :is(.state-unverified, .state-absent, .state-late, .state-unrequested) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
+.uplot .u-under, .strips > div { overflow: visible; & div { position: absolute; top: 0; bottom: 0; overflow: hidden; } & .change { border-left: 2px dotted var(--ink); overflow: visible; white-space: nowrap; padding-left: .25rem; font-size: var(--tiny); } & .now { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); border-left: 1px solid var(--ink); overflow: visible; } & .state { top: -18px; line-height: 18px; padding-left: .25rem; font-size: var(--tiny); white-space: nowrap; border-bottom: 6px solid; background: repeating-linear-gradient(135deg, color-mix(in srgb, currentColor 14%, transparent) 0 1px, transparent 1px var(--stripe)), color-mix(in srgb, currentColor 12%, transparent); --stripe: 100rem; } & .state-provisional { --stripe: 10px; } & .state-withdrawn { --stripe: 8px; } & :is(.state-unverified, .state-absent, .state-late, .state-unrequested) { --stripe: 6px; } & .state-failed { --stripe: 4px; } }
 .strips > div .state.state { top: 0; bottom: auto; height: .875rem; line-height: .875rem; border: 0; }
 .tip { position: absolute; top: .5rem; z-index: 1; pointer-events: none; background: var(--paper); border: 1px solid var(--edge); border-radius: .25rem; padding: .25rem .5rem; margin-left: .75rem; font-size: var(--small); &.start { transform: translateX(calc(-100% - 1.5rem)); } & div:nth-child(2) { font-weight: 600; } }
+.u-over { touch-action: pan-y; }
+.card { display: none; gap: .5rem; margin: 0; order: 2; }
+#chart.touch { display: flex; flex-direction: column; & .tip { position: static; order: 1; margin: .5rem 0; transform: none; } & .tip:not([hidden]) ~ .card { display: flex; } }
+.problem-days { display: none; }
 #cursor { min-height: 1.5em; margin: 0; font-size: var(--small); font-variant-numeric: tabular-nums; }
-.figure { width: 100%; height: auto; display: block; overflow: visible; & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } &.strips [class^="state-"] { fill-opacity: .35; } & .bars { fill: var(--chart-difference); } & :is(.zero, pattern path) { fill: none; stroke: var(--ink); } & pattern path { stroke-opacity: .35; } & + .figure { margin-top: .25rem; } }
+.figure { width: 100%; height: auto; display: block; overflow: visible; & .change { stroke: var(--ink); stroke-dasharray: 2 3; } & text { font: 11px system-ui, sans-serif; fill: var(--soft); } & path { vector-effect: non-scaling-stroke; } & .grid path { stroke: var(--line); fill: none; } & .line { fill: none; stroke-width: 1.5; } & .band { stroke: none; } & .faint { stroke-width: 1; stroke-opacity: .6; } & .band.faint { fill-opacity: .4; } & [class^="state-"] { fill-opacity: .15; } &.strips [class^="state-"] { fill-opacity: .35; } & .bars { fill: var(--chart-difference); } & :is(.zero, pattern path) { fill: none; stroke: var(--ink); } & pattern path { stroke-opacity: .35; } & + .figure { margin-top: .25rem; } }
 .intervals { list-style: none; padding: 0; & .mark { display: inline-block; width: 1.25rem; text-align: center; font-weight: 700; border: 1px solid currentColor; } }
 [data-part="table"] { & .scroll { max-height: 32rem; overflow: auto; } & th[scope=row] { white-space: nowrap; } & thead th { position: sticky; top: 0; background: var(--paper); } }
 .carpet { & > summary { font-size: 1.0625rem; font-weight: 650; padding: .25rem 0; } & .cells { display: flex; gap: .25rem; } & .hours { width: 2.75rem; font-size: .6875rem; line-height: 12px; text-align: end; } & .hours span { display: block; height: 12px; white-space: nowrap; } & canvas { background: var(--band); image-rendering: pixelated; } }
@@ -223,6 +228,7 @@ p.soft:not([hidden]) + #chart { display: none; }
   .question label { flex: 1; }
   .question label :is(input, select) { flex: 1 1 100%; min-width: 6rem; }
   .spans span { display: none; }
+  .synced b { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .saved > div { position: static; width: auto; }
   .find { flex-basis: 100%; max-width: none; order: 3; }
   header > div { gap: .25rem .625rem; padding-inline: .75rem; }
@@ -239,11 +245,19 @@ p.soft:not([hidden]) + #chart { display: none; }
   td[data-head]::before { content: attr(data-head) " "; color: var(--soft); font-size: var(--tiny); }
   td code, :is(th, td) bdi[title] { min-width: 0; }
   .values :is(th, td) { padding-inline: .5rem; }
+  .values tr > :first-child { position: sticky; left: 0; z-index: 1; background: var(--paper); }
+  .values thead tr > :first-child { z-index: 2; }
   .figure text { font-size: 22px; }
   .grid th[scope=row], .grid:not(.days) th[scope=row] { min-width: 2.5rem; padding-inline: .25rem; }
   .grid:not(.days) th[scope=row]:has(a) { min-width: 11rem; }
   .grid:not(.days) td[class] { min-width: 1.25rem; }
   .days th[scope=row] { position: sticky; left: 0; z-index: 1; background: var(--paper); }
+}
+@media (max-width: 37.5rem) {
+  .problem-days { display: block; & a { display: inline-block; min-width: 3rem; min-height: 1.5rem; } }
+  .days { &, & tbody { display: block; } & thead, & td:empty { display: none; } & tr { counter-reset: day; display: grid; grid-template-columns: repeat(7, 1fr); padding: .25rem .5rem; } & tr > th[scope=row] { grid-column: 1 / -1; position: static; padding: .25rem 0; font-weight: 600; } }
+  .days tr > td[class] { height: 2.5rem; min-width: 0; counter-increment: day; &::after { content: counter(day); position: absolute; inset: auto auto 0 .25rem; font-size: .6875rem; font-weight: 400; pointer-events: none; } }
+${[1, 2, 3, 4, 5, 6, 7].map((day) => `  .days .weekday-${day} { grid-column: ${day}; }`).join('\n')}
 }
 @media (min-width: 64rem) { .figure text { font-size: 8.5px; } .beside .figure text { font-size: 11px; } }
 @media (forced-colors: active) { svg, .u-under div, .cell, .grid td[class] { forced-color-adjust: none; } }

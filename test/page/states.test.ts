@@ -38,7 +38,8 @@ test('every part of a range has its worst state, and nothing in the future is mi
     '2025-06-06T22..2025-06-07T22 failed',
     '2025-06-07T22..2025-06-09T22 final',
     // After the last value and after now, nothing is published yet.
-    '2025-06-09T22..2025-06-12T12 provisional',
+    '2025-06-09T22..2025-06-12T06 provisional',
+    '2025-06-12T06..2025-06-12T12 expected',
   ])
   expect(states[2]).toMatchObject({ missing: 4 })
 })

@@ -1,7 +1,7 @@
 import type { InferResult } from 'kysely'
 import type { Reader } from '../../db/store.ts'
-import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Need, Recipe } from '../../reports/recipes/recipe.ts'
+import { jobLine, parseIds, selectNativeSeries, selectSeries } from '../../reports/recipes/storedNeeds.ts'
 import type { Service } from '../../service/service.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
 import { InputError } from '../../util/errors.ts'
@@ -17,9 +17,6 @@ export type Parameters = Readonly<Record<string, string | number | bigint | null
 export const refuseRecipe = (message: string, hint: string, code: string): never => {
   throw new InputError(message, { hint, code })
 }
-
-const selectSeries = ({ kysely }: Reader) =>
-  kysely.selectFrom('series as s').select(['s.id', 's.indicator_id as indicatorId', 's.time_zone as zone'])
 
 /** A series that a recipe reads. */
 type NamedCandidate = InferResult<ReturnType<typeof selectSeries>>[number]
@@ -93,21 +90,13 @@ async function findNeeded(db: Reader, { name }: Recipe, need: Need, parameters: 
       `Pass ${need.indicator === 'indicator' ? '--indicator 7' : `--param ${need.indicator}=7`}; \`indicator-sync discover\` finds ids.`,
       'no-indicator',
     )
-  const ids = [...new Set(String(parameters[need.indicator]).split(',').map(Number))]
-  const stored = await selectSeries(db)
-    .where('s.kind', '=', ENTRY_ROUTES.series)
-    .where('s.indicator_id', 'in', ids)
-    .where('s.time_trunc', 'is', null)
-    .where('s.geo_agg', 'is', null)
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('series_geo as g').select('g.geo_id').whereRef('g.series_id', '=', 's.id')),
-    )
-    .execute()
+  const ids = parseIds(parameters[need.indicator]!)
+  const stored = await selectNativeSeries(db, ids).execute()
   const lacking = ids.filter((id) => !stored.some(({ indicatorId }) => indicatorId === id))
   if (lacking.length > 0)
     refuseRecipe(
       `Recipe ${name} needs native series that are not stored: indicator ${lacking.join(', ')}.`,
-      `Fetch it with a job entry without timeTrunc: series: [{ indicators: [${lacking.join(', ')}], window: { last: 30d } }].`,
+      `Fetch it with a job entry without timeTrunc: ${jobLine(lacking)}.`,
       'not-stored',
     )
   return stored

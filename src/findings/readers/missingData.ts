@@ -1,4 +1,5 @@
 import type { Reader } from '../../db/store.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { quantity } from '../../util/text.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import { hull } from '../../util/time/interval.ts'
@@ -50,9 +51,14 @@ export const toleratedText = (periods: number): string =>
     ? ''
     : `${quantity(periods, 'missing period is', 'missing periods are')} tolerated (list: indicator-sync gaps)`
 
-/** Reads the missing data of each series, by reason and job, without the few lost periods that are tolerated. */
-export async function readMissingData(db: Reader, now: Instant): Promise<MissingData[]> {
-  const gaps = (await readGapSums(db, now)).filter(({ tolerated, isMissed }) => tolerated === 0 && Boolean(isMissed))
+/**
+ * Reads the missing data of each series, or of one geo of each, by reason and job, without the few lost periods that are tolerated.
+ */
+export async function readMissingData(db: Reader, now: Instant, geo: number | null = null): Promise<MissingData[]> {
+  const gaps = (await readGapSums(db, now)).filter(
+    ({ tolerated, isMissed, geo_id }) =>
+      tolerated === 0 && Boolean(isMissed) && (geo === null || geo_id === geo || geo_id === ALL_GEOS),
+  )
   return [...Map.groupBy(gaps, ({ series_id, reason, job_id }) => `${series_id} ${reason} ${job_id}`).values()].map(
     (group): MissingData => {
       const { series_id, kind, indicator_id, time_trunc, geo_agg, time_zone, reason, job_id } = group[0]!

@@ -28,6 +28,8 @@ export interface Drawing {
   readonly otherUnit: string | null
   /** Shaded intervals, each with its state. */
   readonly states: readonly (readonly [from: number, to: number, state: string])[]
+  /** Instants with a text beside a dotted line. */
+  readonly marks: readonly { readonly at: number; readonly text: string }[]
   /** Intervals with a text that is shown under the pointer. */
   readonly hints: readonly { readonly from: number; readonly to: number; readonly text: string }[]
 }
@@ -46,6 +48,7 @@ export interface Look {
   readonly axes: Html
   readonly rule: Html
   readonly text: Html
+  readonly mark: Html
   state(state: string): Html
   line(style: string): Html
   band(style: string): Html
@@ -106,7 +109,7 @@ export function horizontalScale(
 
 /** Draws axes, shaded intervals and lines. */
 export function draw(drawing: Drawing, frame: Frame, look: Look, locale: string): Html {
-  const { ticks, lines, unit, otherUnit, states, hints } = drawing
+  const { ticks, lines, unit, otherUnit, states, marks, hints } = drawing
   const { width, height, side, top, bottom } = frame
   const hasOtherAxis = lines.some(({ isOther }) => isOther)
   const { x, right } = horizontalScale(drawing, frame, hasOtherAxis)
@@ -141,6 +144,7 @@ ${states.map(
     html`<rect ${look.state(state)} x="${oneDecimal(x(begin))}" y="${top}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${height - top - bottom}"/>`,
 )}
 ${lines.map(line)}
+${marks.map(({ at, text }) => html`<path ${look.mark} d="M${oneDecimal(x(at))} ${top}V${height - bottom}"/><text${look.text} x="${oneDecimal(x(at) + 4)}" y="${top + 10}">${text}</text>`)}
 ${hints.map(
   ({ from: begin, to: end, text }) =>
     html`<rect fill="transparent" x="${oneDecimal(x(begin))}" y="${top}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${height - top - bottom}"><title>${text}</title></rect>`,

@@ -8,6 +8,7 @@ const BY_CLASSES: Look = {
   axes: html`class="grid"`,
   rule: html``,
   text: html``,
+  mark: html`class="change"`,
   state: (state) => html`class="state-${state}"`,
   line: (style) => html`class="line ${style}"`,
   band: (style) => html`class="band ${style}"`,
@@ -28,12 +29,22 @@ const drawnLine = (drawn: Drawn, style: string, isOther = false): DrawnLine => (
 })
 
 /** What a drawing shows of a chart. */
-type SeriesDrawingData = Pick<ChartData, 'from' | 'to' | 'unit' | 'ticks' | 'states' | 'now' | 'before'> & {
+type SeriesDrawingData = Pick<ChartData, 'from' | 'to' | 'unit' | 'ticks' | 'states' | 'steps' | 'now' | 'before'> & {
   readonly compared: readonly Pick<ComparedLine, 'drawn' | 'unit'>[]
 }
 
 /** The chart of a series: past values over the current ones, and differences over both. */
-export function seriesDrawing({ from, to, ticks, states, now, before, compared, unit }: SeriesDrawingData): Drawing {
+export function seriesDrawing({
+  from,
+  to,
+  ticks,
+  states,
+  steps,
+  now,
+  before,
+  compared,
+  unit,
+}: SeriesDrawingData): Drawing {
   return {
     from,
     to,
@@ -41,6 +52,7 @@ export function seriesDrawing({ from, to, ticks, states, now, before, compared, 
     states,
     unit,
     otherUnit: compared.find((other) => other.unit !== unit)?.unit ?? null,
+    marks: steps.map(([at, , text]) => ({ at, text })),
     hints: [],
     lines: [
       ...compared.map((other, i) => drawnLine(other.drawn, `with-${i}`, other.unit !== unit)),

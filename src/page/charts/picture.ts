@@ -52,6 +52,7 @@ export const ON_WHITE: Look = {
   axes: html`font-size="12"`,
   rule: html` fill="none" stroke="${RULE}"`,
   text: html` fill="${SOFT}"`,
+  mark: html`fill="none" stroke="${INK}" stroke-dasharray="2 3"`,
   state: (state) => html`fill="url(#state-${state})"`,
   line(style) {
     const [, colour, , dashes] = findLine(style)

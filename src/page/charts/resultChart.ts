@@ -273,6 +273,7 @@ export function resultDrawing(
     otherUnit: null,
     states: [],
     ticks: axisTicks({ content, positions, zone }, isBars, range, locale),
+    marks: [],
     hints:
       positions.length > MAX_HINTS
         ? []

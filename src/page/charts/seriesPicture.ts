@@ -80,6 +80,7 @@ function differenceDrawing(chart: ChartData, { drawn }: Difference): Drawing {
     ...chart,
     ticks: [],
     states: [],
+    marks: [],
     hints: [],
     otherUnit: chart.compared.find((other) => other.unit !== chart.unit)?.unit ?? null,
     lines: [

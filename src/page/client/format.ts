@@ -27,6 +27,7 @@ export const SIGNS = {
   final: '',
   provisional: '~',
   empty: 'o',
+  withdrawn: '–',
   none: '',
   unverified: '×',
   failed: '!',
@@ -34,6 +35,7 @@ export const SIGNS = {
   absent: '×',
   late: '×',
   unrequested: '×',
+  expected: '…',
 } as const
 
 /** The steps to the right and down of the arrow keys. */

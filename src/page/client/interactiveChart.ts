@@ -72,19 +72,27 @@ function beginChart(): void {
     }, 60)
   }
   const tip = place.querySelector<HTMLElement>('.tip')!
+  const [explainButton, earlierButton] = place.querySelectorAll<HTMLButtonElement>('.card button')
+  const readOut = (when: number | null): void => {
+    const parts = when === null ? [] : reading(when)
+    announce(parts.map(({ textContent }) => textContent))
+    tip.replaceChildren(...parts.map((part) => Object.assign(document.createElement('div'), part)))
+  }
   /** Reads the data anew at the cursor, if it is still in the range. */
   const readAgain = (): void => {
-    tip.hidden = true
     if (at !== null && (at < chart.from || at >= chart.to)) at = null
-    announce(at === null ? [] : reading(at).map(({ textContent }) => textContent))
+    // After a tap, it is a card below the chart.
+    tip.hidden ||= at === null || !place!.classList.contains('touch')
+    readOut(at)
   }
 
   let loading = new AbortController()
   let isOwnRefresh = false
   const sayDifference = (): void => {
-    const { revised = 0, added = 0 } = chart.before ? differing(chart.now, chart.before) : {}
-    const [first, second] = [revised, added].map((count) => count.toLocaleString(locale)) as [string, string]
-    slider?.say(chart.before ? fill(words.differ, first).replace('{1}', second) : '')
+    const counts = chart.before && differing(chart.now, chart.before)
+    const { revised, withdrawn, added } = counts ?? { revised: 0, withdrawn: 0, added: 0 }
+    const numbers = [revised, withdrawn, added].map((count) => count.toLocaleString(locale))
+    slider?.say(counts ? (words.differ ?? '').replace(/\{(\d)\}/g, (_, i: string) => numbers[Number(i)]!) : '')
   }
   /** Requests the data of a range; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
@@ -164,11 +172,9 @@ function beginChart(): void {
     names: { ...words.states, now: words.now!, unfinished: words.unfinished! },
     cursor(when, left) {
       at = when
-      const parts = when === null ? [] : reading(when)
-      if (when !== null) announce(parts.map(({ textContent }) => textContent))
+      if (when !== null) readOut(when)
       tip.hidden = left === null
       if (left === null) return
-      tip.replaceChildren(...parts.map((part) => Object.assign(document.createElement('div'), part)))
       tip.classList.toggle('start', left > place.clientWidth / 2)
       tip.style.left = `${left}px`
     },
@@ -185,6 +191,10 @@ function beginChart(): void {
     useSlider(embedded.changes, chart.asOf, words.now ?? '', (asOf, isDone) => load(chart.from, chart.to, asOf, isDone))
   let slider = makeSlider()
   sayDifference()
+
+  explainButton!.onclick = () => explain(at)
+  earlierButton!.onclick = () => slider?.step(-1)
+  earlierButton!.hidden = !slider
 
   const whole = { from: chart.from, to: chart.to }
   const KEYS: Readonly<Record<string, () => void>> = {

@@ -1,4 +1,5 @@
 import uPlot from 'uplot'
+import { followFingers } from './fingers.ts'
 import { type Offsets, SIGNS, valueText } from './format.ts'
 import { type Drawn, differing, drawBand, drawBars, drawSteps, eachPeriod, valueReach, zeroLine } from './segments.ts'
 
@@ -25,7 +26,7 @@ export interface ShownChart {
   readonly difference: { readonly drawn: Drawn; readonly unfinished: readonly [from: number, to: number] | null } | null
   readonly unit: string | null
   readonly states: States
-  readonly steps: readonly (readonly [at: number, step: number])[]
+  readonly steps: readonly (readonly [at: number, step: number, text: string])[]
 }
 
 /** The language of a chart, the names of states, and its event handlers. */
@@ -70,7 +71,7 @@ function markChart(u: uPlot, { states, steps, from, to }: ShownChart, names: Cha
   const now = Date.now() / 1000
   u.under.replaceChildren(
     ...markStates(u, states, names),
-    ...steps.map(([at]) => mark(u, 'change', at, at)),
+    ...steps.map(([at, , text]) => mark(u, 'change', at, at, text)),
     ...(now > from && now < to ? [mark(u, 'now', now, now, names.now)] : []),
   )
 }
@@ -107,6 +108,7 @@ const padded = (drawn: readonly Drawn[]): [number, number] => {
 /** Creates a chart in an element. */
 export function createChart(element: HTMLElement, first: ShownChart, { locale, names, ...events }: ChartOptions) {
   let shown = first
+  const isTouched = () => element.classList.contains('touch')
   const box = element.appendChild(document.createElement('div'))
   const colour = (name: string): string => getComputedStyle(box).getPropertyValue(`--${name}`)
   const dashOf = (name: string): number[] => (colour(`chart-${name}-dash`).match(/\d+/g) ?? []).map(Number)
@@ -122,8 +124,11 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
   let exact: number | null = null
   let cursorAt: number | null = null
 
+  const place = (u: uPlot, at: number): void => u.setCursor({ left: Math.max(0, u.valToPos(at, 'x')), top: 1 })
+
   /** Draws the chart, gaps of compared lines, and the difference. */
   function make(): uPlot[] {
+    const range = [shown.from, shown.to] as const
     const { now, before, compared, unit, difference } = shown
     // Lines of a second unit have a scale of their own, at the right.
     const others = compared.filter((series) => series.unit !== unit)
@@ -181,8 +186,26 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
         },
       ],
       ready: [
-        // uPlot keeps the click that ends a drag to itself.
-        ({ over }) => over.addEventListener('click', () => cursorAt !== null && events.open(cursorAt)),
+        (u) => {
+          const width = u.over.clientWidth
+          followFingers(
+            u.over,
+            element,
+            (left) => u.setCursor({ left, top: 1 }),
+            (held, now, isDone) => {
+              const pixelS = (range[1] - range[0]) / width
+              const stretched = (pixelS * (held[1] - held[0])) / (now[1] - now[0] || 1)
+              const from = range[0] + held[0] * pixelS - now[0] * stretched
+              const [begin, end] = [from, from + stretched * width].sort((a, b) => a - b) as [number, number]
+              if (isDone) events.zoom(begin, end)
+              else preview(begin, end)
+            },
+          )
+          // uPlot keeps the click that ends a drag to itself. A tap only moves the cursor.
+          u.over.onclick = () => {
+            if (cursorAt !== null && !isTouched()) events.open(cursorAt)
+          }
+        },
       ],
     }
     const options: uPlot.Options = {
@@ -224,6 +247,8 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
         setCursor: [
           (u) => {
             const left = u.cursor.left ?? -1
+            // A lifted finger is no mouse that leaves.
+            if (left < 0 && isTouched() && cursorAt! >= shown.from && cursorAt! < shown.to) return place(u, cursorAt!)
             cursorAt = exact ?? (left < 0 ? null : u.posToVal(left, 'x'))
             events.cursor(cursorAt, exact === null && left >= 0 ? left + u.bbox.left / devicePixelRatio : null)
           },
@@ -260,6 +285,11 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
   }
 
   let plots = make()
+  /** Draws the current data over another range until the new data arrives. */
+  function preview(from: number, to: number): void {
+    shown = { ...shown, from, to }
+    for (const plot of plots) plot.setData(plot.data)
+  }
   const again = (): void => {
     for (const plot of plots) plot.destroy()
     box.replaceChildren()
@@ -277,11 +307,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       shown = next
       again()
     },
-    /** Draws the current data over another range until the new data arrives. */
-    preview(from: number, to: number): void {
-      shown = { ...shown, from, to }
-      for (const plot of plots) plot.setData(plot.data)
-    },
+    preview,
     /** Moves the cursor to the next or an earlier period. */
     move(by: number): void {
       const [chart] = plots as [uPlot]
@@ -292,8 +318,7 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
       const outside = by > 0 ? -1 : length
       const current = cursorAt === null ? outside : begins.findLastIndex((at) => at <= cursorAt!)
       exact = begins[Math.min(length - 1, Math.max(0, current + by))]!
-      const left = Math.max(0, chart.valToPos(exact, 'x'))
-      for (const plot of plots) plot.setCursor({ left, top: 9 })
+      for (const plot of plots) place(plot, exact)
       exact = null
     },
     /** The columns of its picture. */

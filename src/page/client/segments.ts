@@ -124,13 +124,17 @@ export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
 }
 
 /**
- * The past values that differ, with a band to the current ones. `revised`: periods whose value changed or was withdrawn; `added`: those
- * whose value is new.
+ * The past values that differ, with a band to the current ones. `revised`: periods whose value changed; `withdrawn`: those
+ * that lost it; `added`: those whose value is new.
  */
-export function differing(now: Drawn, then: Drawn): Drawn & { readonly revised: number; readonly added: number } {
+export function differing(
+  now: Drawn,
+  then: Drawn,
+): Drawn & { readonly revised: number; readonly withdrawn: number; readonly added: number } {
   const current = new Map([...eachPeriod(now)].map(({ from, mean }) => [from, mean]))
   const segments: Segment[] = []
   let revised = 0
+  let withdrawn = 0
   let added = 0
   for (const { from, to, mean } of eachPeriod(then)) {
     const value = current.get(from) ?? null
@@ -140,10 +144,11 @@ export function differing(now: Drawn, then: Drawn): Drawn & { readonly revised: 
       added++
       continue
     }
-    revised++
+    if (value === null) withdrawn++
+    else revised++
     const both = [mean, value ?? mean]
     segments.push({ from, step: to - from, values: [mean], min: [Math.min(...both)], max: [Math.max(...both)] })
   }
   for (const value of current.values()) if (value !== null) added++
-  return { kind: 'extremes', segments, revised, added }
+  return { kind: 'extremes', segments, revised, withdrawn, added }
 }

@@ -1,11 +1,12 @@
 import { expressionBuilder } from 'kysely'
 import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
 import { coverageAt, gapsAt, isMissed } from '../../findings/findGaps.ts'
-import { type Interval, intersect, subtract } from '../../util/time/interval.ts'
+import { type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
 import type { PageRequest } from '../page.ts'
+import { readWithdrawn, type WithdrawnValue } from './withdrawn.ts'
 
 /** The states of an interval of a series: never requested, then from the best to the worst. */
-export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'unverified', 'failed'] as const
+export const COVERAGE_STATES = ['none', 'final', 'provisional', 'empty', 'withdrawn', 'unverified', 'failed'] as const
 export type CoverageState = (typeof COVERAGE_STATES)[number]
 
 /** An interval of a series and geo in one state (epoch seconds). */
@@ -20,6 +21,8 @@ export interface CoverageInterval extends Interval {
   readonly nextAt: string | null
   /** For a gap, the id of a job whose window has it. */
   readonly jobId: number | null
+  /** Whether it is withdrawn within the lookback, so that each sync requests it. */
+  readonly mayReturn?: true
 }
 
 /** The states of missing data that a job selects. Other ranges that were never requested are not missing. */
@@ -29,7 +32,7 @@ const GAP_STATES = {
   failed: 'failed',
   'never requested': 'unverified',
   null: 'unverified',
-  withdrawn: 'unverified',
+  withdrawn: 'withdrawn',
   late: 'unverified',
   'no values': 'unverified',
 } as const
@@ -93,6 +96,29 @@ function buildTimeline(intervals: readonly CoverageInterval[], geo: number): Cov
   return result
 }
 
+/** Joins withdrawn values that follow one another to intervals of a coverage, each with the number of its values. */
+export function joinWithdrawn(values: readonly WithdrawnValue[]): CoverageInterval[] {
+  const joined: (CoverageInterval & { missing: number })[] = []
+  for (const { geoId, from, to } of values) {
+    const last = joined.at(-1)
+    if (last?.geoId === geoId && last.to === from)
+      joined[joined.length - 1] = { ...last, to, missing: last.missing + 1 }
+    else
+      joined.push({
+        geoId,
+        from,
+        to,
+        state: 'withdrawn',
+        reason: 'withdrawn',
+        missing: 1,
+        nextAt: null,
+        jobId: null,
+        mayReturn: true,
+      })
+  }
+  return joined
+}
+
 /** The timelines of a series by requested geo (0: all at once). */
 export type Timelines = ReadonlyMap<number, readonly CoverageInterval[]>
 
@@ -104,20 +130,40 @@ export function timelines(intervals: readonly CoverageInterval[]): Timelines {
 
 /** An interval of one state on the page of a series, which says why data is missing. */
 export interface ChartState extends Interval, Pick<CoverageInterval, 'missing' | 'nextAt'> {
-  readonly state: CoverageState | 'absent' | 'late' | 'unrequested'
+  readonly state: CoverageState | 'absent' | 'late' | 'unrequested' | 'expected'
 }
+
+const NOT_KNOWN = { missing: null, nextAt: null } as const
 
 /** The states of reasons that the page of a series distinguishes. */
 const REASON_STATES = {
   absent: 'absent',
   null: 'absent',
-  withdrawn: 'absent',
+  withdrawn: 'withdrawn',
   'no values': 'absent',
   late: 'late',
   'never requested': 'unrequested',
   failed: 'failed',
   unverified: 'unverified',
 } as const satisfies Record<GapReason, ChartState['state']>
+
+export const gapState = (reason: GapReason) => REASON_STATES[reason]
+
+/** Reads the parts of a range that are expected later: not requested yet, or not published yet, and not late. */
+async function readExpected({ store, now }: Pick<PageRequest, 'store' | 'now'>, seriesId: number, geoId: number) {
+  const rows = await store.kysely
+    .selectFrom('_span')
+    .select(['from_at', 'to_at', 'lag_s'])
+    .where('series_id', '=', seriesId)
+    .where('reason', 'in', ['late', 'never requested'])
+    .where('geo_id', 'in', [geoId, ALL_GEOS])
+    .where('due_at', '>', now)
+    .execute()
+  return rows.map(({ from_at, to_at, lag_s }) => ({
+    from: from_at,
+    to: Math.min(now, to_at ?? now, lag_s === null ? now : now - lag_s),
+  }))
+}
 
 /** Reads the states of a range, as the page of its coverage has them. Parts after `now` that were not selected or published are left out. */
 export async function readStates(
@@ -126,7 +172,9 @@ export async function readStates(
   range: Interval,
 ): Promise<ChartState[]> {
   const { store, now } = request
-  const intervals = (await readCoverageIntervals(request, [seriesId], range)).get(seriesId)!
+  const withdrawn = joinWithdrawn(await readWithdrawn(store, seriesId, [geoId], range))
+  const stored = (await readCoverageIntervals(request, [seriesId], range)).get(seriesId)!
+  const intervals = [...withdrawn, ...stored]
   const newest = await store.kysely
     .selectFrom('observation')
     .select(['at', 'step_s'])
@@ -134,20 +182,24 @@ export async function readStates(
     .orderBy('at', 'desc')
     .limit(1)
     .executeTakeFirst()
-  const published = Math.max(now, newest ? newest.at + newest.step_s : now)
+  const end = newest ? newest.at + newest.step_s : now
   const timeline = buildTimeline(intervals, geoId).filter(({ state }) => state !== 'none')
-  const selected = timeline.flatMap(({ from, to, state, reason, missing, nextAt }): ChartState[] =>
-    intersect([{ from, to: state === 'provisional' ? Math.min(to, published) : to }], [range]).map((part) => ({
-      ...part,
-      state: reason === null ? state : REASON_STATES[reason],
-      missing,
-      nextAt,
-    })),
+  // After the last value, nothing is published yet.
+  const shown = timeline.map((part) => (part.state === 'provisional' ? { ...part, to: Math.min(part.to, end) } : part))
+  const unpublished = timeline.flatMap(({ state, from, to }) =>
+    state === 'provisional' ? { from: Math.max(from, end), to: Math.min(to, now) } : [],
   )
+  const isSome = ({ from, to }: Interval): boolean => from < to
+  const selected = shown.filter(isSome).flatMap(({ from, to, state, reason, missing, nextAt }): ChartState[] => {
+    const shownState = reason === null ? state : REASON_STATES[reason]
+    return intersect([{ from, to }], [range]).map((part) => ({ ...part, state: shownState, missing, nextAt }))
+  })
   const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }
-  const none = { state: 'none', missing: null, nextAt: null } as const
-  const unselected = subtract([past], timeline).map((hole) => ({ ...hole, ...none }))
-  return [...selected, ...unselected].sort((a, b) => a.from - b.from).filter(({ from, to }) => from < to)
+  const rest = subtract([past], shown.filter(isSome))
+  const later = merge([...(await readExpected(request, seriesId, geoId)), ...unpublished].filter(isSome))
+  const expected = intersect(later, rest).map((part) => ({ ...NOT_KNOWN, ...part, state: 'expected' as const }))
+  const unselected = subtract(rest, later).map((part) => ({ ...NOT_KNOWN, ...part, state: 'none' as const }))
+  return [...selected, ...expected, ...unselected].filter(isSome).sort((a, b) => a.from - b.from)
 }
 
 /** The share of each state in a period; together they are 1. */

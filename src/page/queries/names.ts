@@ -78,6 +78,10 @@ export async function namedGeos(request: LocaleRequest, ids: readonly number[]) 
   return ids.map((id) => ({ id, name: names.get(id) ?? null }))
 }
 
+/** Lists geos with their ids: `3 España, 1 Portugal`. */
+export const geoList = (geos: readonly { readonly id: number; readonly name: string | null }[]): string =>
+  geos.map(({ id, name }) => [id, name].filter((part) => part !== null).join(' ')).join(', ')
+
 type RecordedRequest = Pick<Selectable<Database['_fetch']>, 'route' | 'params' | 'from_at' | 'to_at'>
 
 /** Describes requests: the number and name of an indicator, else the route, and the days. */

@@ -1,4 +1,5 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
+import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { type FoundFinding, findWithFacts } from '../../findings/findFindings.ts'
 import { countTolerated, readMissingData } from '../../findings/readers/missingData.ts'
 import type { MissingData } from '../../findings/trouble.ts'
@@ -8,7 +9,7 @@ import { isLoopback } from '../../util/host.ts'
 import { formatUtc } from '../../util/time/instant.ts'
 import { floorTo, formatLocal } from '../../util/time/zone.ts'
 import { type PageRequest, paginate } from '../page.ts'
-import { computeShares, geosBySeries, readCoverageIntervals, timelines } from './intervals.ts'
+import { computeShares, geosBySeries, readCoverageIntervals, type Timelines, timelines } from './intervals.ts'
 import { geoNames, seriesUnits } from './names.ts'
 import { lastDays, periodBorders } from './periods.ts'
 import { latestValue } from './series/seriesQuery.ts'
@@ -24,23 +25,27 @@ const FINDINGS_SHOWN = 24
 /** Days of the small picture of a series. */
 const TREND_DAYS = 30
 
-/** Reads how far the values of each series reach, in seconds behind now, negative for the future. */
+/** Reads how far the values of each series reach, or of one of its geos, in seconds behind now, negative for the future. */
 async function readReaches({ store, now }: PageRequest) {
   const rows = await store.kysely
     .selectFrom('series_geo')
-    .select(({ fn, eb, val }) => [
-      'series_id',
-      fn.max('last_at').as('last_at'),
-      fn.max<number | null>(eb('last_at', '+', fn.coalesce('step_s', val(0)))).as('end_at'),
-    ])
-    .groupBy('series_id')
+    .select(['series_id', 'geo_id', 'last_at', 'step_s'])
     .execute()
-  return new Map(
-    rows.map(({ series_id, last_at, end_at }) => [
-      series_id,
-      { lastAt: last_at, behindS: end_at === null ? null : now - end_at },
-    ]),
-  )
+  const bySeries = Map.groupBy(rows, ({ series_id }) => series_id)
+  return (seriesId: number, geo: number | null) => {
+    const ends = (bySeries.get(seriesId) ?? []).flatMap(({ geo_id, last_at, step_s }) =>
+      last_at === null || (geo !== null && geo_id !== geo) ? [] : { lastAt: last_at, endAt: last_at + (step_s ?? 0) },
+    )
+    if (ends.length === 0) return { lastAt: null, behindS: null }
+    const lastAt = Math.max(...ends.map((end) => end.lastAt))
+    return { lastAt, behindS: now - Math.max(...ends.map(({ endAt }) => endAt)) }
+  }
+}
+
+/** The timelines of one geo; without its own, that of all geos. */
+const ofGeo = (lines: Timelines, geo: number): Timelines => {
+  const own = lines.has(geo) ? geo : ALL_GEOS
+  return new Map(lines.has(own) ? [[own, lines.get(own)!]] : [])
 }
 
 /** Reads the findings, each cause once, with the series that a link leads to. */
@@ -65,7 +70,7 @@ async function readLines(
   request: PageRequest,
   found: Awaited<ReturnType<typeof findSeries>>,
   reach: Awaited<ReturnType<typeof readReaches>>,
-  gaps: ReadonlyMap<number, readonly MissingData[]>,
+  gapsByGeo: ReadonlyMap<number | null, ReadonlyMap<number, readonly MissingData[]>>,
 ) {
   const series = found.map(({ row }) => row)
   const ids = series.map(({ id }) => id)
@@ -79,7 +84,9 @@ async function readLines(
   const units = await seriesUnits(request, ids)
   const lines = []
   for (const { row, geo: foundGeo } of found) {
-    const { lastAt = null, behindS = null } = reach.get(row.id) ?? {}
+    const { lastAt, behindS } = reach(row.id, foundGeo)
+    const gaps = gapsByGeo.get(foundGeo)?.get(row.id) ?? []
+    const coverage = timelines(intervals.get(row.id)!)
     const geoIds = geos.get(row.id) ?? []
     const geo = foundGeo ?? request.service.mainGeos.find((id) => geoIds.includes(id)) ?? geoIds[0] ?? 0
     const line = { seriesId: row.id, geoId: geo, zone: row.time_zone }
@@ -88,21 +95,26 @@ async function readLines(
     const days = periodBorders(row.time_zone, lastDays(row.time_zone, request.now, STRIP_DAYS), 'day')
     lines.push({
       ...head(row),
+      /** The geo that the filter names, of which the row is; null: the row is of all. */
+      filteredGeo: foundGeo,
       /** The geo of the value and of the small picture. */
       geo: named.get(geo) ?? null,
       geos: geoIds.length,
       lastLocal: lastAt === null ? null : formatLocal(row.time_zone, lastAt),
       behindS,
-      late: (gaps.get(row.id) ?? []).some(isLate),
+      late: gaps.some(isLate),
       unit: units.get(row.id) ?? null,
       /** The value of the main geo now, or the last one before, and the local time at which it begins. */
       value: latest?.value ?? null,
       valueLocal: latest ? formatLocal(row.time_zone, latest.at) : null,
       /** Daily means of that geo; null for a day without values. */
       trend: trend.map(([, { mean }]) => sixDigits(mean)),
-      gaps: (gaps.get(row.id) ?? []).reduce((sum, { count }) => sum + count, 0),
+      gaps: gaps.reduce((sum, { count }) => sum + count, 0),
       /** Shares of states by day. */
-      days: computeShares(timelines(intervals.get(row.id)!), days, geoIds),
+      days:
+        foundGeo === null
+          ? computeShares(coverage, days, geoIds)
+          : computeShares(ofGeo(coverage, foundGeo), days, [foundGeo]),
     })
   }
   return lines
@@ -122,7 +134,9 @@ export async function hasLocalSources({ kysely }: PageRequest['store']): Promise
 export async function readOverview(request: PageRequest) {
   const { store, now, query } = request
   const stored = await allSeries(request)
-  const gaps = Map.groupBy(await readMissingData(store, now), ({ series_id }) => series_id)
+  const readGaps = async (geo: number | null) =>
+    Map.groupBy(await readMissingData(store, now, geo), ({ series_id }) => series_id)
+  const gaps = await readGaps(null)
   // Series that need attention come first.
   const rank = ({ id }: SeriesRow): number => {
     const ofSeries = gaps.get(id)
@@ -132,6 +146,8 @@ export async function readOverview(request: PageRequest) {
   const all = stored.sort((a, b) => rank(a) - rank(b))
   const filter = (query.get('q') ?? '').slice(0, 100)
   const { page, pages, shown } = paginate(request, await findSeries(request, all, filter), LINES_A_PAGE)
+  const gapsByGeo = new Map([[null, gaps] as readonly [number | null, typeof gaps]])
+  for (const { geo } of shown) if (!gapsByGeo.has(geo)) gapsByGeo.set(geo, await readGaps(geo))
   const running = await findRunningRun(store)
   // A run in progress requests what its job lacks.
   const isFetching = ({ reason, jobId }: MissingData): boolean =>
@@ -154,7 +170,7 @@ export async function readOverview(request: PageRequest) {
     /** Whether the data is for practice: no service elsewhere was called. */
     isPractice: await hasLocalSources(store),
     runs: await withDeadRuns(store, await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute()),
-    series: await readLines(request, shown, await readReaches(request), gaps),
+    series: await readLines(request, shown, await readReaches(request), gapsByGeo),
     filter,
     page,
     pages,

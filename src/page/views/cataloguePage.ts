@@ -5,7 +5,7 @@ import { command, numberedPager, options, seriesLinks, serviceText, table } from
 import { groupingText, kindText } from '../formats.ts'
 import { type Html, html } from '../html.ts'
 import { jobLine } from '../jobLine.ts'
-import { type PageRequest, paginate, view } from '../page.ts'
+import { choiceIn, type PageRequest, paginate, view } from '../page.ts'
 import { geoNames, indicatorNames, indicatorUnits, inLanguage } from '../queries/names.ts'
 import { allSeries, findSeries, readStoredSeries, seriesHeads } from '../queries/seriesPaths.ts'
 
@@ -33,7 +33,7 @@ async function findIndicators(request: PageRequest, text: string): Promise<{ kin
 async function readIndicators(request: PageRequest) {
   const { store: db, languages, query, locale } = request
   const text = (query.get('q') ?? '').slice(0, 200)
-  const held = STORED_CHOICES.find((choice) => choice === query.get('held')) ?? 'all'
+  const held = choiceIn(query, 'held', STORED_CHOICES) ?? 'all'
   const stored = await readStoredRanges(db)
   const matching = /[\p{L}\p{N}]/u.test(text)
     ? await findIndicators(request, text)
@@ -156,7 +156,7 @@ async function readSearch(request: PageRequest) {
     words: { common },
   } = request
   const text = (query.get('q') ?? '').slice(0, 200)
-  const place = SCOPE_CHOICES.find((scope) => scope === query.get('in')) ?? 'all'
+  const place = choiceIn(query, 'in', SCOPE_CHOICES) ?? 'all'
   const words = (text.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => foldedLetters(word.normalize('NFC')))
   const none = { text, place, total: 0, more: false, results: [], stored: [], pages: [] }
   if (words.length === 0) return none

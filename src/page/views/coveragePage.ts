@@ -12,28 +12,33 @@ import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
 import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
 import { groupingText, kindText, localText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { NotFound, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
+import { badParameter, numberIn, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
 import { readCauses } from '../queries/causes.ts'
 import {
   type CoverageInterval,
   type CoverageState,
   computePeriods,
   geosBySeries,
+  joinWithdrawn,
   readCoverageIntervals,
   type StripPeriod,
   type Timelines,
   timelines,
   worstState,
 } from '../queries/intervals.ts'
-import { namedGeos } from '../queries/names.ts'
+import { geoList, namedGeos } from '../queries/names.ts'
 import { periodAt, periodBorders } from '../queries/periods.ts'
 import { allSeries, findSeriesByPath, type Heading, seriesHeads } from '../queries/seriesPaths.ts'
+import { readWithdrawn } from '../queries/withdrawn.ts'
 import { causeLinks } from './causeLinks.ts'
 import { lackingText } from './overviewPage.ts'
 
 /** Series on one page. */
 const SERIES_A_PAGE = 40
 const MAX_HOLES = 25
+/** The states of days that a small screen lists first, and the most of them. */
+const PROBLEM_STATES: readonly CoverageState[] = ['withdrawn', 'unverified', 'failed']
+const MAX_PROBLEM_DAYS = 30
 const UNREQUESTED = { state: 'none', reason: 'never requested', missing: null, nextAt: null, jobId: null } as const
 
 const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
@@ -80,11 +85,12 @@ export async function readCoverage(request: PageRequest) {
 }
 
 /** The requested geo: null for all together, and for a geo that was only requested with all others. */
-function requestedGeo({ query }: PageRequest, lines: Timelines, geos: readonly number[]): number | null {
-  const chosen = query.get('geo')
+async function requestedGeo(request: PageRequest, lines: Timelines, geos: readonly number[]): Promise<number | null> {
+  const chosen = request.query.get('geo')
   if (!chosen) return null
   const geo = wholeNumber(chosen) ?? -1
-  if (!lines.has(geo) && !geos.includes(geo)) throw new NotFound(`geo ${chosen}`)
+  const known = [...new Set([...lines.keys(), ...geos])].sort((a, b) => a - b)
+  if (!known.includes(geo)) throw badParameter('geo', chosen, geoList(await namedGeos(request, known)))
   return lines.has(geo) ? geo : null
 }
 
@@ -114,10 +120,15 @@ function joinGeos(holes: readonly CoverageInterval[], geoIds: readonly number[])
 export async function readSeriesCoverage(request: PageRequest) {
   const row = await findSeriesByPath(request, request.params.id)
   const zone = row.time_zone
-  const intervals = (await readCoverageIntervals(request, [row.id])).get(row.id)!
-  const geoLines = timelines(intervals)
+  const judged = (await readCoverageIntervals(request, [row.id])).get(row.id)!
   const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
-  const geo = requestedGeo(request, geoLines, geoIds)
+  // What was withdrawn within the lookback may come back, and is no gap yet.
+  const withdrawn = joinWithdrawn(await readWithdrawn(request.store, row.id, geoIds)).filter(
+    (part) => !judged.some((gap) => gap.reason !== null && gap.geoId === part.geoId && overlaps(gap, part)),
+  )
+  const intervals = [...judged, ...withdrawn]
+  const geoLines = timelines(intervals)
+  const geo = await requestedGeo(request, geoLines, geoIds)
   const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
   const facts = await readCommandFacts(request.store)
   const { jobs, unknown, findJob } = facts
@@ -139,9 +150,8 @@ export async function readSeriesCoverage(request: PageRequest) {
   }
   const reach = findReach(lines)
   if (!reach) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
-  const chosen = wholeNumber(request.query.get('year'))
-  const isYear = chosen !== null && chosen >= 1970 && chosen < 2100
-  const year = isYear ? chosen : localYear(zone, Math.max(reach.from, Math.min(request.now, reach.to - 1)))
+  const chosen = numberIn(request.query, 'year', { from: 1970, to: 2099 })
+  const year = chosen ?? localYear(zone, Math.max(reach.from, Math.min(request.now, reach.to - 1)))
   const [from, to] = [year, year + 1].map((january) => startOfDate(zone, `${january}-01-01`)!) as [number, number]
   // A chosen year may lie outside the requested range.
   const outside = chosen === year ? subtract([{ from, to: Math.max(from, Math.min(to, request.now)) }], [reach]) : []
@@ -169,7 +179,8 @@ export async function readSeriesCoverage(request: PageRequest) {
     year,
     years: years.map((january) => ({ year: localYear(zone, january), months: months(january) })),
     days: computePeriods(lines, days, geoIds).map((period, i) => ({ date: localDate(zone, days[i]!), ...period })),
-    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, jobId, ...hole }, i) => {
+    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, jobId: gapJob, ...hole }, i) => {
+      const jobId = hole.mayReturn ? (findJob(row.id, geoId)?.id ?? null) : gapJob
       const { kind, indicator_id } = row
       const closable = { series_id: row.id, kind, indicator_id, geo_id: geoId, job_id: jobId, reason: hole.reason! }
       return {
@@ -196,8 +207,8 @@ const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, ge
   return [kindText(kind, request), indicatorId, name, grouping && `(${grouping})`].filter(Boolean).join(' ')
 }
 
-/** A cell of a grid: its period, link and name. */
-type GridCell = readonly [period: StripPeriod, href: string, name: string] | undefined
+/** A cell of a grid: its period, link and name; the first day of a month has its weekday, from 1 for Monday. */
+type GridCell = readonly [period: StripPeriod, href: string, name: string, weekday?: number | undefined] | undefined
 
 /** The place of the parts in a state, for its sign: from 0 at the left to 9. */
 function signPlace(parts: StripPeriod['parts'], state: CoverageState): number {
@@ -216,10 +227,10 @@ interface StripGrid {
 function gridTable({ caption, style = 'grid', heads, rows }: StripGrid, request: PageRequest): Html {
   const show = (cell: GridCell): Html => {
     if (!cell) return html`<td></td>`
-    const [{ shares, parts }, href, name] = cell
+    const [{ shares, parts }, href, name, weekday] = cell
     const state = worstState(shares)
     const isMixed = parts.length > 0
-    return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
+    return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}${weekday !== undefined && ` weekday-${weekday}`}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
   }
   return scrolled(
     caption,
@@ -293,17 +304,23 @@ function dayTable(data: CoverageData, year: number, request: PageRequest): Html 
       cells: numbers.map((number): GridCell => {
         const day = byDay.get(number)
         const query = { geo: data.geo || undefined, day: day?.date }
-        return day && [day, request.link(`/series/${data.path}`, query), day.date]
+        const weekday = day && number === 1 ? ((new Date(day.date).getUTCDay() + 6) % 7) + 1 : undefined
+        return day && [day, request.link(`/series/${data.path}`, query), day.date, weekday]
       }),
     }
   })
+  // A small screen has these first, because a year of days is long.
+  const problems = data.days.filter(({ shares }) => PROBLEM_STATES.includes(worstState(shares))).reverse()
   return html`<h2 id="days">${caption}</h2>${request.isLive && html`<p class="soft">${coverage.daysHint}</p>`}
+${problems.length > 0 && html`<p class="problem-days">${coverage.problemDays}: ${problems.slice(0, MAX_PROBLEM_DAYS).map(({ date, shares }) => html`<a href="${request.link(`/series/${data.path}`, { geo: data.geo || undefined, day: date })}">${SIGNS[worstState(shares)]} ${date.slice(5)}</a> `)}${problems.length > MAX_PROBLEM_DAYS && '…'}</p>`}
 ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request)}`
 }
 
 /** Says when a gap is requested next; null if only a command requests it. */
-function nextText({ reason, nextAt, nextRuns }: CoverageData['holes'][number], request: PageRequest): string | null {
+function nextText(hole: CoverageData['holes'][number], request: PageRequest): string | null {
+  const { reason, nextAt, nextRuns, mayReturn } = hole
   const { coverage } = request.words
+  if (mayReturn) return coverage.alone
   if (nextAt !== null && parseInstant(nextAt) > request.now) return coverage.again(localText(request, nextAt))
   if (nextAt === null && isAbsence(reason!)) return coverage.never
   const [limit] = nextRuns?.spent ?? []

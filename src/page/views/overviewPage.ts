@@ -7,7 +7,7 @@ import { stateLegend, stripPicture } from '../coveragePictures.ts'
 import { type Column, commandLine, messageText, numberedPager, serviceText, table } from '../elements.ts'
 import { daysText, groupingText, kindText, localText, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { type PageRequest, view } from '../page.ts'
+import { type PageRequest, type Query, view } from '../page.ts'
 import { type Overview, type OverviewLine, readOverview, STRIP_DAYS } from '../queries/overviewData.ts'
 import { runsTable } from './runsPage.ts'
 
@@ -154,6 +154,9 @@ function sparkline(trend: OverviewLine['trend']): HtmlPart {
   return html`<svg class="spark" viewBox="0 0 ${trend.length - 1} 20" preserveAspectRatio="none" aria-hidden="true"><path d="${points.join('')}"/></svg>`
 }
 
+/** The query of an address for a geo; none for all. */
+const ofGeo = (geo: number | null): Query => (geo === null ? {} : { geo })
+
 function seriesColumns(request: PageRequest): Column<OverviewLine>[] {
   const { words, link, locale, isLive } = request
   const { home, common } = words
@@ -161,10 +164,10 @@ function seriesColumns(request: PageRequest): Column<OverviewLine>[] {
   return [
     [
       common.series,
-      ({ path, indicatorId, name, geo, geos, kind, timeTrunc, geoAgg }) => {
-        const place = geos > 1 ? `${geo ?? ''} (${home.geos(geos)})` : geo
+      ({ path, indicatorId, name, geo, geos, filteredGeo, kind, timeTrunc, geoAgg }) => {
+        const place = geos > 1 && filteredGeo === null ? `${geo ?? ''} (${home.geos(geos)})` : geo
         const detail = [kindText(kind, request), groupingText(request, timeTrunc, geoAgg)].filter(Boolean).join(', ')
-        return html`<a href="${link(`/series/${path}`)}">${indicatorId} ${serviceText(name)}</a>
+        return html`<a href="${link(`/series/${path}`, ofGeo(filteredGeo))}">${indicatorId} ${serviceText(name)}</a>
 <span class="soft">${detail}${detail && place && ' · '}${serviceText(place)}</span>`
       },
     ],
@@ -183,8 +186,8 @@ function seriesColumns(request: PageRequest): Column<OverviewLine>[] {
     [isLive ? home.behind : home.behindThen, (line) => age(line, request), 'age'],
     [
       home.strip(STRIP_DAYS),
-      ({ path, days, gaps }) =>
-        html`<a href="${link(`/coverage/${path}`)}">${stripPicture(request, days)}${gaps > 0 && html` <span class="bad">${home.gapCount(gaps)}</span>`}</a>`,
+      ({ path, days, gaps, filteredGeo }) =>
+        html`<a href="${link(`/coverage/${path}`, ofGeo(filteredGeo))}">${stripPicture(request, days)}${gaps > 0 && html` <span class="bad">${home.gapCount(gaps)}</span>`}</a>`,
       'wide',
     ],
   ]

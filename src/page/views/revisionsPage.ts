@@ -128,7 +128,7 @@ function vintagesChart(vintages: Vintages, { dataset, here }: Section, request: 
   return html`<h3>${labels.vintages}</h3>
 <p class="soft">${label}${vintages.bucket !== null && ` · ${vintages.bucket}`}</p>
 <ul class="legend">${older.map((line, i) => item(line, `with-${i}`))}${item(newest, 'now')}</ul>
-${figure(seriesDrawing({ from, to, unit, ticks, compared, now: newest.drawn, before: null, states: [] }), label, request.locale)}`
+${figure(seriesDrawing({ from, to, unit, ticks, compared, now: newest.drawn, before: null, states: [], steps: [] }), label, request.locale)}`
 }
 
 /** The form that draws other versions; its boxes are in the table. */

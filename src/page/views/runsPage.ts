@@ -17,7 +17,7 @@ import {
 import { countText, duration } from '../formats.ts'
 import { type Html, html } from '../html.ts'
 import { runProgress, timeLeft } from '../lastRun.ts'
-import { type PageRequest, view, wholeNumber } from '../page.ts'
+import { numberIn, type PageRequest, view, wholeNumber } from '../page.ts'
 import { requestNames } from '../queries/names.ts'
 import { rejectRow, requestRow } from './causeLinks.ts'
 
@@ -32,7 +32,7 @@ const runSeconds = ({ started_at, finished_at }: { started_at: string; finished_
 
 /** Reads the latest runs, or those before one. `older`: where the next page begins. */
 async function readRuns({ store, query }: PageRequest) {
-  const before = wholeNumber(query.get('before'))
+  const before = numberIn(query, 'before')
   const rows = await store.kysely
     .selectFrom('_run')
     .select(['id', 'command', 'job', 'started_at', 'finished_at', 'outcome', 'message', 'code', 'requests', 'failed'])
@@ -125,7 +125,7 @@ const COLUMNS = [
 async function readRun(request: PageRequest) {
   const { store, params, query } = request
   const id = wholeNumber(params.id)
-  const before = wholeNumber(query.get('before'))
+  const before = numberIn(query, 'before')
   const found = id === null ? [] : await store.kysely.selectFrom('_run').selectAll().where('id', '=', id).execute()
   const [run] = await withDeadRuns(store, found)
   if (!run) return null
@@ -243,7 +243,7 @@ ${olderPager(request, older)}`
 /** Reads the open quarantine entries, newest first, or those before one. `older`: where the next page begins. */
 async function readQuarantine(request: PageRequest) {
   const { store, query } = request
-  const before = wholeNumber(query.get('before'))
+  const before = numberIn(query, 'before')
   const rows = await store.kysely
     .selectFrom('_quarantine as q')
     .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')

@@ -1,19 +1,39 @@
 import { readKnownValues } from '../../db/queries/values.ts'
 import type { Reader } from '../../db/store.ts'
 import type { InputError } from '../../util/errors.ts'
-import { DAY, parseInstant } from '../../util/time/instant.ts'
+import { DAY, formatUtc, parseInstant } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { addLocal, addUnits, floorTo, localDate } from '../../util/time/zone.ts'
 import { comparisonFigures, differenceText } from '../charts/comparisonFigures.ts'
 import { figure, seriesDrawing } from '../charts/figure.ts'
 import { chartFileName } from '../charts/seriesPicture.ts'
 import { lengthText, padTwo, SIGNS, valueText } from '../client/format.ts'
-import { type Column, facts, options, pictureLinks, serviceText, suggestionList, table } from '../elements.ts'
-import { countText, daysText, groupingText, momentText, mostDecimals, numberText, timeText } from '../formats.ts'
+import {
+  addressText,
+  type Column,
+  command,
+  facts,
+  options,
+  pictureLinks,
+  serviceText,
+  suggestionList,
+  table,
+} from '../elements.ts'
+import {
+  countText,
+  daysText,
+  groupingText,
+  momentText,
+  mostDecimals,
+  numberText,
+  roughLength,
+  timeText,
+} from '../formats.ts'
 import { type Html, type HtmlPart, html, jsonScript } from '../html.ts'
-import { NotFound, type PageRequest, type Query, view } from '../page.ts'
+import { badParameter, NotFound, type PageRequest, type Query, view } from '../page.ts'
 import { readCauses } from '../queries/causes.ts'
 import { readStates } from '../queries/intervals.ts'
+import { geoList } from '../queries/names.ts'
 import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
 import { readChanges } from '../queries/series/changes.ts'
 import {
@@ -24,6 +44,7 @@ import {
   readChart,
   readRows,
   revisedBy,
+  unitOfExtremes,
 } from '../queries/series/chartData.ts'
 import {
   comparedNames,
@@ -34,7 +55,9 @@ import {
   withStates,
 } from '../queries/series/compared.ts'
 import { readDifference } from '../queries/series/difference.ts'
+import { readFreshness } from '../queries/series/freshness.ts'
 import {
+  checkChoices,
   lastShown,
   latestValue,
   moveByShift,
@@ -49,8 +72,17 @@ import {
   type Shift,
   selectStatement,
   showCommand,
+  UnknownGeo,
 } from '../queries/series/seriesQuery.ts'
-import { joinExtremes, type Line, summarize } from '../queries/series/window.ts'
+import {
+  drawnSummary,
+  drawnValue,
+  joinExtremes,
+  type Line,
+  type Summary,
+  splitAtChanges,
+  summarize,
+} from '../queries/series/window.ts'
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 import { causeLinks } from './causeLinks.ts'
 import { counterpartLink, readCounterpart } from './counterpart.ts'
@@ -67,8 +99,11 @@ const MAX_VALUES = 45_000
 /** Computes the totals of a range, or of its whole local days if it is long, and the share of it with values. */
 async function readTotals(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
   const isLong = range.to - range.from > MAX_EXAMINED_S
-  const borders = isLong ? periodBorders(dataset.zone, range, 'day') : [range.from, range.to]
-  const days = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
+  const borders = isLong
+    ? periodBorders(dataset.zone, range, 'day')
+    : await splitAtChanges(db, dataset, [range.from, range.to])
+  const summaries = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
+  const days = summaries.map(([period, summary]): Summary => [period, drawnSummary(dataset, summary)])
   const totals = days.map(([, extremes]) => extremes).reduce(joinExtremes)
   const share = totals.seconds / days.reduce((sum, [{ from, to }]) => sum + to - from, 0)
   return { ...totals, days, share }
@@ -77,12 +112,18 @@ async function readTotals(db: Reader, dataset: Line, range: Interval, fetchId: n
 /** Reads the totals of a range, and when its extremes first occur. */
 async function readFigures(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
   const { mean, sum, min, max, days, share } = await readTotals(db, dataset, range, fetchId)
-  /** The value with the instant of its first period. */
+  /** The value as it is drawn, with its first period. */
   const find = async (key: 'min' | 'max', value: number | null) => {
     const near = days.find(([, extremes]) => extremes[key] === value)?.[0]
     if (value === null || !near) return undefined
     const values = await readKnownValues(db.kysely, { ...dataset, from: near.from, to: near.to }, fetchId, MAX_VALUES)
-    return { value, at: values.find((known) => known.value === value)?.at ?? near.from }
+    // The first of them, as all are of one kind.
+    const drawn = values.flatMap((known) =>
+      known.value === null ? [] : { ...known, value: drawnValue(dataset, known) },
+    )
+    const extreme = Math[key](...drawn.map((known) => known.value!))
+    const found = drawn.find((known) => known.value === extreme)
+    return { value, at: found?.at ?? near.from, step: found?.step ?? null }
   }
   return { mean, sum, share, low: await find('min', min), high: await find('max', max) }
 }
@@ -96,7 +137,7 @@ async function readMainFigure(db: Reader, line: ComparedLine['line'], { from, to
 }
 
 /** Mistakes in the form. */
-const MISTAKES = ['ambiguous', 'third-unit', 'not-found', 'bad-time', 'bad-range'] as const
+const MISTAKES = ['ambiguous', 'third-unit', 'not-found', 'bad-time', 'bad-range', 'bad-parameter'] as const
 
 /** The series that an ambiguous name may mean, each with the names that replace those of the form. */
 const offerSeries = ({ cause: { text, candidates } }: AmbiguousSeries, names: readonly string[]) =>
@@ -106,12 +147,14 @@ const offerSeries = ({ cause: { text, candidates } }: AmbiguousSeries, names: re
   })
 
 /** Describes a mistake in the form; throws any other error. */
-function describeProblem(error: unknown, names: readonly string[]) {
+function describeProblem(error: unknown, { query, words }: PageRequest) {
+  const names = comparedNames(query)
   const code = MISTAKES.find((name) => name === (error instanceof NotFound ? 'not-found' : (error as InputError).code))
   if (!code) throw error
   return {
     code,
     message: (error as Error).message,
+    text: code === 'not-found' ? words.series.noSeries : addressText(error as InputError, words),
     offered: error instanceof AmbiguousSeries ? offerSeries(error, names) : [],
     leftOut: error instanceof ThirdUnit ? error.cause.name : null,
   }
@@ -127,23 +170,33 @@ function readVintageMoments({ query }: PageRequest, { zone }: NamedLine, note: (
   }
 }
 
-/** Reads the form. A wrong time counts as the default, and a wrong name as none. */
-async function readForm(request: PageRequest, dataset: NamedLine) {
+/** Reads the form. A mistake is a problem; then a wrong time, geo or choice counts as the default, and a wrong name as none. */
+async function readForm(request: PageRequest) {
   const problems: ReturnType<typeof describeProblem>[] = []
-  const note = (error: unknown): void => void problems.push(describeProblem(error, comparedNames(request.query)))
+  const note = (error: unknown): void => void problems.push(describeProblem(error, request))
+  const { params, query } = request
+  const dataset = await readNamedGeoSeries(request, params.id, query.get('geo')).catch((error) => {
+    if (!(error instanceof UnknownGeo)) throw error
+    note(badParameter('geo', query.get('geo') ?? '', geoList(error.geos)))
+    return readNamedGeoSeries(request, params.id, null)
+  })
+  try {
+    checkChoices(query)
+  } catch (error) {
+    note(error)
+  }
   const chartQuery = await readRangeAndMoment(request, dataset).catch((error) => {
     note(error)
     return readRangeAndMoment({ ...request, query: new URLSearchParams() }, dataset)
   })
   const compared = await readCompared(request, chartQuery, note)
-  return { chartQuery, compared, vintages: readVintageMoments(request, dataset, note), problems }
+  return { dataset, chartQuery, compared, vintages: readVintageMoments(request, dataset, note), problems }
 }
 
 /** Reads the data of the page of a series. */
 async function readSeriesPage(request: PageRequest) {
-  const { store, now, params, query } = request
-  const dataset = await readNamedGeoSeries(request, params.id, query.get('geo'))
-  const { chartQuery, compared: lines, vintages, problems } = await readForm(request, dataset)
+  const { store, now } = request
+  const { dataset, chartQuery, compared: lines, vintages, problems } = await readForm(request)
   const { range, days, asOf } = chartQuery
   const compared = await withStates(request, lines, range)
   const states = await readStates(request, dataset, range)
@@ -162,6 +215,7 @@ async function readSeriesPage(request: PageRequest) {
     dataset,
     /** The value now, or the last one before. */
     latest,
+    freshness: await readFreshness(request, dataset),
     range,
     days,
     asOf,
@@ -224,7 +278,7 @@ function spans({ neighbours, dataset, range, days: shownDays }: PageData, here: 
   // Their addresses stay the same tomorrow, as that without a range does; a fixed range of equal dates is another choice.
   const isFixed = ['from', 'to', 'day'].some((name) => query.get(name))
   const showLast = (days: number, label: string): Html => {
-    const isCurrent = shownDays === days || (!isFixed && isShown(lastDays(zone, lastShown(dataset, now), days)))
+    const isCurrent = shownDays === days || (!isFixed && isShown(lastDays(zone, now, days)))
     return span(here(range, { from: undefined, to: undefined, last: days }), isCurrent, label)
   }
   const end = addUnits(zone, floorTo(zone, last ?? now, 'day'), 'day', 1)
@@ -310,17 +364,18 @@ function chartLegend(data: PageData, here: Here, request: PageRequest): Html {
   const nothingIn = (path: string, geo: number, from: number): Html =>
     html` <span class="bad">${labels.noValues}</span> <a href="${request.link(`/coverage/${path}`, request.isLive ? { geo, year: localDate(dataset.zone, from).slice(0, 4) } : {})}">${labels.mend}</a>`
   return html`<ul class="legend" data-part="legend">
-<li class="now${asOf && ' faint'}">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${dataset.unit && ` (${dataset.unit})`}</li>
+<li class="now${asOf && ' faint'}">${chart.compared.length > 0 ? serviceText(placeName(dataset)) : labels.values}${chart.unit && ` (${chart.unit})`}</li>
 ${asKnown && html`<li class="then">${asKnown}${chart.before?.segments.length === 0 && html` <span class="bad">${labels.noValues}</span>${changes[0] && ` ${labels.storedSince(momentText(dataset.zone, changes[0].at))}`}`}</li>`}
 <li class="band" id="bucket" data-own${chart.bucket === null && html` hidden`}>${chart.bucket}</li>
 ${chart.states.some(([, , state]) => state === 'provisional') && html`<li><span class="cell provisional" aria-hidden="true">${SIGNS.provisional}</span> ${common.states.provisional}, ${common.mayChange}</li>`}
+${chart.states.some(([, , state]) => state === 'withdrawn') && html`<li><span class="cell withdrawn" aria-hidden="true">${SIGNS.withdrawn}</span> ${common.states.withdrawn}</li>`}
 ${chart.compared.map((compared, i) => {
-  const { name, unit, path, drawn, line } = compared
+  const { name, unit, valueUnit, path, drawn, line } = compared
   const others = seriesNames(chart.compared.filter((_, n) => n !== i)) || undefined
   const main = comparedFigures[i]
   const figure =
     typeof main?.value === 'number' &&
-    ` · ${(line.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${coveredText(main.share, request)}`
+    ` · ${(line.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${valueUnit !== unit && ` ${valueUnit}`}${coveredText(main.share, request)}`
   return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${remove(path === null ? { shift: undefined } : { with: others }, name)}</li>`
 })}
 ${chart.difference !== null && html`<li class="difference"><bdi>${chart.difference.name}</bdi>${dataset.unit && ` (${dataset.unit})`}${remove({ difference: undefined }, chart.difference.name)}</li>`}
@@ -337,22 +392,43 @@ function keyFigures({ latest, asOf, range, figures, dataset }: PageData, request
   const { unit, zone, measure } = dataset
   const { locale, words, now } = request
   const { series: labels } = words
-  const value = (number: number | null | undefined, detail?: HtmlPart): HtmlPart =>
-    typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${unit} ${detail}</span>`
+  const value = (number: number | null | undefined, detail?: HtmlPart, of = unit): HtmlPart =>
+    typeof number === 'number' && html`${valueText(number, locale)} <span class="soft">${of} ${detail}</span>`
+  // An energy is that of its period.
+  const period = ({ at, step }: { readonly at: number; readonly step: number | null }): string =>
+    `${timeText(zone, at)}${measure === 'energy' && step !== null ? `, ${lengthText(step)}` : ''}`
   const days = `${daysText(request, range.from, range.to)}${coveredText(share, request)}`
   const isOver = latest !== null && latest.at + latest.step_s <= now
   const latestLabel = isOver ? labels.lastValue : labels.latest
   const main =
     asOf === null
-      ? value(latest?.value, latest && timeText(zone, latest.at))
+      ? value(latest?.value, latest && period({ at: latest.at, step: latest.step_s }))
       : html`${momentText(zone, asOf.moment)} <span class="soft">${asOf.fetchedAt && labels.fetchedAt(momentText(zone, asOf.fetchedAt))}</span>`
   return facts([
     [asOf !== null ? labels.asOf : latestLabel, main, 'main'],
     // Energies of periods that may differ have no mean.
     measure === 'energy' ? [labels.sum, value(sum, days)] : [labels.mean, value(mean, days)],
-    [labels.low, value(low?.value, low && timeText(zone, low.at))],
-    [labels.high, value(high?.value, high && timeText(zone, high.at))],
+    [labels.low, value(low?.value, low && period(low), unitOfExtremes(dataset))],
+    [labels.high, value(high?.value, high && period(high), unitOfExtremes(dataset))],
   ])
+}
+
+/** How far the values reach; if newer ones are missing, why, and what requests them. A published page does not know the time. */
+function freshnessLine({ freshness, dataset }: PageData, request: PageRequest): HtmlPart {
+  if (freshness === null || !request.isLive) return null
+  const { endAt, usualS, missing } = freshness
+  const { series: labels, common } = request.words
+  const behindS = request.now - endAt
+  const length = roughLength(request, behindS)
+  const usual = usualS === null ? null : roughLength(request, Math.abs(usualS))
+  const usually = usual !== null && usualS !== null && labels.usually(usualS < 0 ? common.ahead(usual) : usual)
+  if (missing === null) {
+    const age = behindS < 0 ? common.ahead(length) : common.ago(length)
+    const time = html`<time${behindS >= 0 && html` data-ago`} datetime="${formatUtc(endAt)}" title="${timeText(dataset.zone, endAt)}">${age}</time>`
+    return html`<p class="soft">${labels.lastValue} ${time}</p>`
+  }
+  const states = { ...common.states, ...labels.states }
+  return html`<p class="warn">${[`${states[missing.state]}: ${length}`, usually].filter(Boolean).join(', ')}</p>${missing.command !== null && command(request.command(missing.command))}`
 }
 
 /** The slider over past states, for a script. */
@@ -385,7 +461,7 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
       unfinished: labels.unfinished,
       failed: labels.failed,
       states: { ...common.states, ...labels.states },
-      differ: labels.differ('{0}', '{1}'),
+      differ: labels.differ('{0}', '{1}', '{2}'),
       thenValue: labels.thenValue('{}'),
       noHour: labels.noHour,
       carpetMuch: labels.carpetMuch,
@@ -397,8 +473,8 @@ ${isLive ? spans(data, here, request) : fileLinks(data, request)}
 ${isLive ? chooser(data, here, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 ${counterpartLink(data.counterpart, chart.compared, (names) => here(range, { with: names }), request)}
-<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.lastMonth}</a>`}</p>
-<div id="chart" data-own>${figure(seriesDrawing(chart), label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div></div>
+<p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.newest}</a>`}</p>
+<div id="chart" data-own>${figure(seriesDrawing(chart), label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div><p class="card"><button type="button">${labels.explainValue}</button> <button type="button">${labels.knownBefore}</button></p></div>
 ${differenceText(chart.difference, request)}
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
@@ -484,24 +560,36 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
     },
     'number',
   ]
+  /** A column of values that says of a withdrawn one when that was, and what it was. */
+  const withWithdrawn = ([head, cell, style]: Column<ChartTableRow>): Column<ChartTableRow> => [
+    head,
+    (row) =>
+      row.withdrawn
+        ? html`${SIGNS.withdrawn} <span class="soft">${labels.withdrawn(momentText(zone, row.withdrawn.withdrawnAt), numberText(row.withdrawn.was, locale, decimals))}</span>`
+        : cell(row),
+    style ?? '',
+  ]
   const asKnown = asOf && labels.valuesThen(momentText(zone, asOf.moment))
   const { difference } = chart
   const summaryLabel = measure === 'energy' ? labels.sum : labels.mean
+  const ofExtremes = dataset.isPerHour ? ` (${unitOfExtremes(dataset)})` : ''
+  const hasLengths = isSingle && new Set(rows.map(({ from, to }) => to - from)).size > 1
   const columns: (Column<ChartTableRow> | false)[] = [
     [
       labels.period,
       (row) =>
         html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
-    number(isSingle ? labels.value : summaryLabel, ({ mean, seconds }) => [mean, seconds]),
-    !isSingle && number(labels.low, ({ min }) => [min]),
-    !isSingle && number(labels.high, ({ max }) => [max]),
+    withWithdrawn(number(isSingle ? labels.value : summaryLabel, ({ mean, seconds }) => [mean, seconds])),
+    hasLengths && [labels.lasts, ({ from, to }) => lengthText(to - from), 'number'],
+    !isSingle && number(`${labels.low}${ofExtremes}`, ({ min }) => [min]),
+    !isSingle && number(`${labels.high}${ofExtremes}`, ({ max }) => [max]),
     !isSingle && [labels.count, ({ count }) => countText(request, count), 'number'],
     !isSingle && measure === 'power' && number(html`${labels.energy} (MWh)`, ({ energy }) => [energy]),
     asKnown !== null && number(asKnown, ({ before, secondsBefore }) => [before, secondsBefore]),
     asOf !== null && number(labels.difference, (row) => [revisedBy(row)]),
-    ...chart.compared.map(({ name, unit }, i) =>
-      number(html`${serviceText(name)}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}`, (row) => [
+    ...chart.compared.map(({ name, valueUnit }, i) =>
+      number(html`${serviceText(name)}${valueUnit && ` (${valueUnit})`}${asKnown && ` ${asKnown}`}`, (row) => [
         row.compared?.[i],
         row.comparedSeconds?.[i],
       ]),
@@ -533,9 +621,9 @@ export const seriesView = view({
     const here = linker(data, request)
     const stored =
       first !== null && last !== null ? labels.held(timeText(zone, first), timeText(zone, last)) : labels.nothing
-    return html`<p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
+    return html`<div data-part="reach">${freshnessLine(data, request)}</div><p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
-${problems.map(({ code, leftOut, offered }) => html`<p class="bad" role="alert">${code === 'not-found' ? labels.noSeries : common.errors[code]}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
+${problems.map(({ text, leftOut, offered }) => html`<p class="bad" role="alert">${text}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${labels.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${
@@ -545,7 +633,7 @@ ${
 <div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`
 }
 ${rowsTable(data, here, request)}
-${data.revisions && revisionsSection({ dataset, range: data.range, revisions: data.revisions, here: (changed) => here(data.range, changed) }, request)}
+<div data-part="revisions">${data.revisions && revisionsSection({ dataset, range: data.range, revisions: data.revisions, here: (changed) => here(data.range, changed) }, request)}</div>
 ${elsewhere(data, here, request)}`
   },
 })

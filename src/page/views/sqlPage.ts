@@ -1,12 +1,15 @@
 import { dictionaryRows } from '../../db/tables/dictionary.ts'
+import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import { isNeeded } from '../../reports/recipes/recipe.ts'
 import { recipesFor } from '../../reports/recipes/recipes.ts'
+import { findLacking, jobLine } from '../../reports/recipes/storedNeeds.ts'
 import { parseParameter, type StatementRequest } from '../../reports/statements/runner.ts'
 import { InputError, StoppedError, SyncError } from '../../util/errors.ts'
 import { shellWord, visible } from '../../util/text.ts'
-import { type Column, command, messageText, programText, table } from '../elements.ts'
+import { type Column, command, messageText, programText, serviceText, table } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { csvResponse, type PageRequest, type Responder, view } from '../page.ts'
+import { choiceIn, csvResponse, type PageRequest, type Responder, view } from '../page.ts'
+import { indicatorNames } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
 import { chartSection, chosenChart, drawResult } from './sqlChart.ts'
 import { PARAMETER_PREFIX, parameterFields, readChoices, readParameters, resolveNames } from './sqlParameters.ts'
@@ -22,7 +25,13 @@ const runner = createStatementRunner()
 /** Reads the statement of an address with its parameters, or a recipe with its defaults. */
 function readStatement(request: PageRequest) {
   const { service, query, store } = request
-  const recipe = recipesFor(service).find(({ name }) => name === query.get('recipe'))
+  const recipes = recipesFor(service)
+  const named = choiceIn(
+    query,
+    'recipe',
+    recipes.map(({ name }) => name),
+  )
+  const recipe = recipes.find(({ name }) => name === named)
   const sql = (query.get('sql') ?? recipe?.sql ?? '').slice(0, MAX_SQL_CHARACTERS)
   const parameters = readParameters(request, store.engine.findParameters(sql), recipe)
   // A chosen recipe runs at once, unless it needs a parameter that has no default.
@@ -62,15 +71,28 @@ async function readResolved(request: PageRequest): Promise<RequestedStatement> {
   return { ...statement, parameters: await resolveNames(request, statement.parameters, choices) }
 }
 
+/** Reads the indicators that an unchanged recipe needs and that are not stored, with their names. */
+async function readLacking(request: PageRequest, { sql, recipe: name, parameters }: RequestedStatement) {
+  const recipe = recipesFor(request.service).find((each) => each.name === name)
+  // The browser sends the line ends of a form in its own way.
+  if (recipe?.sql.trim() !== sql.replaceAll('\r\n', '\n').trim()) return []
+  const values = Object.fromEntries(parameters.map(({ name, value }) => [name, value]))
+  const ids = await findLacking(request.store, recipe, values)
+  const names = await indicatorNames(request, ids)
+  return ids.map((id) => ({ id, name: names.get(`${ENTRY_ROUTES.series} ${id}`) ?? null }))
+}
+
 /** Runs the statement of an address. Its mistakes are part of the data. */
 async function readSqlQuery(request: PageRequest) {
   const { isForeign } = request
   const raw = readStatement(request)
   const choices = await readChoices(request, raw.parameters)
-  let shown = { ...raw, isForeign, choices }
+  let shown = { ...raw, isForeign, choices, lacking: [] as Awaited<ReturnType<typeof readLacking>> }
   if (isForeign) return { ...shown, result: null, refused: null }
   try {
     shown = { ...shown, parameters: await resolveNames(request, raw.parameters, choices) }
+    if (shown.isReady) shown = { ...shown, lacking: await readLacking(request, shown) }
+    if (shown.lacking.length > 0) return { ...shown, result: null, refused: null }
     return { ...shown, result: await runStatement(request, shown, runner.run), refused: null }
   } catch (error) {
     if (!(error instanceof SyncError)) throw error
@@ -139,6 +161,15 @@ ${rows.length > 0 && table(labels.result, shown, columns.map(column), { style: '
 const findRecipe = ({ recipe }: RequestedStatement, { service }: PageRequest) =>
   recipesFor(service).find(({ name }) => name === recipe)
 
+/** Names the indicators that a recipe lacks, and the line of a job that fetches them. */
+function lackingSection({ lacking }: SqlQuery, { words }: PageRequest): HtmlPart {
+  if (lacking.length === 0) return null
+  const { sql: labels, common } = words
+  return html`<h2>${labels.result}</h2><div role="alert"><p class="bad">${labels.lacking}</p>
+<ul>${lacking.map(({ id, name }) => html`<li>${id} ${serviceText(name)}</li>`)}</ul>
+<p>${common.noneHint}</p>${command(jobLine(lacking.map(({ id }) => id)))}</div>`
+}
+
 function form(sqlQuery: SqlQuery, request: PageRequest): Html {
   const { words, link, query } = request
   const { sql: labels } = words
@@ -184,10 +215,11 @@ ${isForeign && sqlQuery.sql !== '' && html`<p role="alert">${labels.foreign}</p>
 ${form(sqlQuery, request)}
 ${
   refused !== null &&
-  html`<div role="alert"><p class="bad"><strong>${labels.refused}.</strong> </p>${messageText([refused.message, refused.hint].filter(Boolean).join(' '), request)}</div>${
+  html`<div role="alert"><p class="bad"><strong>${labels.refused}.</strong> ${(labels.reasons as Readonly<Record<string, string>>)[refused.code] ?? labels.reasons.statement}</p>${messageText([refused.message, refused.hint].filter(Boolean).join(' '), request)}</div>${
     refused.isLate && html`<p>${labels.whole}</p>${command(request.command(`${inTerminal(sqlQuery)} --timeout 600`))}`
   }`
 }
+${lackingSection(sqlQuery, request)}
 ${result !== null && resultSection(sqlQuery, result, request)}
 </div>${beside(request)}</div>`
   },

@@ -4,7 +4,7 @@ import { contentKinds } from '../../service/routes.ts'
 import { writtenLocale } from '../client/format.ts'
 import { command, facts, lines, numberedPager, seriesLinks, serviceText, timeElement } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { dayAfter, dayIn, type PageRequest, view, wholeNumber } from '../page.ts'
+import { choiceIn, dayAfter, dayIn, numberIn, type PageRequest, view, wholeNumber } from '../page.ts'
 import { indicatorUnits, inLanguage } from '../queries/names.ts'
 import { readStoredSeries } from '../queries/seriesPaths.ts'
 
@@ -18,12 +18,11 @@ const MAX_VERSIONS = 100
 /** Reads one page of the items of a kind, newest first; by default of the first kind. */
 async function readTexts(request: PageRequest) {
   const { kysely } = request.store
-  const named = request.query.get('kind') ?? ''
-  const page = Math.max(1, wholeNumber(request.query.get('page')) ?? 1)
+  const page = numberIn(request.query, 'page', { from: 1 }) ?? 1
   // With their routes: kinds of the service, the last declared first, then other stored ones.
   const kinds = new Map([...contentKinds(request.service.routes)].reverse())
   for (const name of await readKinds(request.store, 'content')) kinds.set(name, kinds.get(name) ?? name)
-  const kind = kinds.has(named) ? named : ([...kinds.keys()][0] ?? '')
+  const kind = choiceIn(request.query, 'kind', [...kinds.keys()]) ?? [...kinds.keys()][0] ?? ''
   const from = dayIn(request.query, 'from')
   const to = dayIn(request.query, 'to')
   const items = await kysely
@@ -202,7 +201,12 @@ async function readTextPage(request: PageRequest) {
     .where((eb) => eb.and({ kind, id }))
     .orderBy('locale')
     .execute()
-  const locale = inLanguage(locales, [query.get('locale') ?? [], languages].flat())?.locale
+  const named = choiceIn(
+    query,
+    'locale',
+    locales.map((row) => row.locale),
+  )
+  const locale = inLanguage(locales, [named ?? [], languages].flat())?.locale
   if (locale === undefined) return null
   const [current, ...earlier] = await readVersions(store, item, locale)
   if (!current) return null

@@ -89,15 +89,20 @@ group by r.local_date order by r.local_date`,
       { indicator: 'renewables', geo: 'geo', hourly: true },
     ],
     chart: { kind: 'line', x: 'local_hour', y: ['average_mw', 'min_mw', 'max_mw'] },
+    // Whole hours from the values: five times as fast as the view of hours, and their local time is looked up once.
     sql: `with hourly as (
-  select indicator_id, at, substr(at_local, 12, 2) as local_hour, value as mw
-  from observations_hourly
+  select indicator_id, at - at % 3600 as hour,
+    max(iif(indicator_id = :demand and at % 3600 = 0, substr(at_local, 12, 2), null)) as local_hour,
+    iif(max(iif(at % 3600 = 0, unit, null)) = 'MWh', sum(value), sum(value * step_s) / 3600) as mw
+  from observations
   where ${NATIVE_SERIES} and (indicator_id = :demand or ${inList('renewables')})
     and geo_id = :geo and value is not null
-    and ${HOURS_IN_RANGE}
+    and ${IN_RANGE}
+  group by indicator_id, at - at % 3600
+  having sum(step_s) = 3600 and min(at) = at - at % 3600
 ), residual as (
   select min(local_hour) as local_hour, sum(iif(indicator_id = :demand, mw, -mw)) as mw
-  from hourly group by at
+  from hourly group by hour
   having count(*) = 1 + json_array_length('[' || :renewables || ']')
 )
 select local_hour, ${rounded('avg(mw)')} as average_mw, round(min(mw), 0) as min_mw, round(max(mw), 0) as max_mw

@@ -17,7 +17,9 @@ const SUITES = [
   ...['archivesI90', 'archivesLoad', 'discover', 'publish', 'status'].map(
     (name) => `test/cli/commands/${name}.test.ts`,
   ),
-  ...['series', 'overview', 'asOf', 'states', 'chart.slow', 'sql'].map((name) => `test/page/${name}.test.ts`),
+  ...['series', 'overview', 'asOf', 'states', 'withdrawn', 'freshness', 'chart.slow', 'sql'].map(
+    (name) => `test/page/${name}.test.ts`,
+  ),
 ]
 for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no ${suite}.`)
 

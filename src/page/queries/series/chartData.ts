@@ -11,8 +11,19 @@ import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { PERIOD_UNITS, type PeriodUnit, periodBorders } from '../periods.ts'
-import { type ChartLine, type ChartQuery, moveByShift, readChoices, type Shift } from './seriesQuery.ts'
-import { joinBands, type Line, NO_VALUES, readWindow, type Summary, sixDigits, summarize } from './window.ts'
+import { readWithdrawn, type WithdrawnValue } from '../withdrawn.ts'
+import { type ChartLine, type ChartQuery, moveByShift, type NamedLine, readChoices, type Shift } from './seriesQuery.ts'
+import {
+  drawnSummary,
+  joinBands,
+  type Line,
+  NO_VALUES,
+  readStepChanges,
+  readWindow,
+  type Summary,
+  sixDigits,
+  summarize,
+} from './window.ts'
 
 /** Columns of the picture in a page. Its script requests as many as it has; a published page has none. */
 const USUAL_COLUMNS = 300
@@ -38,7 +49,9 @@ const chartColumns = ({ query, isLive }: Pick<PageRequest, 'query' | 'isLive'>):
 /** A line beside the first one; `line`: what it draws. */
 export interface ComparedLine {
   readonly name: string
+  /** The unit of the axis, and that of single values. */
   readonly unit: string | null
+  readonly valueUnit: string | null
   readonly drawn: Drawn
   /** Its name in addresses; null if it is not another series. */
   readonly path: string | null
@@ -72,6 +85,17 @@ export function chosenUnit(request: Pick<PageRequest, 'query' | 'isLive'>, { fro
   const { by } = readChoices(request.query)
   return by === 'hour' && (to - from) / HOUR > 2 * chartColumns(request) ? undefined : by
 }
+
+/** The unit of drawn values and of their extremes. */
+export const unitOfExtremes = ({ isPerHour, unit }: Pick<NamedLine, 'isPerHour' | 'unit'>): string | null =>
+  isPerHour && unit !== null ? `${unit}/h` : unit
+
+/** The unit in which a line is drawn: energies per hour, unless they are summed by a chosen unit. */
+export const drawnUnit = (
+  request: Pick<PageRequest, 'query' | 'isLive'>,
+  line: Pick<NamedLine, 'isPerHour' | 'unit'>,
+  range: Interval,
+): string | null => (chosenUnit(request, range) === undefined ? unitOfExtremes(line) : line.unit)
 
 /** Draws a line: its values or columns, or by the unit of the address. */
 export async function drawLine(
@@ -137,6 +161,18 @@ const drawnStates = (states: readonly ChartState[]) =>
     .filter(({ state }) => state !== 'final')
     .slice(0, MAX_STATES)
     .map(({ from, to, state }) => [from, to, state] as const)
+/** Reads the step of the last value before an instant; undefined if there is none. */
+async function stepBefore({ kysely }: Reader, { seriesId, geoId }: Line, at: number): Promise<number | undefined> {
+  const row = await kysely
+    .selectFrom('observation')
+    .select('step_s')
+    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId }))
+    .where('at', '<', at)
+    .orderBy('at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.step_s
+}
 
 /** Reads all data of a chart. */
 export async function readChart(
@@ -147,19 +183,13 @@ export async function readChart(
   difference: Difference | null,
 ) {
   const { store } = request
-  const steps = await store.kysely
-    .selectFrom('_resolution')
-    .select(['from_at', 'step_s'])
-    .where('series_id', '=', dataset.seriesId)
-    .where('from_at', '>', range.from)
-    .where('from_at', '<', range.to)
-    .orderBy('from_at')
-    .execute()
+  const steps = await readStepChanges(store, dataset.seriesId, range)
+  const earlier = steps[0] && (await stepBefore(store, dataset, steps[0].from_at))
   const [now, before = null] = await drawVersions(request, dataset, range, then ? [null, then.fetchId] : [null])
   return {
     ...range,
     zone: dataset.zone,
-    unit: dataset.unit,
+    unit: drawnUnit(request, dataset, range),
     /** The offsets of the zone in seconds, each with its first instant. */
     offsets: listOffsets(dataset.zone, range),
     ticks: timeTicks(dataset.zone, range, request.locale),
@@ -172,8 +202,11 @@ export async function readChart(
     compared: compared.map(({ open, ...line }) => ({ ...line, states: drawnStates(open) })),
     difference,
     states: drawnStates(states),
-    /** The changes of the step: the instant and the new step in seconds. */
-    steps: steps.map(({ from_at, step_s }) => [from_at, step_s] as const),
+    /** The changes of the step: the instant, the new step in seconds, and both steps in words. */
+    steps: steps.map(({ from_at, step_s }, i) => {
+      const before = i === 0 ? earlier : steps[i - 1]!.step_s
+      return [from_at, step_s, [before, step_s].flatMap((step) => (step ? lengthText(step) : [])).join(' → ')] as const
+    }),
   }
 }
 
@@ -181,6 +214,8 @@ export type ChartData = Awaited<ReturnType<typeof readChart>>
 
 /** A row of the table beside a chart. */
 export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
+  /** The withdrawal of a single value. */
+  readonly withdrawn?: WithdrawnValue
   /** MWh; only for a period with several values of power. */
   readonly energy?: number | null
   /** The mean as known at a past moment, and the seconds with values then. */
@@ -219,22 +254,31 @@ const LONGEST = { hour: 3, day: 62, week: 0, month: 5 * 366, year: Number.POSITI
 const mainNumber = ({ mean, sum }: Extremes, measure: Measure | null = null): number | null =>
   measure === 'energy' ? sum : mean
 
-function summaryRow([{ from, to }, extremes]: Summary, measure: Measure | null = null): ChartTableRow {
-  const { count, seconds, min, max } = extremes
+/** The row of a period: its extremes as they are drawn, its energy as a sum. */
+function summaryRow([{ from, to }, extremes]: Summary, line: MeasuredLine): ChartTableRow {
+  const { measure } = line
+  const { count, seconds, min, max } = drawnSummary(line, extremes)
   const row = { from, to, count, seconds, min, max, mean: mainNumber(extremes, measure) }
   if (measure !== 'power') return row
   return { ...row, energy: row.mean === null ? null : (row.mean * seconds) / 3600 }
 }
 
 /** Draws the means of local days, or their energies. */
-export const drawDays = async (db: Reader, line: MeasuredLine, range: Interval, fetchId: number | null) =>
-  drawRows(await byUnit(db, line, range, 'day', fetchId), line.measure)
+export async function drawDays(
+  db: Reader,
+  line: MeasuredLine,
+  range: Interval,
+  fetchId: number | null,
+): Promise<Drawn> {
+  const days = await summarize(db, line, periodBorders(line.zone, range, 'day'), fetchId, 'days')
+  return { kind: 'extremes', segments: joinBands(days.map(([period, day]) => [period, drawnSummary(line, day)])) }
+}
 
 /** Summarizes a range by local periods: current, or as known after a fetch. */
 async function byUnit(db: Reader, line: MeasuredLine, range: Interval, unit: PeriodUnit, fetchId: number | null) {
   const borders = periodBorders(line.zone, range, unit)
   const summaries = await summarize(db, line, borders, fetchId, unit === 'hour' ? 'values' : 'days')
-  return summaries.map((summary) => summaryRow(summary, line.measure))
+  return summaries.map((summary) => summaryRow(summary, line))
 }
 
 /** Reads single values: current, or as known after a fetch; undefined if there are too many. */
@@ -266,9 +310,13 @@ export async function readRows(
   const summariesThen = isSingle || fetchId === null ? [] : await byUnit(db, line, range, unit, fetchId)
   const then = isSingle ? fewThen : summariesThen
   const current = new Set(now.map(({ from }) => from))
-  const withdrawn = then
-    .filter(({ from }) => !current.has(from))
-    .map(({ from, to }) => summaryRow([{ from, to }, NO_VALUES]))
+  const listed = isSingle ? (await readWithdrawn(db, line.seriesId, [line.geoId], range)).slice(0, MAX_SINGLE) : []
+  const lost = new Map([...then, ...listed].filter(({ from }) => !current.has(from)).map((row) => [row.from, row.to]))
+  const withdrawals = new Map(listed.map((value) => [value.from, value]))
+  const withdrawn = [...lost].map(([from, to]): ChartTableRow => {
+    const value = withdrawals.get(from)
+    return { ...summaryRow([{ from, to }, NO_VALUES], line), ...(value && { withdrawn: value }) }
+  })
   const before = new Map(then.map((row) => [row.from, row]))
   const beside: ((at: number) => ChartTableRow | undefined)[] = []
   for (const other of others) {
@@ -278,7 +326,7 @@ export async function readRows(
     const periods = now.flatMap(({ from, to }) => [moved(from), moved(from) + to - from])
     const borders = [...new Set(periods)].sort((a, b) => a - b)
     const theirs = isSingle
-      ? (await summarize(db, other, borders, other.fetchId, 'values')).map((each) => summaryRow(each, other.measure))
+      ? (await summarize(db, other, borders, other.fetchId, 'values')).map((each) => summaryRow(each, other))
       : await byUnit(db, other, { from: moved(range.from), to: moved(range.to) }, unit, other.fetchId)
     const byFrom = new Map(theirs.map((row) => [row.from, row]))
     // As in the chart, nothing stands beside a time that clocks skipped or repeated.

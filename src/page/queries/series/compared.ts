@@ -6,7 +6,7 @@ import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { readStates } from '../intervals.ts'
 import { findNamedSeries } from '../seriesPaths.ts'
-import { type ComparedLine, type ComparedLineWithStates, drawLine } from './chartData.ts'
+import { type ComparedLine, type ComparedLineWithStates, drawLine, drawnUnit } from './chartData.ts'
 import {
   type ChartLine,
   type ChartQuery,
@@ -46,8 +46,8 @@ export const placeName = ({ name, geo }: Pick<NamedLine, 'name' | 'geo'>): strin
 
 /** The fields of a series that identify a line. */
 const toLine = (series: NamedLine): ChartLine => {
-  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure } = series
-  return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure }
+  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure, isPerHour } = series
+  return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure, isPerHour }
 }
 
 /** Reads a line to compare with: of the named geo, else of that of the first series if it has that geo. */
@@ -56,11 +56,13 @@ async function readNamedLine(request: PageRequest, text: string, { dataset, rang
   const found = await findNamedSeries(request, name)
   const chosen = named ?? found.geo
   const series = await readNamedGeoSeries(request, found.path, chosen === null ? null : String(chosen))
-  const { path, unit } = series
+  const { path, unit: valueUnit } = series
+  const unit = drawnUnit(request, series, range)
   const geo = (chosen === null && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
   const fetchId = asOf && (await findAsOf(request.store, series.seriesId, asOf.moment)).fetchId
   const line = { ...toLine(series), geoId: geo.id, fetchId }
-  return { path, name: placeName({ ...series, geo }), unit, drawn: await drawLine(request, line, range, fetchId), line }
+  const drawn = await drawLine(request, line, range, fetchId)
+  return { path, name: placeName({ ...series, geo }), unit, valueUnit, drawn, line }
 }
 
 /**
@@ -80,15 +82,18 @@ export async function readCompared(
     await readNamedLine(request, text, chartQuery).then((line) => compared.push(line), note)
   const { shift } = readChoices(request.query)
   const { series: labels } = request.words
+  const unit = drawnUnit(request, dataset, range)
+  const { unit: valueUnit } = dataset
   if (shift) {
-    const { zone, unit } = dataset
+    const { zone } = dataset
     const line = { ...toLine(dataset), fetchId: asOf?.fetchId ?? null, shift }
     const from = moveByShift(zone, range.from, shift)
     const to = moveByShift(zone, range.to, shift)
     const earlier = await drawLine(request, line, { from, to }, line.fetchId)
-    compared.push({ path: null, name: labels.shifts[shift], unit, drawn: moveLine(earlier, zone, shift), line })
+    const drawn = moveLine(earlier, zone, shift)
+    compared.push({ path: null, name: labels.shifts[shift], unit, valueUnit, drawn, line })
   }
-  const units = new Set([dataset.unit])
+  const units = new Set([unit])
   const hasAxis = ({ name, unit }: ComparedLine): boolean => {
     const isShown = units.size < 2 || units.has(unit)
     const message = `A chart has axes for two units, and ${name} has a third one: ${unit ?? 'unknown'}.`

@@ -4,10 +4,18 @@ import type { Interval } from '../../../util/time/interval.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { periodAt } from '../periods.ts'
-import { type ComparedLine, type Difference, drawDays, drawLine, type MeasuredLine, withoutNoise } from './chartData.ts'
+import {
+  type ComparedLine,
+  type Difference,
+  drawDays,
+  drawLine,
+  drawnUnit,
+  type MeasuredLine,
+  withoutNoise,
+} from './chartData.ts'
 import { moveLine, placeName } from './compared.ts'
 import { type ChartQuery, moveByShift, type NamedLine, readChoices } from './seriesQuery.ts'
-import { joinValues } from './window.ts'
+import { drawnValue, joinValues } from './window.ts'
 
 /** The longest range of which all values are subtracted, and the most values of a line in it: two months, every two minutes. */
 const MAX_SUBTRACTED_S = 62 * DAY
@@ -15,7 +23,7 @@ const MAX_VALUES = 45_000
 
 /** The place of the line that is subtracted from the first one: the next one of its unit. Null unless the address has a difference. */
 export function subtractedPlace({ query }: PageRequest, { unit }: NamedLine, compared: readonly ComparedLine[]) {
-  const place = readChoices(query).difference ? compared.findIndex((other) => other.unit === unit) : -1
+  const place = readChoices(query).difference ? compared.findIndex((other) => other.valueUnit === unit) : -1
   return place < 0 ? null : place
 }
 
@@ -43,7 +51,9 @@ async function readEveryValue(
 ): Promise<Drawn | null> {
   if (range.to - range.from > MAX_SUBTRACTED_S) return null
   const values = await readKnownValues(store.kysely, { ...line, ...range }, fetchId, MAX_VALUES + 1)
-  return values.length > MAX_VALUES ? null : { kind: 'values', segments: joinValues(values) }
+  if (values.length > MAX_VALUES) return null
+  const drawn = values.map((each) => ({ ...each, value: drawnValue(line, each) }))
+  return { kind: 'values', segments: joinValues(drawn) }
 }
 
 /** Computes the figures of differences, weighted by time. */
@@ -110,7 +120,7 @@ export async function readDifference(
   const isShown = today.from < range.to && today.to > range.from
   return {
     name: differenceName(request, dataset, other),
-    unit: dataset.unit,
+    unit: drawnUnit(request, dataset, range),
     of: place,
     drawn,
     ...(await readFigures()),

@@ -8,15 +8,38 @@ import { parseNumbers } from '../../../util/json.ts'
 import { DAY, formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addLocal, addUnits, atLocal, floorTo, formatLocal } from '../../../util/time/zone.ts'
-import { badTime, NotFound, type PageRequest, wholeNumber } from '../../page.ts'
+import { badTime, choiceIn, NotFound, numberIn, type PageRequest, wholeNumber } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { lastDays, PERIOD_UNITS, type PeriodUnit, periodAt, SPANS } from '../periods.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
+import type { Line } from './window.ts'
 
 /** Reads the geos that jobs select by their ids. They may have no values. */
 async function selectedGeos({ kysely }: Reader, seriesId: number): Promise<number[]> {
   const rows = kysely.selectFrom('_duty').select('geo_ids').distinct().where('series_id', '=', seriesId)
   return (await rows.execute()).flatMap(({ geo_ids }) => parseNumbers(geo_ids || null) ?? [])
+}
+
+/** Reads the end of the last period of a series and geo, and its length in seconds; null without a value. */
+async function readEnd({ kysely }: Reader, { seriesId, geoId }: Pick<Line, 'seriesId' | 'geoId'>) {
+  const row = await kysely
+    .selectFrom('series_geo')
+    .select(['last_at', 'step_s'])
+    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId }))
+    .executeTakeFirst()
+  const { last_at: last = null, step_s: step = null } = row ?? {}
+  return { end: last === null ? null : last + (step ?? 0), step }
+}
+
+/** A series does not have a geo. */
+export class UnknownGeo extends NotFound {
+  /** The geos that it has. */
+  readonly geos: Awaited<ReturnType<typeof namedGeos>>
+
+  constructor(name: string, geos: UnknownGeo['geos']) {
+    super(name)
+    this.geos = geos
+  }
 }
 
 /** Reads a series of one geo: the named geo, else a main one of the service, else the first. */
@@ -32,8 +55,10 @@ export async function readNamedGeoSeries(
   const ids = [...new Set(geoIds)].sort((a, b) => a - b)
   const geoId = geo ? Number(geo) : (service.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0)
   if (!Number.isSafeInteger(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
-    throw new NotFound(`series ${path} geo ${geo}`)
+    throw new UnknownGeo(`series ${path} geo ${geo}`, await namedGeos(request, ids))
   const line = { seriesId: series.id, geoId }
+  const measure = await readMeasure(store, series.id)
+  const { end, step } = await readEnd(store, line)
   const geos = await namedGeos(request, ids)
   const key = `${series.kind} ${series.indicator_id}`
   return {
@@ -46,7 +71,8 @@ export async function readNamedGeoSeries(
     name: (await indicatorNames(request, [series.indicator_id])).get(key) ?? key,
     unit: (await seriesUnits(request, [series.id])).get(series.id) ?? null,
     /** How its energy is computed; null for other quantities. */
-    measure: await readMeasure(store, series.id),
+    measure,
+    isPerHour: measure === 'energy' && step !== null && step <= HOUR,
     /** Null for a native series. */
     trunc: series.time_trunc,
     agg: series.time_agg,
@@ -57,6 +83,8 @@ export async function readNamedGeoSeries(
     /** The first and the last instant with a value, if any. */
     first: await readEndOfValues(store, line, 'first'),
     last: await readEndOfValues(store, line, 'last'),
+    /** The end of the last period with a value, if any. */
+    end,
   }
 }
 
@@ -164,7 +192,7 @@ function requestedRange(dataset: NamedLine, query: URLSearchParams, now: Instant
   const end = query.get('to')
   const day = query.get('day')
   const days = requestedDays(query)
-  if (days !== null) return lastDays(zone, lastShown(dataset, now), days)
+  if (days !== null) return lastDays(zone, now, days)
   if (day && !first && !end) return periodAt(zone, parseBorder(zone, 'day', day), 'day')
   const findEnd = (): Instant => {
     if (end) return parseBorder(zone, 'to', end)
@@ -227,9 +255,10 @@ export async function readRangeAndMoment(request: PageRequest, dataset: NamedLin
   }
 }
 
-/** Reads the series, the range and the moment of an address. */
+/** Reads the series, the range and the moment of an address. Throws if one of its choices is not legal. */
 export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
   const { params, query } = request
+  checkChoices(query)
   return readRangeAndMoment(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
 }
 
@@ -244,6 +273,14 @@ export const readChoices = (query: URLSearchParams) => ({
   by: PERIOD_UNITS.find((name) => name === query.get('by')),
 })
 
+/** Throws if an address has a choice about the lines of a chart that is not legal. */
+export function checkChoices(query: URLSearchParams): void {
+  choiceIn(query, 'shift', Object.keys(SHIFTS))
+  choiceIn(query, 'by', PERIOD_UNITS)
+  choiceIn(query, 'difference', ['1'])
+  numberIn(query, 'px')
+}
+
 /** An instant moved back in local time, or forth with a `sign` of 1. */
 export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1 = -1): number => {
   const [unit, count] = SHIFTS[shift]
@@ -253,7 +290,7 @@ export const moveByShift = (zone: string, at: number, shift: Shift, sign: 1 | -1
 /** The fields that identify a line of a chart in SQL and in commands. */
 export type ChartLine = Pick<
   NamedLine,
-  'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure'
+  'seriesId' | 'geoId' | 'zone' | 'kind' | 'indicator' | 'trunc' | 'geoAgg' | 'measure' | 'isPerHour'
 >
 
 /** The views of summaries, each with its column of the period. Weeks have the days, and years the months. */

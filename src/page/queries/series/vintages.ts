@@ -2,7 +2,7 @@ import type { Interval } from '../../../util/time/interval.ts'
 import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import { type Change, isExamined } from './changes.ts'
-import { bucketText, chosenUnit, drawVersions } from './chartData.ts'
+import { bucketText, chosenUnit, drawnUnit, drawVersions } from './chartData.ts'
 import { withoutBand } from './compared.ts'
 import { differingDays } from './revisions.ts'
 import { findAsOf, type NamedLine } from './seriesQuery.ts'
@@ -60,7 +60,7 @@ export async function readVintages(
   return {
     from: days.from,
     to: days.to,
-    unit: dataset.unit,
+    unit: drawnUnit(request, dataset, range),
     ticks: ticks.filter((_, i) => i % every === 0),
     bucket: bucketText(request, drawn.at(-1)!, chosenUnit(request, days), dataset.measure),
     lines: vintages.map(({ at, run }, i) => ({ at, run, drawn: drawn[i]! })),

@@ -13,6 +13,8 @@ export interface Line {
   readonly seriesId: number
   readonly geoId: number
   readonly zone: string
+  /** Whether its values are energies of at most an hour, which are drawn per hour: a shorter period does not mean less energy. */
+  readonly isPerHour?: boolean
 }
 
 /** From this many local days on, the totals of days are read instead of values. */
@@ -35,6 +37,43 @@ export function joinExtremes(a: Extremes, b: Extremes): Extremes {
   const mean = ((a.mean ?? 0) * a.seconds + (b.mean ?? 0) * b.seconds) / seconds
   const sum = (a.sum ?? 0) + (b.sum ?? 0)
   return { count: a.count + b.count, seconds, min: least(a.min, b.min), max: most(a.max, b.max), sum, mean }
+}
+
+/** The summary of energies per hour. It is exact for periods of one length. */
+function perHour(summary: Extremes): Extremes {
+  const { count, seconds, min, max, sum } = summary
+  if (count === 0 || seconds === 0) return summary
+  const scale = (value: number | null, factor: number) => (value === null ? null : value * factor)
+  const periodsAnHour = (HOUR * count) / seconds
+  const mean = scale(sum, HOUR / seconds)
+  return { ...summary, min: scale(min, periodsAnHour), max: scale(max, periodsAnHour), mean }
+}
+
+/** The summary of a period as it is drawn. */
+export const drawnSummary = ({ isPerHour }: Line, summary: Extremes): Extremes =>
+  isPerHour ? perHour(summary) : summary
+
+/** A value as it is drawn. */
+export const drawnValue = ({ isPerHour }: Line, { value, step }: ValueAt): number | null =>
+  isPerHour && value !== null ? (value * HOUR) / step : value
+
+/** Reads where the step of a series changes within an interval: the instants with the new steps, in seconds. */
+export const readStepChanges = ({ kysely }: Reader, seriesId: number, { from, to }: Interval) =>
+  kysely
+    .selectFrom('_resolution')
+    .select(['from_at', 'step_s'])
+    .where('series_id', '=', seriesId)
+    .where('from_at', '>', from)
+    .where('from_at', '<', to)
+    .orderBy('from_at')
+    .execute()
+
+/** Adds the changes of the step to borders of energies, so that each period between them has values of one step. */
+export async function splitAtChanges(db: Reader, line: Line, borders: readonly Instant[]): Promise<readonly Instant[]> {
+  const { seriesId, isPerHour } = line
+  if (!isPerHour) return borders
+  const changes = await readStepChanges(db, seriesId, { from: borders[0]!, to: borders.at(-1)! })
+  return [...new Set([...borders, ...changes.map(({ from_at }) => from_at)])].sort((a, b) => a - b)
 }
 
 /** Periods without a value that a segment may contain; null is shorter than another segment. */
@@ -225,12 +264,18 @@ export async function readWindow(
   if (kind === 'values') {
     const interval = { ...line, ...range, from: await findBegin(db, { ...line, ...range }) }
     const values = await readKnownValues(db.kysely, interval, fetchId, 2 * columns + 1)
-    if (values.length <= 2 * columns) return { kind, segments: joinValues(values) }
+    if (values.length <= 2 * columns) {
+      const drawn = values.map((each) => ({ ...each, value: drawnValue(line, each) }))
+      return { kind, segments: joinValues(drawn) }
+    }
   }
   const isLong = range.to - range.from >= BY_DAYS * DAY
-  const borders = isLong ? dayBorders(line.zone, range, columns) : columnBorders(range, columns)
+  const equal = isLong ? dayBorders(line.zone, range, columns) : columnBorders(range, columns)
+  // The total of a day cannot be divided.
+  const borders = isLong ? equal : await splitAtChanges(db, line, equal)
+  const summaries = await summarize(db, line, borders, fetchId, isLong ? 'days' : 'values')
   return {
     kind: 'extremes',
-    segments: joinBands(await summarize(db, line, borders, fetchId, isLong ? 'days' : 'values')),
+    segments: joinBands(summaries.map(([period, summary]) => [period, drawnSummary(line, summary)])),
   }
 }

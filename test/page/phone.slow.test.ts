@@ -1,0 +1,107 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { ListeningServer } from '../../src/util/listen.ts'
+import { fileFolder } from '../support/kit.ts'
+import { window } from './browser.ts'
+import { NIGHTS, serveNights } from './nights.ts'
+
+let server: ListeningServer
+const folder = fileFolder()
+beforeAll(async () => {
+  server = await serveNights(folder)
+})
+afterAll(() => server.close())
+
+/** Opens a page on a phone; browser errors fail the test. */
+async function open(path: string): Promise<Page> {
+  const page = await window({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  onTestFinished(() => expect(page.wrong).toEqual([]))
+  await page.goto(server.url + path)
+  return page
+}
+
+/** Returns functions that put fingers on the chart, by shares of its width. */
+async function fingersOn(page: Page) {
+  await page.waitForSelector('#chart[data-drawn] canvas')
+  const over = page.locator('.u-over')
+  await over.evaluate((element) => element.scrollIntoView({ block: 'center' }))
+  const box = (await over.boundingBox())!
+  const devtools = await page.context().newCDPSession(page)
+  const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...shares: number[]) =>
+    devtools.send('Input.dispatchTouchEvent', {
+      type,
+      touchPoints: shares.map((share, id) => ({ x: box.x + share * box.width, y: box.y + 60, id })),
+    })
+  return { send, tap: (share: number) => page.touchscreen.tap(box.x + share * box.width, box.y + 60) }
+}
+
+const poll = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 600_000 })
+
+test('a tap shows all lines at that time, with buttons that explain the value and go back in time', async () => {
+  const page = await open(`/series/544?from=2025-10-25&to=2025-10-26&with=1293&asof=${NIGHTS[2]}`)
+  const { tap } = await fingersOn(page)
+  const address = page.url()
+  await tap(0.5)
+  const card = page.locator('.tip')
+  await card.waitFor()
+  expect(page.url()).toBe(address)
+  await poll(() => card.innerText()).toMatch(
+    /2025-10-25 1\d:\d\d[\s\S]*Forecast demand[\s\S]*known then[\s\S]*Actual demand/i,
+  )
+  const [below, chart] = [await card.boundingBox(), await page.locator('.u-over').boundingBox()]
+  expect(below!.y).toBeGreaterThan(chart!.y + chart!.height)
+  const drawn = await page.getAttribute('#chart', 'data-drawn')
+  await page.locator('.card button').nth(1).tap()
+  await poll(() => page.getAttribute('#chart', 'data-drawn')).not.toBe(drawn)
+  expect(new URL(page.url()).searchParams.get('asof')! < NIGHTS[2]).toBe(true)
+  expect(await card.isVisible()).toBe(true)
+  await page.locator('.card button').first().tap()
+  await page.waitForURL(/\/explain\/544\/8741\/\d+$/)
+})
+
+test('a finger that moves reads other values, and two fingers zoom', async () => {
+  const page = await open('/series/600?from=2025-10-20&to=2025-10-29')
+  const { send } = await fingersOn(page)
+  const address = page.url()
+  const text = () => page.locator('.tip').innerText()
+  await send('touchStart', 0.2)
+  await poll(text).toContain('2025-10-21')
+  await send('touchMove', 0.5)
+  await send('touchMove', 0.8)
+  await poll(text).toContain('2025-10-27')
+  await send('touchEnd')
+  expect(page.url()).toBe(address)
+  await send('touchStart', 0.4)
+  await send('touchStart', 0.4, 0.6)
+  for (const by of [0.1, 0.2, 0.3]) await send('touchMove', 0.4 - by, 0.6 + by)
+  await send('touchEnd')
+  await poll(() => page.url()).not.toBe(address)
+  const { searchParams } = new URL(page.url())
+  const [from, to] = ['from', 'to'].map((name) => Date.parse(searchParams.get(name)!)) as [number, number]
+  // Fingers four times as far apart show a quarter of the days.
+  expect((to - from) / 86_400_000).toBeCloseTo(9.04 / 4, 1)
+  // The chart is still there after the page has followed.
+  await page.locator('.u-over').waitFor()
+})
+
+test('the days of a year are a calendar', async () => {
+  const page = await open('/coverage/600?geo=3')
+  const place = async (day: string) =>
+    (await page.locator('.days td', { hasText: day }).first().boundingBox()) as { x: number; y: number }
+  const [monday, sunday, next] = [await place('2025-10-20'), await place('2025-10-26'), await place('2025-10-27')]
+  expect(monday.y).toBe(sunday.y)
+  expect(next.y).toBeGreaterThan(sunday.y)
+  expect(next.x).toBe(monday.x)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+})
+
+test('the first column of a table of values stays in view', async () => {
+  const page = await open('/series/544?from=2025-10-24&to=2025-10-28&with=1293')
+  const scroll = page.locator('[data-part="table"] .scroll')
+  const first = scroll.locator('tbody th').first()
+  await first.scrollIntoViewIfNeeded()
+  const before = (await first.boundingBox())!
+  await scroll.evaluate((element) => element.scrollBy(200, 0))
+  expect(await scroll.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(100)
+  expect((await first.boundingBox())!.x).toBe(before.x)
+})
