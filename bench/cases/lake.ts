@@ -14,7 +14,7 @@ const DUCKDB_NAMES = 'observation join series using (series_id)'
 
 interface Question {
   readonly name: string
-  /** The view that answers it fastest. */
+  /** The fastest view for it. */
   readonly view: string
   readonly fast: string
   /** The same from single values. */
@@ -83,7 +83,7 @@ export async function lake(input: Bench): Promise<Section> {
       const seconds = hasDuckDb ? await askDuckDb(duckdb) : null
       if (seconds !== null) duckDbTimes.push(seconds)
     }
-    // Takes up to a minute, so it is asked once.
+    // Takes up to a minute, so it runs once.
     const single = fast === slow ? median(times) : await ask(slow)
     const peer = duckDbTimes.length > 0 ? median(duckDbTimes) : null
     rows.push([name, `\`${view}\``, fixed(median(times)), fixed(single), fixed(peer)])
