@@ -66,9 +66,3 @@ test('a withdrawn value that came back is not withdrawn', async () => {
     [9, from],
   ])
 })
-
-test('the list of revisions says how many there are, and which values were withdrawn', async () => {
-  const { get } = await withdrawTenHours()
-  const page = await get('/series/7?geo=9&from=2025-11-01&to=2025-11-04&lang=en')
-  expect(page).toMatch(/<td class="number">withdrawn<\/td>/)
-})
