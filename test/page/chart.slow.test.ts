@@ -165,7 +165,9 @@ test('a chart ignores an ambiguous comparison, and reports only lost connections
   expect(await cursorText(page)).toBe('')
   await page.locator('[role=alert] a', { hasText: '544' }).click()
   await page.waitForURL(/with=544/)
+  // The keys work when the script has drawn the chart.
   await page.waitForSelector('.legend .with-0')
+  await page.waitForSelector('#chart[data-drawn] canvas')
   await page.route('**/api/series/**', (route) => route.abort())
   await page.focus('#chart')
   await page.keyboard.press('+')

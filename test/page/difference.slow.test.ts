@@ -121,7 +121,7 @@ test('the unfinished day is hatched, and strips show the gaps of every compared 
   const strips = page.locator('#chart .strips > div')
   expect(await strips.count()).toBe(2)
   const states = strips.first().locator('div')
-  expect(await states.allInnerTexts()).toEqual(['not in any job', '~ provisional'])
+  expect(await states.allInnerTexts()).toEqual(['not in any job', '~ provisional', '…'])
   const [first] = await states.all()
   const box = (await first!.boundingBox())!
   expect(box.x).toBeCloseTo(chart!.x, 0)

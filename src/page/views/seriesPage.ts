@@ -375,7 +375,7 @@ ${chart.compared.map((compared, i) => {
   const main = comparedFigures[i]
   const figure =
     typeof main?.value === 'number' &&
-    ` · ${(line.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${valueUnit !== unit && ` ${valueUnit}`}${coveredText(main.share, request)}`
+    ` · ${(line.measure === 'energy' ? labels.sum : labels.mean).toLowerCase()} ${valueText(main.value, request.locale)}${valueUnit !== unit ? ` ${valueUnit}` : ''}${coveredText(main.share, request)}`
   return html`<li class="with-${i}">${path === null ? html`<bdi>${name}</bdi>` : html`<a href="${request.link(`/series/${path}`)}"><bdi>${name}</bdi></a>`}${unit && ` (${unit})`}${asKnown && ` ${asKnown}`}${figure}${drawn.segments.length === 0 && nothingIn(path ?? dataset.path, line.geoId, line.shift ? moveByShift(line.zone, range.from, line.shift) : range.from)}${remove(path === null ? { shift: undefined } : { with: others }, name)}</li>`
 })}
 ${chart.difference !== null && html`<li class="difference"><bdi>${chart.difference.name}</bdi>${dataset.unit && ` (${dataset.unit})`}${remove({ difference: undefined }, chart.difference.name)}</li>`}
