@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { createTable, foreignKeys, INDEXES } from '../src/db/tables/ddl.ts'
+import { createTable, foreignKeys, INDEXES, postgresType } from '../src/db/tables/ddl.ts'
 import { TABLE_NAMES, type TableName, tableOf } from '../src/db/tables/schema.ts'
 
 /* The parts of a migration that follow from the declared tables. */
@@ -18,8 +18,6 @@ export async function readColumns(db: Kysely<unknown>): Promise<ReadonlyMap<stri
   )
 }
 
-const POSTGRES_TYPES = { integer: 'bigint', real: 'double precision', text: 'text collate "C"', blob: 'bytea' } as const
-
 /** Creates the declared tables, columns and indexes that a database lacks. A new column of an old table must be nullable. */
 export async function addDeclared(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   const stored = await readColumns(db)
@@ -31,10 +29,11 @@ export async function addDeclared(db: Kysely<unknown>, dialect: Dialect): Promis
       created.push(name)
       continue
     }
-    for (const [column, { store, isNullable }] of Object.entries(tableOf(name).columns)) {
+    for (const [column, declared] of Object.entries(tableOf(name).columns)) {
       if (columns.has(column)) continue
-      if (!isNullable) throw new Error(`The new column ${name}.${column} is not nullable.`)
-      await run(db, `alter table ${name} add column ${column} ${dialect === 'sqlite' ? store : POSTGRES_TYPES[store]}`)
+      if (!declared.isNullable) throw new Error(`The new column ${name}.${column} is not nullable.`)
+      const type = dialect === 'sqlite' ? declared.store : postgresType(declared)
+      await run(db, `alter table ${name} add column ${column} ${type}`)
     }
   }
   if (dialect === 'postgres') for (const name of created) for (const key of foreignKeys(name)) await run(db, key)

@@ -7,8 +7,8 @@ const [shapeName, address, file] = process.argv.slice(2) as [ShapeName, string, 
 const client = new pg.Client({ connectionString: address })
 await client.connect()
 await client.query('set synchronous_commit = off')
-await client.query(`create table if not exists bare (series_id bigint, geo_id bigint, at bigint, value double precision,
-  step_s bigint, fetch_id bigint, primary key (series_id, geo_id, at))`)
+await client.query(`create table if not exists bare (series_id integer, geo_id integer, at bigint, value double precision,
+  step_s integer, fetch_id integer, primary key (series_id, geo_id, at))`)
 const bodies = readResponses(file)
 const began = performance.now()
 const worked = process.cpuUsage()
@@ -18,8 +18,8 @@ for (const [n, body] of bodies.entries()) {
   const { at, geoIds, values } = transform(body, planned).observations!
   await client.query({
     name: 'upsert',
-    text: `insert into bare select $1::bigint, g, a, v, 3600, $2::bigint
-      from unnest($3::bigint[], $4::bigint[], $5::float8[]) u (g, a, v)
+    text: `insert into bare select $1::integer, g, a, v, 3600, $2::integer
+      from unnest($3::integer[], $4::bigint[], $5::float8[]) u (g, a, v)
       on conflict (series_id, geo_id, at) do update set value = excluded.value, fetch_id = excluded.fetch_id`,
     values: [planned.series!.indicatorId, n, [...geoIds], [...at], [...values]],
   })

@@ -112,6 +112,8 @@ const TYPED_COLUMNS: Readonly<Record<string, string>> = {
   local_date: 'local_date::date',
   valid_from: 'valid_from::timestamptz',
   valid_to: 'valid_to::timestamptz',
+  // Products of steps need more than 32 bits.
+  step_s: 'step_s::bigint',
 }
 
 export function viewSql({ columns, sql: text, postgres = text }: DatabaseView): string {

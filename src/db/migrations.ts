@@ -16,6 +16,7 @@ export const POSTGRES_MIGRATIONS: Migrations = {
   '0001_schema': () => import('../../migrations/postgres/0001_schema.ts'),
   '0002_judgement': () => import('../../migrations/postgres/0002_judgement.ts'),
   '0003_archives': () => import('../../migrations/postgres/0003_archives.ts'),
+  '0004_small_columns': () => import('../../migrations/postgres/0004_small_columns.ts'),
 }
 
 /** The number of the schema that a migration makes. */

@@ -185,6 +185,11 @@ describe('mistakes in job files', () => {
       `${SERIES}    geoIds: [null, -1]`,
       /geoIds\[0\] {2}null does not name a geo; expected an id/,
     ],
+    [
+      'a geo beyond the largest',
+      `${SERIES}    geoIds: [2147483648]`,
+      /geoIds\[0\] {2}2147483648 is too large; expected at most 2147483647/,
+    ],
     ['a geo by name and by id', `${SERIES}    geoIds: [españa, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['a duplicate geo', `${SERIES}    geoIds: [3, 3]`, /geoIds\[1\] {2}geo 3 is listed twice/],
     ['no window', SERIES.replace('    window: { last: 7d }\n', ''), /3:5 {2}series\[0\] {2}window is missing/],

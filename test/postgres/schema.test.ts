@@ -16,9 +16,9 @@ test('migrations create the declared tables and views', async () => {
          from pg_attribute where attrelid = $1::text::regclass and attnum > 0 order by attnum`,
         [name],
       )
-      const declared = Object.entries(tableOf(name).columns).map(([column, { store, isNullable }]) => ({
+      const declared = Object.entries(tableOf(name).columns).map(([column, { store, isNullable, isSmall }]) => ({
         name: column,
-        type: TYPES[store],
+        type: isSmall ? 'integer' : TYPES[store],
         filled: !isNullable,
       }))
       expect(rows, name).toEqual(declared)

@@ -177,6 +177,19 @@ describe('invalid replies', () => {
       /^value "Infinity" is not a number/,
     ],
     ['a geo beyond 2^53', (rows) => rows.replace('"geo_id":3', '"geo_id":9007199254740993'), 23, /not a whole number/],
+    ['the largest geo', (rows) => rows.replace('"geo_id":3', '"geo_id":2147483647'), 24, null],
+    [
+      'a geo beyond the largest',
+      (rows) => rows.replace('"geo_id":3', '"geo_id":2147483648'),
+      23,
+      /^geo_id 2147483648 is beyond 2147483647$/,
+    ],
+    [
+      'a geo beyond the largest in a list',
+      (rows) => rows.replace('"geo_id":3', '"geo_ids":[-2147483648]'),
+      23,
+      /^geo_id -2147483648 is beyond 2147483647$/,
+    ],
     ['the year 9999', (rows) => rows.replace(/2025-09-30T22:00/, '9999-12-31T22:00'), 23, null],
     ['the year 10000', (rows) => rows.replace(/2025-09-30T22:00/, '+10000-12-31T22:00'), 23, /not an instant/],
     [

@@ -145,6 +145,7 @@ describe('a body that is written in another way is read by JSON.parse', () => {
         'latin1',
       ),
     ],
+    ['a geo beyond the largest', bodyOf(rows(row(), later({ geo_id: 2 ** 31 })))],
     ['a name that is null', bodyOf(rows(row(), later({ geo_name: null })))],
     ['another order of keys', bodyOf(rows(row(), Object.fromEntries(Object.entries(later()).reverse())))],
     ['an additional key', bodyOf(rows(row(), later({ more: 1 })))],

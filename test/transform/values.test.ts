@@ -150,6 +150,8 @@ describe('sorted values', () => {
     ['the smaller of two distances of one geo', [3, 3, 3], [0, 7, 10], 3],
     ['not that of a stray row', [3, 3, 3, 3, 3], [0, 10, 20, 30, 31], 10],
     ['not measured across geos', [1, 3, 3], [0, 1, 9], 8],
+    ['not longer than 68 years', [3, 3, 3], [-3e9, 0, 86_400], 86_400],
+    ['undefined for values that are further apart', [3, 3], [-3e9, 0], null],
     ['undefined for a single value', [3], [0], null],
     ['undefined for one value per geo', [1, 2], [0, 1], null],
   ])('the usual distance is %s', (_, geoIds, times, distance) => {

@@ -35,7 +35,15 @@ type MigrateArgs = Args<typeof flags>
  */
 async function migrate(file: string, language: string | undefined, args: MigrateArgs): Promise<void> {
   const service = readSettings(args).service.value
-  const report = createReporter(logFor(args, []))
+  const log = logFor(args, [])
+  const report = createReporter(log)
+  if (isAddress(file)) {
+    const { exists, version, known } = await readSchemaState(file)
+    if (exists && version < known)
+      log.info(
+        `Updating schema ${version} to ${known}. With many values this takes minutes; an interruption changes nothing.`,
+      )
+  }
   await withWriter(file, 'migrate', async (store) => {
     if (language !== undefined) await store.write((tx) => writeLanguage(tx, language))
     await deriveStoredTimelines(store, service, {

@@ -1,13 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { Row } from '../copying.ts'
+import { postgresType } from '../tables/ddl.ts'
+import type { Column } from '../tables/declare.ts'
 import { columnList, type Database, type TableName, tableOf } from '../tables/schema.ts'
-import { doubles, wholeNumbers } from './connection/binary.ts'
+import { doubles, smallNumbers, wholeNumbers } from './connection/binary.ts'
 import { queryRows } from './connection/statements.ts'
 
-const ARRAYS = { integer: 'bigint', real: 'float8', text: 'text', blob: 'bytea' } as const
-
 /** The values of a column as an array parameter. */
-function toArray(store: keyof typeof ARRAYS, values: readonly unknown[]): unknown {
+function toArray(name: string, { store, isSmall }: Column<unknown>, values: readonly unknown[]): unknown {
+  if (isSmall) return smallNumbers(name, values as (number | null)[])
   if (store === 'integer') return wholeNumbers(values as (number | null)[])
   if (store === 'real') return doubles(values as (number | null)[])
   return store === 'blob' ? values : values.map((value) => (value as string | null)?.replaceAll('\0', '\uFFFD') ?? null)
@@ -15,17 +16,21 @@ function toArray(store: keyof typeof ARRAYS, values: readonly unknown[]): unknow
 
 /** Rows of a table as array parameters, one per column. */
 export const toArrays = (table: TableName, rows: readonly Row[]): unknown[] =>
-  Object.entries(tableOf(table).columns).map(([name, { store }]) =>
+  Object.entries(tableOf(table).columns).map(([name, column]) =>
     toArray(
-      store,
+      name,
+      column,
       rows.map((row) => row[name]),
     ),
   )
 
+/** The type of the array with the values of a column, which inherits its collation. */
+const arrayType = (column: Column<unknown>): string => `${postgresType(column).replace(/ collate .*/, '')}[]`
+
 /** The rows of array parameters, as SQL. */
 const arraySources = (table: TableName): string =>
   `unnest(${Object.values(tableOf(table).columns)
-    .map(({ store }, i) => `$${i + 1}::${ARRAYS[store]}[]`)
+    .map((column, i) => `$${i + 1}::${arrayType(column)}`)
     .join(', ')})`
 
 /** The statement that inserts rows of a table, by default into itself. */

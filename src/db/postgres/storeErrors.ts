@@ -1,4 +1,5 @@
 import { BusyError, RightsError, StoreError, SyncError } from '../../util/errors.ts'
+import { MAX_SMALL } from '../tables/declare.ts'
 
 /** The SQLSTATE of an error of the server: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const sqlState = (error: unknown): string | undefined =>
@@ -138,6 +139,10 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   ],
   '26000': POOLED,
   '42P05': POOLED,
+  '22003': [
+    'A number is too large for the database{}: {reason}.',
+    `Ids of geos, series and fetches, and steps, are at most ${MAX_SMALL} on PostgreSQL.`,
+  ],
   '25006': [
     'The database{} is read-only.',
     'Use the primary server instead of a replica, and a user with default_transaction_read_only off.',
@@ -145,6 +150,13 @@ const REASONS: Readonly<Record<string, readonly [message: string, hint: string]>
   '0A000': ['The server of the database{} lacks a required feature: {reason}.', 'Use PostgreSQL 15 or later.'],
   XX: ['The database{} is damaged, or its server has a fault: {reason}.', 'Check the server log.'],
 }
+
+/** The error of a number that does not fit the column of PostgreSQL. SQLite stores any number. */
+export const createNumberTooLargeError = (column: string, number: number): StoreError =>
+  new StoreError(`The ${column} ${number} is too large for PostgreSQL (largest: ${MAX_SMALL}).`, {
+    hint: 'Delete the rows that have it, then run the command again.',
+    code: 'number-too-large',
+  })
 
 /**
  * Turns an error of the server into an expected one; returns any other value unchanged. `holder`: the session with the lock, if

@@ -18,6 +18,8 @@ export interface Column<T> {
   readonly isNullable: boolean
   /** Whether the database generates a missing value. */
   readonly isGenerated: boolean
+  /** Whether PostgreSQL stores its numbers in four bytes instead of eight. */
+  readonly isSmall: boolean
   readonly about: string
   /** The selected type; not set at run time. */
   readonly type?: T
@@ -25,9 +27,15 @@ export interface Column<T> {
 
 const column =
   <T>(store: StorageClass) =>
-  (about: string): Column<T> => ({ store, isNullable: false, isGenerated: false, about })
+  (about: string): Column<T> => ({ store, isNullable: false, isGenerated: false, isSmall: false, about })
 
 export const integer = column<number>('integer')
+/** The largest number of a small column. */
+export const MAX_SMALL = 2 ** 31 - 1
+/** Whether a small column can store a number. */
+export const isSmall = (number: number): boolean => Number.isInteger(number) && Math.abs(number) <= MAX_SMALL
+/** A whole number from `-MAX_SMALL` to `MAX_SMALL`, in a table with a row for each value. */
+export const smallInteger = (about: string): Column<number> => ({ ...integer(about), isSmall: true })
 export const real = column<number>('real')
 export const text = column<string>('text')
 export const blob = column<Buffer>('blob')
@@ -51,6 +59,7 @@ export const rowid = (about: string): Column<Generated<number>> => ({
   store: 'integer',
   isNullable: false,
   isGenerated: true,
+  isSmall: false,
   about,
 })
 

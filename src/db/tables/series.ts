@@ -1,4 +1,17 @@
-import { INDICATOR_KIND, instant, integer, json, moment, optional, real, rowid, table, text, word } from './declare.ts'
+import {
+  INDICATOR_KIND,
+  instant,
+  integer,
+  json,
+  moment,
+  optional,
+  real,
+  rowid,
+  smallInteger,
+  table,
+  text,
+  word,
+} from './declare.ts'
 
 export const series = table(
   'A time series of an indicator, native or aggregated by the service. Native series have no time_trunc and no geo_agg.',
@@ -53,14 +66,14 @@ export const series_geo = table(
 export const observation = table(
   'A current value.',
   {
-    series_id: integer('Series (series.id)'),
-    geo_id: integer('Geo (geo.id); 0 = none, as in a total of all geos'),
+    series_id: smallInteger('Series (series.id)'),
+    geo_id: smallInteger('Geo (geo.id); 0 = none, as in a total of all geos'),
     at: instant('Start of the period'),
     value: optional(real('Value; NULL only if the service sent null')),
-    step_s: integer(
+    step_s: smallInteger(
       'Length of the period. For irregular events it is estimated from neighbouring values; 3600 if there are none',
     ),
-    fetch_id: integer('Fetch that received this value (_fetch.id)'),
+    fetch_id: smallInteger('Fetch that received this value (_fetch.id)'),
   },
   { key: ['series_id', 'geo_id', 'at'], silent: ['fetch_id'], withoutRowid: true },
 )
@@ -68,13 +81,13 @@ export const observation = table(
 export const observation_revision = table(
   'A superseded or withdrawn value.',
   {
-    series_id: integer('Series (series.id)'),
-    geo_id: integer('Geo (geo.id)'),
+    series_id: smallInteger('Series (series.id)'),
+    geo_id: smallInteger('Geo (geo.id)'),
     at: instant('Start of the period'),
-    fetch_id: integer('Fetch that received this value (_fetch.id)'),
+    fetch_id: smallInteger('Fetch that received this value (_fetch.id)'),
     value: optional(real('Value of this version')),
-    step_s: integer('Length of the period in this version'),
-    superseded_by: integer('Fetch that replaced or withdrew it (_fetch.id)'),
+    step_s: smallInteger('Length of the period in this version'),
+    superseded_by: smallInteger('Fetch that replaced or withdrew it (_fetch.id)'),
   },
   { key: ['series_id', 'geo_id', 'at', 'fetch_id'], withoutRowid: true },
 )

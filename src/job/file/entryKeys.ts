@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MAX_SMALL } from '../../db/tables/declare.ts'
 import { routesOf, wordsFor } from '../../service/routes.ts'
 import { type Examples, exampleValues, type Service } from '../../service/service.ts'
 import { ENTRY_ROUTES } from '../entryRoutes.ts'
@@ -26,7 +27,9 @@ const idsOrNames = nonEmpty(z.union([z.int().positive(), z.string().min(1)]))
 const geoList = (service: Service) =>
   nonEmpty(
     z
-      .union([z.int().positive(), z.string()], { error: 'does not name a geo; expected an id or a name' })
+      .union([z.int().positive().max(MAX_SMALL), z.string()], {
+        error: 'does not name a geo; expected an id or a name',
+      })
       .transform((geo, context) => {
         const id = typeof geo === 'number' ? geo : findGeoId(service, geo)
         if (typeof id === 'number') return id

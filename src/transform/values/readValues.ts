@@ -1,3 +1,4 @@
+import { isSmall, MAX_SMALL } from '../../db/tables/declare.ts'
 import type { ObservationKey } from '../../db/tables/rows.ts'
 import { brief, isObject, type JsonObject } from '../../util/json.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
@@ -45,11 +46,12 @@ const isInfinite = (value: unknown): boolean => typeof value === 'number' && !Nu
 
 /** Reads the geo of a value, or the reason why it has none: `geo_id`, the only one of `geo_ids`, or 0 without a geo. */
 function readGeo(row: JsonObject): number | string {
-  const { geo_id: id, geo_ids: ids } = row
-  if (Number.isSafeInteger(id)) return id as number
-  if (id === undefined || id === null)
-    return Array.isArray(ids) && ids.length === 1 && Number.isSafeInteger(ids[0]) ? ids[0] : 0
-  return `geo_id ${brief(id)} is not a whole number`
+  const { geo_id, geo_ids: ids } = row
+  const only: unknown = Array.isArray(ids) && ids.length === 1 ? ids[0] : undefined
+  const id = geo_id ?? (Number.isSafeInteger(only) ? only : 0)
+  if (!Number.isSafeInteger(id)) return `geo_id ${brief(id)} is not a whole number`
+  // Also for SQLite, so that both databases get the same rows.
+  return isSmall(id as number) ? (id as number) : `geo_id ${brief(id)} is beyond ${MAX_SMALL}`
 }
 
 /** Reads the rows of `values`, and rejects invalid ones. */

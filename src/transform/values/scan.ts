@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { isSmall } from '../../db/tables/declare.ts'
 import { type Instant, parseInstant } from '../../util/time/instant.ts'
 import { MAX_PARSED } from '../flood.ts'
 import {
@@ -207,7 +208,7 @@ function scanRows(
         at = close
       }
     }
-    if (!matches(body, at, end)) return null
+    if (!matches(body, at, end) || !isSmall(geoId)) return null
     at += end.length
     if (Number.isNaN(datetime) || (tzTime !== undefined && tzTime !== datetime)) return null
     if (utc !== undefined && utc !== datetime && !repeatsFirstHour(zone, datetime, utc)) return null

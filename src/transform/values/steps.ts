@@ -1,3 +1,4 @@
+import { isSmall } from '../../db/tables/declare.ts'
 import { type GeoRange, geoRanges } from '../../db/tables/rows.ts'
 import { ONE_DAY, ONE_MONTH, ONE_WEEK, ONE_YEAR, type PeriodLength, type Steps } from '../../service/resolutions.ts'
 import { isObject, toInteger, toList } from '../../util/json.ts'
@@ -246,6 +247,8 @@ export function usualDistance({ geoIds, at }: ParsedValues['observations']): num
   for (let i = 1; i < at.length; i++) {
     if (geoIds[i] !== geoIds[i - 1]) continue
     const distance = at[i]! - at[i - 1]!
+    // No period lasts for 68 years.
+    if (!isSmall(distance)) continue
     counts.set(distance, (counts.get(distance) ?? 0) + 1)
   }
   let usual: number | null = null

@@ -3,7 +3,7 @@ import type { Interval } from '../../../util/time/interval.ts'
 import type { UpsertResult } from '../../engine.ts'
 import { geoRanges, type Observations } from '../../tables/rows.ts'
 import type { Database } from '../../tables/schema.ts'
-import { doubles, wholeNumbers } from '../connection/binary.ts'
+import { doubles, smallNumbers, wholeNumbers } from '../connection/binary.ts'
 import { queryRows, sendSql } from '../connection/statements.ts'
 
 /*
@@ -20,17 +20,17 @@ interface StoredRow {
 }
 
 const STORED = `select geo_id, at, value, step_s, fetch_id from observation
-  where series_id = $1 and geo_id = any($2::bigint[]) and at >= $3 and at < $4`
+  where series_id = $1 and geo_id = any($2::integer[]) and at >= $3 and at < $4`
 
 const INSERT = `insert into observation (series_id, geo_id, at, value, step_s, fetch_id)
-  select $1::bigint, *, $2::bigint from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[])`
+  select $1::integer, *, $2::integer from unnest($3::integer[], $4::bigint[], $5::float8[], $6::integer[])`
 
 const KEEP = `insert into observation_revision (series_id, superseded_by, geo_id, at, value, step_s, fetch_id)
-  select $1::bigint, $2::bigint, * from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[], $7::bigint[])`
+  select $1::integer, $2::integer, * from unnest($3::integer[], $4::bigint[], $5::float8[], $6::integer[], $7::integer[])`
 
 // With the whole range, so that only some partitions are opened.
 const REPLACE = `update observation o set value = n.value, step_s = n.step_s, fetch_id = $2
-  from unnest($3::bigint[], $4::bigint[], $5::float8[], $6::bigint[]) n (geo_id, at, value, step_s)
+  from unnest($3::integer[], $4::bigint[], $5::float8[], $6::integer[]) n (geo_id, at, value, step_s)
   where o.series_id = $1 and o.geo_id = n.geo_id and o.at = n.at and o.at >= $7 and o.at <= $8`
 
 /** Rows that are written together, column by column. */
@@ -50,7 +50,12 @@ class ColumnArrays {
   }
 
   binary(): [Buffer, Buffer, Buffer, Buffer] {
-    return [wholeNumbers(this.geoIds), wholeNumbers(this.at), doubles(this.values), wholeNumbers(this.steps)]
+    return [
+      smallNumbers('geo_id', this.geoIds),
+      wholeNumbers(this.at),
+      doubles(this.values),
+      smallNumbers('step_s', this.steps),
+    ]
   }
 }
 
@@ -73,7 +78,7 @@ async function readStoredValues(
   { from, to }: Interval,
 ): Promise<Map<number, Map<number, StoredRow>>> {
   const stored = new Map(geoIds.map((geoId) => [geoId, new Map<number, StoredRow>()]))
-  const rows = await queryRows<StoredRow>(tx, STORED, [seriesId, wholeNumbers(geoIds), from, to])
+  const rows = await queryRows<StoredRow>(tx, STORED, [seriesId, smallNumbers('geo_id', geoIds), from, to])
   for (const row of rows) stored.get(row.geo_id)!.set(row.at, row)
   return stored
 }
@@ -129,7 +134,7 @@ export async function upsertObservations(
   if (fresh.at.length > 0) await sendSql(tx, INSERT, [seriesId, fetchId, ...fresh.binary()])
   if (after.at.length > 0) {
     const range = rowsInterval(after.at)
-    await sendSql(tx, KEEP, [seriesId, fetchId, ...before.binary(), wholeNumbers(before.fetches)])
+    await sendSql(tx, KEEP, [seriesId, fetchId, ...before.binary(), smallNumbers('fetch_id', before.fetches)])
     await sendSql(tx, REPLACE, [seriesId, fetchId, ...after.binary(), range.from, range.to - 1])
   }
   return {

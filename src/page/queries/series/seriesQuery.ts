@@ -2,6 +2,7 @@ import { prepareQuery } from '../../../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../../../db/queries/fetchOutcomes.ts'
 import { readEndOfValues, readGeos, readMeasure } from '../../../db/queries/seriesLookup.ts'
 import type { Reader } from '../../../db/store.ts'
+import { isSmall } from '../../../db/tables/declare.ts'
 import { ENTRY_ROUTES } from '../../../job/entryRoutes.ts'
 import { InputError } from '../../../util/errors.ts'
 import { parseNumbers } from '../../../util/json.ts'
@@ -54,7 +55,7 @@ export async function readNamedGeoSeries(
   const geoIds = [...(await readGeos(store.kysely, series.id)), ...(await selectedGeos(store, series.id))]
   const ids = [...new Set(geoIds)].sort((a, b) => a - b)
   const geoId = geo ? Number(geo) : (service.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0)
-  if (!Number.isSafeInteger(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
+  if (!isSmall(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
     throw new UnknownGeo(`series ${path} geo ${geo}`, await namedGeos(request, ids))
   const line = { seriesId: series.id, geoId }
   const measure = await readMeasure(store, series.id)
