@@ -168,6 +168,7 @@ describe('the command line', () => {
       show: ['1739', '--json'],
       query: ['daily-average', '--indicator', '1739'],
       export: ['--indicator', '1739'],
+      publish: ['--page', 'published'],
     }
     const all = [...(await commandGroups()).values()].flat()
     const ranged = all.filter(({ flags }) => 'from' in flags && 'to' in flags).map(({ name }) => name)

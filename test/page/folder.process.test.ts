@@ -6,6 +6,7 @@ import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { pageFiles } from '../../src/page/pageFiles.ts'
 import { writePage } from '../../src/page/pageFolder.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import { addLocal, localDate } from '../../src/util/time/zone.ts'
 import { copyDemo } from '../support/demoCopy.ts'
 import { fileFolder, runCommand, runJob, tempFolder } from '../support/kit.ts'
 import { openNew } from '../support/preparedDatabase.ts'
@@ -211,19 +212,29 @@ content: [{ kinds: [glossaries] }]`
     })
   })
 
-  test.each([
-    ['--last 3', ['2025-11-02', '2025-11-03', '2025-11-04']],
-    ['--from 2025-10-25 --to 2025-10-27', ['2025-10-25', '2025-10-26']],
-  ])('publish --page %s exports that range: page, CSV and SVG', async (flags, days) => {
+  test('publish --page --from --to exports that range: page, CSV and SVG', async () => {
     const cwd = tempFolder()
     const env = { INDICATOR_SYNC_DATABASE: resolve(file) }
-    const done = await runCommand(cwd, ['publish', '--page', 'public', ...flags.split(' ')], env)
-    expect(done).toMatchObject({ code: 0, err: '' })
+    const flags = ['--from', '2025-10-25', '--to', '2025-10-27']
+    expect(await runCommand(cwd, ['publish', '--page', 'public', ...flags], env)).toMatchObject({ code: 0, err: '' })
     const read = (name: string): string => readFileSync(join(cwd, 'public/series', name), 'utf8')
     const lines = read('1293.geo-8741.csv').trim().split('\n').slice(1)
-    expect([...new Set(lines.map((line) => line.split(',')[1]!.slice(0, 10)))]).toEqual(days)
-    expect(read('1293.geo-8741.svg')).toContain(`${days[0]} 00:00 – `)
-    expect(read('1293.html')).toContain(`${days[0]} 00:00`)
+    const days = new Set(lines.map((line) => line.split(',')[1]!.slice(0, 10)))
+    expect([...days]).toEqual(['2025-10-25', '2025-10-26'])
+    expect(read('1293.geo-8741.svg')).toContain('2025-10-25 00:00 – ')
+    expect(read('1293.html')).toContain('2025-10-25 00:00')
+  })
+
+  test('publish --page --last exports the days that end now', async () => {
+    const cwd = tempFolder()
+    const env = { INDICATOR_SYNC_DATABASE: resolve(file) }
+    const daysAgo = (days: number): string =>
+      localDate('Europe/Madrid', addLocal('Europe/Madrid', Math.floor(Date.now() / 1000), 'day', -days))
+    const before = daysAgo(2)
+    expect(await runCommand(cwd, ['publish', '--page', 'public', '--last', '3'], env)).toMatchObject({ code: 0 })
+    const picture = readFileSync(join(cwd, 'public/series/1293.geo-8741.svg'), 'utf8')
+    // Midnight may pass while the command runs.
+    expect([before, daysAgo(2)].some((day) => picture.includes(`${day} 00:00 – `))).toBe(true)
   })
 
   test.each([
