@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { draw } from '../../src/page/charts/drawing.ts'
+import { FRAME } from '../../src/page/charts/figure.ts'
+import { ON_WHITE } from '../../src/page/charts/picture.ts'
 import {
   chooseChart,
   describeColumns,
@@ -8,6 +11,7 @@ import {
   resultDrawing,
 } from '../../src/page/charts/resultChart.ts'
 import type { Pen } from '../../src/page/client/segments.ts'
+import { htmlText } from '../../src/page/html.ts'
 import type { CollectedResult } from '../../src/page/statementQueue.ts'
 
 const result = (columns: string[], ...rows: (string | number | null)[][]): CollectedResult => ({
@@ -150,5 +154,60 @@ describe('the chart of a result', () => {
   test('more lines than colours are counted', () => {
     const rows = result(['day', 'name', 'v'], ...[...'abcdefghij'].map((name) => ['2025-10-01', name, 1]))
     expect(linesOf(rows)).toMatchObject({ leftOut: 3, lines: { length: 7 } })
+  })
+})
+
+describe('values that a chart cannot show', () => {
+  test.each([
+    [
+      'rows of one position',
+      [
+        [1, 2],
+        [1, 50],
+        [2, 3],
+      ],
+      1,
+      [
+        [1, 50],
+        [2, 3],
+      ],
+    ],
+    [
+      'large numbers',
+      [
+        [1, 2],
+        [2, 1e300],
+        [1e200, 5],
+      ],
+      2,
+      [[1, 2]],
+    ],
+  ] as const)('are counted: %s', (_, rows, hidden, drawn) => {
+    const lines = linesOf(result(['x', 'y'], ...rows.map((row) => [...row])), 'chart=line&by=')
+    expect(lines.hidden).toBe(hidden)
+    expect([...lines.lines[0]!.values]).toEqual(drawn)
+  })
+
+  test('a group of a number and a text of its name are two lines', () => {
+    const lines = linesOf(result(['x', 'g', 'y'], [1, 1, 5], [1, 'g 1', 6]), 'chart=line&by=g&y=y')
+    expect(lines.lines.map(({ values }) => [...values])).toEqual([[[1, 5]], [[1, 6]]])
+    expect(lines.hidden).toBe(0)
+  })
+
+  test.each([[1e300], [9e12], [-9e12]])('a column at with %s has numbers, not instants', (at) => {
+    expect(describeColumns(result(['at', 'v'], [at, 5]))[0]!.content).toBe('number')
+  })
+
+  test('a day that no month has is a text', () => {
+    expect(describeColumns(result(['day', 'v'], ['2026-02-30', 5]))[0]!.content).toBe('text')
+  })
+
+  test('one large value has an axis, and years have no separator', () => {
+    const path = htmlText(draw(drawingOf(result(['x', 'y'], [1, 1e100])), FRAME, ON_WHITE, 'en'))
+    expect(path).not.toContain('NaN')
+    expect(drawingOf(result(['year', 'y'], [2023, 1], [2024, 2])).ticks.map(({ label }) => label)).toEqual([
+      '2023',
+      '2024',
+    ])
   })
 })

@@ -77,7 +77,10 @@ function joinReach(lines: readonly Pick<DrawnLine, 'reach'>[]) {
   if (known.length === 0) return undefined
   const low = Math.min(...known.map((reach) => reach.low))
   const high = Math.max(...known.map((reach) => reach.high))
-  return low < high ? { low, high } : { low: low - 1, high: low + 1 }
+  if (low < high) return { low, high }
+  // One is nothing beside a large number.
+  const room = Math.max(1, Math.abs(low) / 20)
+  return { low: low - room, high: low + room }
 }
 
 /** The data of a path of SVG. */

@@ -1,5 +1,6 @@
 import type { RecipeChart } from '../../reports/recipes/recipe.ts'
 import { oneLine } from '../../util/text.ts'
+import { EARLIEST, isDate, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { valueText, writtenLocale } from '../client/format.ts'
@@ -34,19 +35,27 @@ const TIME = /^(\d{4}-\d\d)(-\d\d)?(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(Z|[+-]
 /** The name of columns with epoch seconds. */
 const INSTANT_COLUMN = 'at'
 const NUMBER = /^-?\d+(?:\.\d+)?$/
+/** Numbers beyond this are left out: the distance of two of them must not overflow. */
+const MAX_NUMBER = 1e150
+
+const isDrawn = (number: number): boolean => Math.abs(number) <= MAX_NUMBER
+const isInstant = (cell: Cell): boolean => typeof cell === 'number' && cell >= EARLIEST && cell <= LATEST
 
 /** A time in epoch seconds; a clock without an offset is read as UTC. */
 function parseTime(text: string): number {
   const [, month, day = '-01', minute = '00:00', second = ':00', zone = 'Z'] = TIME.exec(text) ?? []
   const [, hours, minutes = '00'] = /^([+-]\d\d):?(\d\d)?$/.exec(zone) ?? []
   const offset = hours === undefined ? 'Z' : `${hours}:${minutes}`
-  return month === undefined ? Number.NaN : Date.parse(`${month}${day}T${minute}${second}${offset}`) / 1000
+  // The parser of dates takes the 30th of February for a day of March.
+  const [year = 0, monthOfYear = 0, dayOfMonth = 0] = `${month}${day}`.split('-').map(Number)
+  if (month === undefined || !isDate(year, monthOfYear, dayOfMonth)) return Number.NaN
+  return Date.parse(`${month}${day}T${minute}${second}${offset}`) / 1000
 }
 
 function findContent(name: string, cells: readonly Cell[]): Content {
   const known = cells.filter((cell) => cell !== null)
   if (known.length === 0) return null
-  if (name === INSTANT_COLUMN && known.every((cell) => typeof cell === 'number')) return 'time'
+  if (name === INSTANT_COLUMN && known.every(isInstant)) return 'time'
   if (known.every((cell) => typeof cell === 'number' || NUMBER.test(cell))) return 'number'
   return known.every((cell) => typeof cell === 'string' && !Number.isNaN(parseTime(cell))) ? 'time' : 'text'
 }
@@ -123,6 +132,8 @@ export interface ResultLines {
   readonly lines: readonly ResultLine[]
   /** The lines that have no style left. */
   readonly leftOut: number
+  /** Values that are not drawn: another row has the same position, or they are too large. */
+  readonly hidden: number
   readonly positions: readonly (readonly [at: number, text: string])[]
   /** The zone of the times; UTC for clocks without an offset. */
   readonly zone: string
@@ -146,32 +157,40 @@ export function readLines(
     if (!names.has(cell)) names.set(cell, names.size)
     return names.get(cell)!
   }
-  const lines = new Map<string, Map<number, number>>()
-  const set = (name: string, at: number, value: Cell | undefined): void => {
-    const line = lines.get(name) ?? new Map<number, number>()
-    lines.set(name, line)
-    if (typeof value === 'number') line.set(at, value)
+  const lines = new Map<Cell, Map<number, number>>()
+  let hidden = 0
+  const set = (group: Cell, at: number, value: Cell | undefined): void => {
+    const line = lines.get(group) ?? new Map<number, number>()
+    lines.set(group, line)
+    if (typeof value !== 'number') return
+    if (line.has(at) || !isDrawn(value)) hidden++
+    if (isDrawn(value)) line.set(at, value)
   }
   for (const row of rows) {
     const cell = row[xAt]!
     if (cell === null) continue
     const at = position(cell)
+    if (!isDrawn(at)) {
+      hidden++
+      continue
+    }
     if (!texts.has(at))
       texts.set(at, content === 'time' && typeof cell === 'number' ? formatLocal(zone, at) : String(cell))
     if (by === null) for (const name of y) set(name, at, row[find(name)])
-    else {
-      const group = row[find(by)]
-      set(typeof group === 'string' ? group : `${by} ${group ?? '–'}`, at, row[find(y[0]!)])
-    }
+    else set(row[find(by)] ?? null, at, row[find(y[0]!)])
   }
-  const all = [...lines].map(([name, values]) => ({ name, values }))
-  const isInstant = (cell: Cell | undefined): boolean =>
+  const all = [...lines].map(([group, values]) => ({
+    name: typeof group === 'string' ? group : `${by} ${group ?? '–'}`,
+    values,
+  }))
+  const hasZone = (cell: Cell | undefined): boolean =>
     typeof cell !== 'string' || /[T ]\d\d:.*(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(cell)
-  const isLocal = rows.every((row) => isInstant(row[xAt]))
+  const isLocal = rows.every((row) => hasZone(row[xAt]))
   return {
     content,
     lines: all.slice(0, LINE_STYLES.length),
     leftOut: Math.max(0, all.length - LINE_STYLES.length),
+    hidden,
     positions: [...texts].sort(([a], [b]) => a - b),
     zone: content === 'time' && isLocal ? zone : 'UTC',
   }
@@ -230,9 +249,12 @@ function axisTicks(
   }
   if (content === 'time') return timeTicks(zone, { from: Math.ceil(range.from), to: range.to }, locale)
   const isWhole = positions.every(([at]) => Number.isInteger(at))
-  return roundTicks(range.from, range.to, 10)
-    .filter((at) => !isWhole || Number.isInteger(at))
-    .map((at) => ({ at, label: at.toLocaleString(locale) }))
+  return (
+    roundTicks(range.from, range.to, 10)
+      .filter((at) => !isWhole || Number.isInteger(at))
+      // Whole numbers of four digits may be years.
+      .map((at) => ({ at, label: at.toLocaleString(locale, { useGrouping: !isWhole || range.to >= 10_000 }) }))
+  )
 }
 
 /** Draws lines or bars over times or numbers. */

@@ -104,6 +104,7 @@ ${
   html`<section class="panel" aria-label="${common.chart}">
 <ul class="legend${choice.kind === 'bars' && ' bars'}" data-part="legend">${chart.lines.lines.map(({ name }, i) => html`<li class="${LINE_STYLES[i]}"><bdi>${oneLine(name)}</bdi></li>`)}</ul>
 ${chart.names ? namesFigure(chart.names, labels.label(choice.y.join(', '), choice.x)) : figure(chart.drawing!, labels.label(choice.y.join(', '), choice.x), locale)}
+${chart.lines.hidden > 0 && html`<p class="bad">${labels.hidden(chart.lines.hidden)}</p>`}
 ${chart.leftOut > 0 && html`<p class="soft">${labels.leftOut(chart.leftOut)}</p>`}
 ${columnForm(shown, choice, columns, request)}
 </section>`
