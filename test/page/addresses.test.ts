@@ -45,7 +45,7 @@ describe('a wrong parameter of an address', () => {
     expect(data.text).toContain(legal)
   })
 
-  test.each(['by=decade', 'geo=99', 'from=yesterday', 'last=week'])(
+  test.each(['by=decade', 'geo=99', 'from=yesterday', 'from=2026-11-20T99:99', 'to=2026-11-20T23:60', 'last=week'])(
     'of a chart keeps the form usable: %s',
     async (query) => {
       const { text } = await ask(`/series/600?${query}`)

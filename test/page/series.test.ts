@@ -678,3 +678,8 @@ test.each([
   const { figures } = await data(`/series/${id}.json?geo=${geo}&from=2025-10-01&to=2025-10-31`)
   expect(figures.mean).toBeCloseTo(mean, 6)
 })
+
+test('a summary by days of a century has no table of every day', async () => {
+  const { table } = await data('/series/600.json?geo=3&from=1930-01-01&to=2029-12-01&by=day&shift=year')
+  expect(table.rows.length).toBeLessThan(200)
+})

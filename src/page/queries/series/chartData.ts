@@ -80,10 +80,15 @@ export interface Difference {
   readonly unfinished: readonly [from: number, to: number] | null
 }
 
+/** The most days or weeks by which a range is summarized: their table is a page of the browser. */
+const MAX_PERIODS = 4_000
+
 /** The unit of the address by which a range is summarized; undefined if there is none, or if it has too many periods. */
 export function chosenUnit(request: Pick<PageRequest, 'query' | 'isLive'>, { from, to }: Interval) {
   const { by } = readChoices(request.query)
-  return by === 'hour' && (to - from) / HOUR > 2 * chartColumns(request) ? undefined : by
+  if (by === 'hour') return (to - from) / HOUR > 2 * chartColumns(request) ? undefined : by
+  const days = (to - from) / DAY
+  return (by === 'day' && days > MAX_PERIODS) || (by === 'week' && days > 7 * MAX_PERIODS) ? undefined : by
 }
 
 /** The unit of drawn values and of their extremes. */

@@ -130,7 +130,7 @@ const MOST_DAYS = 36_600
 const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset (2025-10-01T12:00:00+02:00).'
 
 /** A local time without its offset, as a form sends it. */
-const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)$/
+const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):([0-5]\d)$/
 
 /** Reads an instant from an address: a local day, a local time, or an instant with its offset. */
 function parseBorder(zone: string, name: string, text: string): Instant {
