@@ -12,6 +12,8 @@ const MAX_TEXT = 32_767
 const MAX_NAME = 31
 /** Cells of a workbook. It is in memory as a whole, and a cell needs about 450 bytes. */
 const MAX_CELLS = 2_000_000
+/** Characters of all texts of a workbook: 64 million distinct ones take 500 MB. */
+const MAX_CHARACTERS = 50_000_000
 
 /** The first day that Excel and other programs number alike: Excel knows a 29 February 1900. */
 const FIRST_DAY = Date.UTC(1900, 2, 1)
@@ -71,8 +73,11 @@ export function sheetNames(texts: readonly string[]): string[] {
   })
 }
 
-/** Reads the cells of a table, its header first. `count` counts them. */
-async function readCells({ columns, rows }: ExportTable, count: (cells: number) => void): Promise<Cell[][]> {
+/** Reads the cells of a table, its header first. `count` counts them and their characters. */
+async function readCells(
+  { columns, rows }: ExportTable,
+  count: (cells: number, characters: number) => void,
+): Promise<Cell[][]> {
   const headers = new Map(columns.map(({ name, header = name }) => [name, header]))
   const sheet: Cell[][] = []
   let names: string[] | undefined
@@ -81,7 +86,10 @@ async function readCells({ columns, rows }: ExportTable, count: (cells: number) 
       names ??= row as string[]
       if (row.length > MAX_COLUMNS) refuse(`A sheet of a workbook has at most ${grouped(MAX_COLUMNS)} columns.`)
       if (sheet.length === MAX_ROWS) refuse(`A sheet of a workbook has at most ${grouped(MAX_ROWS)} rows.`)
-      count(row.length)
+      count(
+        row.length,
+        row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0),
+      )
       const cells = sheet.length === 0 ? row.map((name) => headers.get(name as string) ?? name) : row
       sheet.push(cells.map((value, i) => toCell(value, names![i]!)))
     }
@@ -91,9 +99,13 @@ async function readCells({ columns, rows }: ExportTable, count: (cells: number) 
 /** Writes an Excel workbook with one sheet per table; tables without rows are left out, unless all have none. */
 export async function xlsxStream(tables: readonly ExportTable[]): Promise<Readable> {
   let cells = 0
-  const count = (more: number): void => {
-    cells += more
+  let characters = 0
+  const count = (moreCells: number, moreCharacters: number): void => {
+    cells += moreCells
+    characters += moreCharacters
     if (cells > MAX_CELLS) refuse(`A workbook may have at most ${grouped(MAX_CELLS)} cells, because it is in memory.`)
+    if (characters > MAX_CHARACTERS)
+      refuse(`A workbook may have at most ${grouped(MAX_CHARACTERS)} characters, because it is in memory.`)
   }
   const sheets: { text: string; data: Cell[][] }[] = []
   for (const table of tables) sheets.push({ text: table.sheet ?? 'rows', data: await readCells(table, count) })

@@ -7,6 +7,7 @@ import { type Html, type HtmlPart, html } from '../html.ts'
 import {
   csvResponse,
   NotFound,
+  numberIn,
   type PageRequest,
   paginate,
   type Query,
@@ -232,10 +233,10 @@ export const revisionsCsv: Responder = async (request) => {
   requireExamined(range)
   const { zone, path, geoId } = dataset
   const line = { ...dataset, ...range }
-  const run = query.get('run')
+  const run = numberIn(query, 'run')
   const name = `${path}-${geoId}-revisions${run === null ? '' : `-run-${run}`}.csv`
   if (run !== null) {
-    const values = await readRevisedValues(store, line, wholeNumber(run) ?? 0)
+    const values = await readRevisedValues(store, line, run)
     const rows = values.map(({ at, before, after }) => [
       formatUtc(at),
       formatLocal(zone, at),

@@ -226,7 +226,7 @@ ${result !== null && resultSection(sqlQuery, result, request)}
 })
 
 const missingStatement = (): InputError =>
-  new InputError('The statement is missing.', { hint: 'Example: /sql.csv?sql=select …' })
+  new InputError('The statement is missing.', { hint: 'Example: ?sql=select …' })
 
 /** `/sql.svg?sql=`: the chart of a result as a picture. */
 export const statementPicture: Responder = async (request) => {

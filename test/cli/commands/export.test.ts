@@ -444,6 +444,11 @@ describe('workbooks', () => {
   test.each<[string, string, RegExp]>([
     ['more rows than a sheet', 'select i from n limit 1048576', /1,048,576 rows.*\.csv/s],
     ['more cells than memory', 'select i, i, i, i, i from n limit 450000', /2,000,000 cells.*\.csv/s],
+    [
+      'more characters than memory',
+      'select hex(zeroblob(15000)) || i as body from n limit 2000',
+      /50,000,000 characters.*\.csv/s,
+    ],
     ['a longer text than a cell', "select hex(zeroblob(16384)) || 'x' as body", /body.*32,767 characters/s],
   ])('a workbook that would need %s is refused', async (_, sql, message) => {
     const n = 'with recursive n(i) as (select 1 union all select i + 1 from n)'
