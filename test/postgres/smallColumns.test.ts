@@ -56,7 +56,7 @@ test('a geo that is too large in the list of geos changes nothing', async () => 
   expect(await count(store, `select count(*) as n from geo_text where id = ${TOO_LARGE}`)).toBe(1)
 })
 
-test('a page of a geo that is too large is not found', async () => {
+test('a page of a geo that is too large is refused', async () => {
   const file = await migratedDatabase()
   await withClient(file, (client) =>
     client.query(
@@ -66,7 +66,7 @@ test('a page of a geo that is too large is not found', async () => {
   )
   const { url } = await servePage(file)
   const statusOf = async (geo: number) => (await fetch(`${url}/series/600?geo=${geo}`)).status
-  expect([await statusOf(3), await statusOf(TOO_LARGE)]).toEqual([200, 404])
+  expect([await statusOf(3), await statusOf(TOO_LARGE)]).toEqual([200, 400])
 })
 
 test.each(['geo_id', 'step_s', 'fetch_id'])('the copy of a file refuses a %s that is too large', async (column) => {
