@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { format } from '../../src/cli/terminal/output.ts'
 import {
@@ -76,6 +78,13 @@ async function recipeText(
   ].join('\n\n')
 }
 
+/** The table of questions over all values, as `npm run bench` measured it. */
+function measuredQuestions(): string {
+  const results = readFileSync(join(import.meta.dirname, '../../bench/results.md'), 'utf8')
+  const [, about, table] = /^## Questions over all values\n\n`[^`]+`: (.*)\n\n([\s\S]*?)\n(?=\n|$)/m.exec(results)!
+  return `## Questions over all values\n\nThe daily and monthly views answer questions about everything from stored totals. Grouping single values by names or local times takes many times as long; [DuckDB over a lake](lake.md#duckdb) is faster where no view has totals. Seconds, ${about!.replace('; seconds.', ':')}\n\n${table}`
+}
+
 /** `docs/recipes.md`: every recipe with its statement and first rows on the demo database. */
 export async function recipesText(store: Store): Promise<string> {
   // A household that uses most energy at noon and in the evening.
@@ -91,6 +100,7 @@ export async function recipesText(store: Store): Promise<string> {
     'Set parameters by `--indicator`, `--geo`, `--from`, `--to` or `--param name=value`. `from` and `to` (exclusive) are local days, or instants such as `2025-11-03T18:00:00Z`. If the series that a recipe needs are not stored, the command exits 2.',
     'Most recipes read the native series of an indicator. Those with a parameter `series` read another one with `--param series=ID` (`query "select * from freshness"` lists the ids). `query --recipes` lists the parameters of each recipe. Averages are weighted by time.',
     'The SQL below works in any SQLite tool that binds `:name` parameters; it omits the conditions for `--from`, `--to` and `series`. The inner `round` removes floating-point noise. Results are the first rows of a demo database of November 2025, with made-up values.',
+    measuredQuestions(),
     ...parts,
   ].join('\n\n')}\n`
 }
