@@ -103,7 +103,7 @@ ${pages
     ({ path: to, name }) =>
       html`<li><a href="${link(to)}"${section(to) === section(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
   )}</ul></nav>
-${isLive && html`<form class="find pick" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}" autocomplete="off" data-pick="href">${suggestionList('found', request)}</form>`}
+${isLive && html`<form class="find pick" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}" autocomplete="off" aria-keyshortcuts="/" data-pick="href">${suggestionList('found', request)}</form>`}
 ${runState(shown, request)}${isLive && savedViews(request)}</div></header>
 <main id="main" tabindex="-1"${shown.isStill && html` data-still`}>
 <h1>${shown.title}</h1>

@@ -110,6 +110,19 @@ test('with findings and an older success, the header stays one line', async () =
   }
 })
 
+test('a slash leads to the search, except in a field', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.goto(`${url}/sql`)
+  await page.fill('#sql', 'select 1')
+  await page.press('#sql', '/')
+  expect(await page.inputValue('#sql')).toBe('select 1/')
+  await page.locator('h1').click()
+  await page.keyboard.press('/')
+  await page.locator('.find input:focus').waitFor()
+  expect(await page.inputValue('.find input')).toBe('')
+})
+
 test('Ctrl+Enter runs a query', async () => {
   const { url } = await servePage(await sharedFile())
   const page = await window()

@@ -66,13 +66,13 @@ test('a tap shows all lines at that time, with buttons that explain the value an
 })
 
 test('a tap on a summary offers to zoom in', async () => {
-  const page = await open('/series/1293?from=2025-10-10&to=2025-10-29&lang=es')
+  const page = await open('/series/1293?from=2025-10-20&to=2025-10-30&lang=es')
   const { tap } = await fingersOn(page)
   await tap(0.5)
   const [zoom] = await page.locator('.card button').all()
   expect(await zoom!.innerText()).toBe('Ampliar')
   await zoom!.tap()
-  await page.waitForURL(/from=2025-10-1\dT/)
+  await page.waitForURL(/from=2025-10-2\dT/)
 })
 
 test('the fields of parameters are beside their names', async () => {

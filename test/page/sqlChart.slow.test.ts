@@ -41,9 +41,9 @@ test('without JavaScript, links and a form choose the chart of a statement, and 
 test('only lines of a comparison that can be removed have a border', async () => {
   const page = await window()
   const bordered = () =>
-    page
-      .locator('[data-part="legend"] li')
-      .evaluateAll((all) => all.map((item) => getComputedStyle(item).borderTopStyle === 'solid'))
+    page.evaluate<boolean[]>(
+      `[...document.querySelectorAll('[data-part="legend"] li')].map((item) => getComputedStyle(item).borderTopStyle === 'solid')`,
+    )
   await page.goto(`${server.url}/sql?sql=${encodeURIComponent(STATEMENT)}&chart=line&y=min,max,count`)
   expect(await bordered()).toEqual([false, false, false])
   await page.goto(`${server.url}/series/600?geo=3&shift=week`)
