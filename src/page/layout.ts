@@ -4,7 +4,7 @@ import { momentText, outcomeStyle } from './formats.ts'
 import { type Html, type HtmlPart, html } from './html.ts'
 import { type ShownRun, timeLeft } from './lastRun.ts'
 import type { Page, PageRequest } from './page.ts'
-import { PAGE_LOCALES } from './words/locale.ts'
+import { LANGUAGE_CHOICE, PAGE_LOCALES } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
 /** A page with its frame. */
@@ -22,16 +22,26 @@ export interface ShownPage {
   readonly machine?: string
 }
 
-/** The first part of a path, marked in the navigation: `/runs` of `/runs/7`. */
-const section = (path: string): string => /^\/[^/]*/.exec(path)![0]
+/** The entries of the navigation that lead to sections without an entry. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  '/widgets': '/texts',
+  '/quarantine': '/runs',
+  '/dictionary': '/sql',
+}
 
-/** Links to the page in the other languages; the server remembers the choice. */
+/** The entry of the navigation that is marked for a path: `/runs` for `/runs/7`. */
+function section(path: string): string {
+  const [first] = /^\/[^/]*/.exec(path)!
+  return ENTRIES[first] ?? first
+}
+
+/** Links to the page in the other languages; the server remembers the choice, and returns to the address without it. */
 function languages({ locale, link, path, query, isLive }: PageRequest): HtmlPart {
   if (!isLive) return null
-  const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang'))
+  const rest = Object.fromEntries([...query].filter(([name]) => name !== 'lang' && name !== LANGUAGE_CHOICE))
   return PAGE_LOCALES.filter((lang) => lang !== locale).map(
     (lang) =>
-      html` · <a href="${link(path, { ...rest, lang })}" lang="${lang}" hreflang="${lang}">${WORDS[lang].common.inThisLanguage}</a>`,
+      html` · <a href="${link(path, { ...rest, [LANGUAGE_CHOICE]: lang })}" lang="${lang}" hreflang="${lang}">${WORDS[lang].common.inThisLanguage}</a>`,
   )
 }
 
@@ -93,7 +103,7 @@ ${pages
     ({ path: to, name }) =>
       html`<li><a href="${link(to)}"${section(to) === section(path) && html` aria-current="${to === path ? 'page' : 'true'}"`}>${common.pages[name]}</a></li>\n`,
   )}</ul></nav>
-${isLive && html`<form class="find pick" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}" autocomplete="off" data-pick="href">${suggestionList('found', request)}</form>`}
+${isLive && html`<form class="find pick" role="search" aria-label="${common.find}" action="${link('/search')}"><input type="search" name="q" aria-label="${common.find}" placeholder="${common.find}" autocomplete="off" aria-keyshortcuts="/" data-pick="href">${suggestionList('found', request)}</form>`}
 ${runState(shown, request)}${isLive && savedViews(request)}</div></header>
 <main id="main" tabindex="-1"${shown.isStill && html` data-still`}>
 <h1>${shown.title}</h1>

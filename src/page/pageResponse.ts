@@ -11,6 +11,7 @@ import { countFindings, createEtag, matchesTag, readShownRun } from './lastRun.t
 import { layout, type ShownPage } from './layout.ts'
 import {
   baseRequest,
+  choiceIn,
   type Endpoint,
   formatAddress,
   jsonResponse,
@@ -21,7 +22,7 @@ import {
 } from './page.ts'
 import { PAGES } from './pages.ts'
 import { type Door, isForeign } from './security.ts'
-import type { PageLocale } from './words/locale.ts'
+import { LANGUAGE_CHOICE, PAGE_LOCALES, type PageLocale } from './words/locale.ts'
 
 /** The settings of a server. */
 export interface Site {
@@ -154,6 +155,7 @@ export async function respond(site: Site, call: PageCall): Promise<SentResponse>
     await reader.engine.limitCache(CACHE_BYTES)
     await reader.engine.beginSnapshot()
     const request = createRequest(site, call, reader)
+    for (const name of ['lang', LANGUAGE_CHOICE]) choiceIn(request.query, name, PAGE_LOCALES)
     const route = page ?? endpoint
     // The header of each page has the state of the overview.
     const findings = page ? await countFindings(reader, request.now) : 0

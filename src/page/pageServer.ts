@@ -13,7 +13,7 @@ import { assets } from './assets.ts'
 import { type PageCall, respond, type SentResponse, type Site } from './pageResponse.ts'
 import { ENDPOINTS, PAGES } from './pages.ts'
 import { isForeign, type Refusal, readCookie, refusal, SECURITY_HEADERS, tokenCookie } from './security.ts'
-import { isLocale, PAGE_LOCALES, type PageLocale } from './words/locale.ts'
+import { isLocale, LANGUAGE_CHOICE, PAGE_LOCALES, type PageLocale } from './words/locale.ts'
 import { WORDS } from './words/words.ts'
 
 export type { Site } from './pageResponse.ts'
@@ -121,9 +121,13 @@ function buildPageServer(site: Site) {
     if (!isDecodable(url!))
       return send(c, refusalLine({ status: 400, reason: 'address' }, chooseLocale(site, headers)), site)
     const address = requestUrl(c.env.incoming)
-    const language = address.searchParams.get('lang')
-    if (isLocale(language) && readCookie(headers, LANGUAGE_COOKIE) !== language)
+    const language = address.searchParams.get(LANGUAGE_CHOICE)
+    if (isLocale(language) && !isForeign(headers)) {
+      // Only the choice of the user is kept: addresses are shared with `lang`, but never with the choice.
+      for (const name of [LANGUAGE_CHOICE, 'lang']) address.searchParams.delete(name)
       setCookie(c, LANGUAGE_COOKIE, language, COOKIE)
+      return c.redirect(`${address.pathname}${address.search}`, 303)
+    }
     const { token } = site.door
     const isPage = headers.accept?.includes('text/html')
     if (token === null || !isPage || !address.searchParams.has('token')) return next()

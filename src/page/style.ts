@@ -164,7 +164,7 @@ table.series { & :is(th, td) { vertical-align: middle; } & th[scope=row] { font-
 .question, .choose, .slider { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .75rem 0; & label { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; } }
 .question textarea { field-sizing: content; max-height: 12rem; min-height: 7rem; flex-basis: 100%; width: 100%; padding: .5rem; font-family: ui-monospace, monospace; font-size: .875rem; &:focus { max-height: 24rem; } }
 .question fieldset { border: 1px solid var(--line); border-radius: .25rem; min-width: 0; flex-basis: 100%; }
-.question fieldset label { margin: .125rem 1rem .125rem 0; }
+.question fieldset .pick { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; margin: .125rem 1rem .125rem 0; }
 .choose .inline { display: contents; & legend { float: left; } }
 .beside { display: grid; gap: 0 2rem; & > * { min-width: 0; } & aside a { display: inline-block; min-height: 1.5rem; } }
 .found { padding-inline-start: 1.25rem; & li { margin: 0 0 .5rem; } & p { margin: 0; } }
@@ -180,7 +180,7 @@ progress { width: 100%; accent-color: var(--link); }
 .choose select { max-width: min(18rem, 100%); }
 .choose small { flex-basis: 100%; }
 .choose .pick { display: inline-flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; max-width: 100%; }
-[data-part="legend"] [class^="with-"] { border: 1px solid var(--edge); border-radius: 1rem; padding-inline-start: .625rem; }
+.legend li:has(.remove) { border: 1px solid var(--edge); border-radius: 1rem; padding-inline-start: .625rem; }
 .day { display: inline-flex; align-items: center; & a { min-width: 1.875rem; min-height: 1.875rem; line-height: 1.875rem; text-align: center; text-decoration: none; font-size: 1.25rem; } }
 @media (scripting: enabled) { .choose > button { display: none; } }
 .remove { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; text-align: center; text-decoration: none; }
@@ -211,6 +211,7 @@ p.soft:not([hidden]) + #chart { display: none; }
 @media (max-width: 75rem) { .spark { width: 5rem; } td.wide, .strip { min-width: 8rem; } table.series :is(th, td) { padding-inline: .5rem; } .saved summary span { position: absolute; width: 1px; height: 1px; overflow: hidden; } }
 @media (min-width: 46rem) and (max-width: 60rem) { table.series :is(.trend, thead th:nth-child(4)) { display: none; } }
 @media (max-width: 60rem) { .grid.days td[class] { min-width: 1.125rem; } td.wide, .strip { min-width: 6rem; } table.series { & th[scope=row] { min-width: 9rem; max-width: 12rem; } & .when { white-space: normal; } } }
+@media (min-width: 70rem) { header > div { flex-wrap: nowrap; & > * { flex-shrink: 0; } & > .find { flex-shrink: 1; min-width: 8rem; } & > .synced { flex-shrink: 9; min-width: 0; } } }
 @media (min-width: 60rem) { .beside { grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); } }
 @media (max-width: 46rem) {
   .spark { width: 100%; }
@@ -226,6 +227,7 @@ p.soft:not([hidden]) + #chart { display: none; }
   .facts div:not(.main) .soft { display: block; }
   .question { align-items: end; }
   .question label { flex: 1; }
+  .question fieldset .pick { display: flex; margin-inline-end: 0; & label { flex: 0 0 7.5rem; } & input { flex: 1; min-width: 6rem; } & small { flex-basis: 100%; } }
   .question label :is(input, select) { flex: 1 1 100%; min-width: 6rem; }
   .spans span { display: none; }
   .synced b { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

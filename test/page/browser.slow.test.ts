@@ -5,6 +5,7 @@ import { openWriter } from '../../src/db/lock.ts'
 import { TABLES } from '../../src/db/tables/schema.ts'
 import { writePage } from '../../src/page/pageFolder.ts'
 import { PAGES } from '../../src/page/pages.ts'
+import { WORDS } from '../../src/page/words/words.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { serve, tempFolder } from '../support/kit.ts'
 import { openReader, openStore, type Store } from '../support/testStore.ts'
@@ -88,6 +89,38 @@ test('a browser that forbids copying shows the link', async () => {
   expect(shown).toBe(`${url}/series/600?last=7`)
   expect(await page.getByRole('button', { name: 'Copied' }).count()).toBe(0)
   expect(page.wrong).toEqual([])
+})
+
+test('with findings and an older success, the header stays one line', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window({ viewport: { width: 1280, height: 800 } })
+  for (const locale of ['en', 'es'] as const) {
+    await page.goto(`${url}/?lang=${locale}`)
+    await page.locator('#saved').waitFor()
+    const { home, common } = WORDS[locale]
+    const text = `${home.needs} · ${common.lastSync} 12 min · ${common.lastSuccess} 2025-11-01 12:00`
+    await page.locator('.synced span').evaluate((element, words) => element.replaceChildren(words), text)
+    const places = await page.locator('header > div > *').evaluateAll((all) =>
+      all.map((element) => {
+        const { top, height } = element.getBoundingClientRect()
+        return top + height / 2
+      }),
+    )
+    expect(Math.max(...places) - Math.min(...places), locale).toBeLessThan(8)
+  }
+})
+
+test('a slash leads to the search, except in a field', async () => {
+  const { url } = await servePage(await sharedFile())
+  const page = await window()
+  await page.goto(`${url}/sql`)
+  await page.fill('#sql', 'select 1')
+  await page.press('#sql', '/')
+  expect(await page.inputValue('#sql')).toBe('select 1/')
+  await page.locator('h1').click()
+  await page.keyboard.press('/')
+  await page.locator('.find input:focus').waitFor()
+  expect(await page.inputValue('.find input')).toBe('')
 })
 
 test('Ctrl+Enter runs a query', async () => {

@@ -121,6 +121,9 @@ test('the unfinished day is hatched, and strips show the gaps of every compared 
   const strips = page.locator('#chart .strips > div')
   expect(await strips.count()).toBe(2)
   const states = strips.first().locator('div')
+  const [ofStrip, ofState] = [await strips.first().getAttribute('title'), await states.first().getAttribute('title')]
+  expect(ofStrip).toMatch(/demand/i)
+  expect(ofState?.startsWith(`${ofStrip}: `)).toBe(true)
   expect(await states.allInnerTexts()).toEqual(['not in any job', '~ provisional', '…'])
   const [first] = await states.all()
   const box = (await first!.boundingBox())!

@@ -227,12 +227,40 @@ describe('the overview', () => {
     const { url } = await servePage(await sharedFile())
     expect(await get(`${url}/`, { 'accept-language': 'es-ES,en;q=0.5' })).toMatch(/<html lang="es">[\s\S]*Último valor/)
     expect(await get(`${url}/`, { 'accept-language': 'fr, en;q=0.8' })).toMatch(/<html lang="en">[\s\S]*Latest value/)
-    expect(await get(`${url}/?lang=es`)).toMatch(/class="(?:good|warn|bad)">(?:completa|parcial)</)
-    const chosen = await fetch(`${url}/?lang=es`)
+    const shared = await fetch(`${url}/?lang=es`)
+    expect(await shared.text()).toMatch(/class="(?:good|warn|bad)">(?:completa|parcial)</)
+    expect(shared.headers.get('set-cookie'), 'a shared address changes no later page').toBeNull()
+  })
+
+  test('only the switch of the page keeps a language, and its address is the one before', async () => {
+    const { url } = await servePage(await sharedFile())
+    const page = await get(`${url}/runs?lang=en&page=1`)
+    const [, to] = /<a href="([^"]*)" lang="es" hreflang="es">/.exec(page)!
+    const chosen = await fetch(url + to!.replaceAll('&amp;', '&'), { redirect: 'manual' })
+    expect([chosen.status, chosen.headers.get('location')]).toEqual([303, '/runs?page=1'])
     const cookie = chosen.headers.get('set-cookie')!
     expect(cookie).toMatch(/^indicator_sync_lang=es;/)
     for (const attribute of ['Path=/', 'HttpOnly', 'SameSite=Lax']) expect(cookie).toContain(attribute)
     expect(await get(`${url}/`, { cookie: cookie.split(';')[0]!, 'accept-language': 'en' })).toContain('lang="es"')
+    const foreign = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    expect((await fetch(`${url}/?language=es`, { headers: foreign })).headers.get('set-cookie')).toBeNull()
+  })
+
+  test('a language that the page does not have is refused with those that it has', async () => {
+    const { url } = await servePage(await sharedFile())
+    for (const path of ['/?lang=fr', '/index.json?lang=fr', '/api/series/600/3?lang=fr', '/?language=fr']) {
+      const response = await fetch(url + path)
+      expect(response.status, path).toBe(400)
+      expect(await response.text(), path).toContain('en, es')
+    }
+  })
+
+  test('the sections without an entry in the navigation mark the one that leads to them', async () => {
+    const { url } = await servePage(await sharedFile())
+    const marked = async (path: string) =>
+      /aria-current="(?:true|page)">([^<]*)</.exec(await get(`${url}${path}?lang=en`))?.[1]
+    expect([await marked('/widgets'), await marked('/texts')]).toEqual(['Texts', 'Texts'])
+    expect([await marked('/dictionary'), await marked('/quarantine')]).toEqual(['SQL', 'Runs'])
   })
 
   test('errors are in the language of the page, with its plural forms', async () => {

@@ -55,8 +55,32 @@ test('a tap shows all lines at that time, with buttons that explain the value an
   await poll(() => page.getAttribute('#chart', 'data-drawn')).not.toBe(drawn)
   expect(new URL(page.url()).searchParams.get('asof')! < NIGHTS[2]).toBe(true)
   expect(await card.isVisible()).toBe(true)
-  await page.locator('.card button').first().tap()
-  await page.waitForURL(/\/explain\/544\/8741\/\d+$/)
+  const [explain] = await page.locator('.card button').all()
+  expect(await explain!.innerText()).toBe('Explain this value')
+  const shown = Object.fromEntries(new URL(page.url()).searchParams)
+  await explain!.tap()
+  await page.waitForURL(/\/explain\/544\/8741\/\d+\?/)
+  await page.getByRole('link', { name: 'Back to the chart' }).tap()
+  await page.waitForURL(/\/series\/544\?/)
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toMatchObject(shown)
+})
+
+test('a tap on a summary offers to zoom in', async () => {
+  const page = await open('/series/1293?from=2025-10-20&to=2025-10-30&lang=es')
+  const { tap } = await fingersOn(page)
+  await tap(0.5)
+  const [zoom] = await page.locator('.card button').all()
+  expect(await zoom!.innerText()).toBe('Ampliar')
+  await zoom!.tap()
+  await page.waitForURL(/from=2025-10-2\dT/)
+})
+
+test('the fields of parameters are beside their names', async () => {
+  const page = await open('/sql?recipe=capture-price')
+  for (const label of await page.locator('.question .pick label').all()) {
+    const [name, field] = [await label.boundingBox(), await label.locator('+ input').boundingBox()]
+    expect(Math.abs(name!.y + name!.height / 2 - field!.y - field!.height / 2)).toBeLessThan(4)
+  }
 })
 
 test('a finger that moves reads other values, and two fingers zoom', async () => {

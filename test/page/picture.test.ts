@@ -88,6 +88,33 @@ describe('the picture of a series', () => {
     expect(texts(open)).toContain('provisional, may still be revised')
   })
 
+  test('values do not touch the borders, and the present has a line', async () => {
+    const svg = await picture('/series/600.svg?geo=3&from=2025-10-20&to=2025-10-31')
+    const [line] = paths(svg, '#0b57a4').filter((d) => d.length > 500)
+    const heights = [...line!.matchAll(/(?:V|[ML][\d.]+ )([\d.]+)/g)].map(([, y]) => Number(y))
+    // The drawing begins at 26 and ends at 374.
+    expect(Math.min(...heights)).toBeGreaterThan(35)
+    expect(Math.max(...heights)).toBeLessThan(365)
+    expect(svg).toMatch(/<text font-size="12"[^>]*>now</)
+    expect(texts(await picture('/series/600.svg?geo=3&from=2025-10-20&to=2025-10-27'))).not.toContain('now')
+  })
+
+  test('a difference has its figures, a thin zero line and the hatch of the unfinished day', async () => {
+    const query = 'geo=8741&from=2025-10-24&to=2025-10-30&with=1293&difference=1'
+    const svg = await picture(`/series/544.svg?${query}`)
+    expectWellFormed(svg)
+    expect(texts(svg).slice(1, 4).join(' · ')).toMatch(/bias [+-][\d.,]+ MW, MAE [\d.,]+ MW, RMSE [\d.,]+ MW/)
+    for (const text of texts(svg).slice(1, 4)) expect(text).not.toContain('…')
+    const zero = [...svg.matchAll(/<path [^>]*stroke-width="0\.5"[^>]*>/g)]
+    expect(zero).toHaveLength(1)
+    expect(svg).not.toContain('stroke="#5b6f7c"')
+    expect(svg).toMatch(/<pattern id="state-unfinished"/)
+    expect(svg).toMatch(/<rect fill="url\(#state-unfinished\)"/)
+    expect(texts(svg)).toContain('today, unfinished')
+    const past = await picture('/series/544.svg?geo=8741&from=2025-10-24&to=2025-10-27&with=1293&difference=1')
+    expect(past).not.toContain('unfinished')
+  })
+
   test('a name with markup and control characters stays text', async () => {
     const file = await filledFile((store) =>
       store.run(`update indicator_text set name = ? || char(65535, 11) where id = 600`, [HOSTILE]),

@@ -272,6 +272,11 @@ test('the last five versions of a range are drawn where they differ, or those of
     ms(NIGHTS[1]),
     ms(NIGHTS[3]),
   ])
+  // A version of which nothing was stored yet has no line, and says so.
+  const early = await text(nights, `/series/544?${query}&vintages=2025-10-01,${NIGHTS[3]}&lang=en`)
+  const [, legend] = /<section id="revisions"[\s\S]*?<ul class="legend">([\s\S]*?)<\/ul>/.exec(early)!
+  expect(legend).toMatch(/<li class="with-0">[\s\S]*?no values in this range[\s\S]*?<li class="now">/)
+  expect(legend!.match(/no values in this range/g)).toHaveLength(1)
   // A form sends one parameter for each field.
   const sent = await data(nights, `/series/544.json?${query}&vintages=${NIGHTS[1]}&vintages=${NIGHTS[3]}`)
   expect(sent.revisions.vintages).toEqual(chosen.revisions.vintages)

@@ -44,6 +44,16 @@ describe('an SQL statement on the page', () => {
     expect((await fetch(url + addressOf('select 1'))).status).toBe(200)
   })
 
+  test('a result that the page cuts says so in one sentence, with a chart also that', async () => {
+    const { url } = await servePage(await sharedFile())
+    const sql =
+      "with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000) select i, 2 * i as d, printf('%0200d', i) as t from n"
+    const page = async (more: string) => (await fetch(`${url}${addressOf(sql)}&lang=en${more}`)).text()
+    const [, said] = /<p role="status">([^<]*)</.exec(await page(''))!
+    expect(said!.trim()).toMatch(/^The first \d+ rows; the result has more\. CSV has all\.$/)
+    expect(await page('&chart=line&x=i&y=d')).toContain('Only the first 1,000 rows are drawn.')
+  })
+
   test('an invalid statement returns status 400, and a timeout of a file 503', async () => {
     const { url } = await servePage(await sharedFile())
     const wrong = (await (await fetch(url + addressOf('select nothing', '/sql.json'))).json()) as object

@@ -38,6 +38,18 @@ test('without JavaScript, links and a form choose the chart of a statement, and 
   expect(await page.locator('svg.figure').count()).toBe(0)
 })
 
+test('only lines of a comparison that can be removed have a border', async () => {
+  const page = await window()
+  const bordered = () =>
+    page.evaluate<boolean[]>(
+      `[...document.querySelectorAll('[data-part="legend"] li')].map((item) => getComputedStyle(item).borderTopStyle === 'solid')`,
+    )
+  await page.goto(`${server.url}/sql?sql=${encodeURIComponent(STATEMENT)}&chart=line&y=min,max,count`)
+  expect(await bordered()).toEqual([false, false, false])
+  await page.goto(`${server.url}/series/600?geo=3&shift=week`)
+  expect((await bordered()).at(-1)).toBe(true)
+})
+
 test('a saved view keeps the chart, and its picture can be saved as PNG', async () => {
   const page = await window({ acceptDownloads: true })
   await page.goto(`${server.url}/sql?sql=${encodeURIComponent(STATEMENT)}&chart=line&y=max`)

@@ -128,13 +128,13 @@ function checkPicture(output: string): void {
   })
 }
 
-/** The range of a picture: whole days, unless the flags name instants. */
-function pictureRange(args: ShowArgs, { zone, firstAt, to: end }: ShownRange, now: number): Interval {
+/** The range of a picture: whole days, unless the flags name instants; null, that of the page, without flags. */
+function pictureRange(args: ShowArgs, { zone, firstAt, to: end }: ShownRange, now: number): Interval | null {
   const range = resolveRange(args, zone, now)
+  if (range === undefined) return null
   const lastDay = addUnits(zone, floorTo(zone, end - 1, 'day'), 'day', 1)
-  const to = Math.min(range?.to ?? lastDay, lastDay)
-  const from = range?.from ?? addUnits(zone, to, 'day', -DEFAULT_SPAN_S / 86_400)
-  return { from: Math.max(from, floorTo(zone, firstAt, 'day')), to }
+  const to = Math.min(range.to, lastDay)
+  return { from: Math.max(range.from, floorTo(zone, firstAt, 'day')), to }
 }
 
 /** Draws the chart of the page as a file. */

@@ -10,7 +10,8 @@ import { drawSeries } from './seriesPicture.ts'
 export interface RequestedPicture {
   readonly seriesId: number
   readonly geoId: number
-  readonly range: Interval
+  /** Null for that of the page. */
+  readonly range: Interval | null
   /** The moment at which the values were known (UTC); null for the current ones. */
   readonly asOf: string | null
   /** The language of the database, if it was chosen. */
@@ -24,7 +25,7 @@ export function drawStoredSeries(
   store: Reader,
   { seriesId, geoId, range, asOf, language, service, now }: RequestedPicture,
 ): Promise<string> {
-  const borders = { from: formatUtc(range.from), to: formatUtc(range.to) }
+  const borders = range === null ? {} : { from: formatUtc(range.from), to: formatUtc(range.to) }
   const address = formatAddress(`/series/s${seriesId}`, { geo: geoId, ...borders, asof: asOf ?? undefined })
   const locale = isLocale(language) ? language : PAGE_LOCALES[0]
   return drawSeries({

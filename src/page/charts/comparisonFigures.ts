@@ -35,7 +35,7 @@ function strips(chart: ChartData, { words }: PageRequest): HtmlPart {
     ({ states, name, i }, row) => {
       const middle = row * STRIP_HEIGHT + STRIP_HEIGHT / 2
       return [
-        html`<path class="line with-${i}" d="M${FRAME.side - 32} ${middle}h24"/>`,
+        html`<path class="line with-${i}" d="M${FRAME.side - 32} ${middle}h24"><title>${name}</title></path>`,
         states.map(([from, to, state]) => {
           const width = Math.max(1, x(to) - x(from))
           return html`<rect class="state-${state}" x="${oneDecimal(x(from))}" y="${row * STRIP_HEIGHT + 2}" width="${oneDecimal(width)}" height="${STRIP_HEIGHT - 4}"><title>${name}: ${names[state]}</title></rect>${width > SIGN_WIDTH && html`<text x="${oneDecimal(x(from) + width / 2)}" y="${middle + 3}" text-anchor="middle">${SIGNS[state]}</text>`}`
@@ -76,19 +76,20 @@ export const comparisonFigures = (chart: ChartData, request: PageRequest): HtmlP
 ]
 
 /** The bias and the usual sizes of a difference in words. */
-export function differenceText(difference: Difference | null, { words, locale }: PageRequest): HtmlPart {
-  if (difference === null) return null
-  const { bias, mae, rmse, seconds, unit, unfinished } = difference
+export function figuresText({ bias, mae, rmse, seconds, unit }: Difference, { words, locale }: PageRequest): string {
   const { series: labels } = words
   const withUnit = (text: string): string => (unit ? `${text} ${unit}` : text)
-  const text =
-    bias === null || mae === null || rmse === null
-      ? labels.noDifference
-      : labels.figures(
-          withUnit(signedText(bias, locale)),
-          withUnit(valueText(mae, locale)),
-          withUnit(valueText(rmse, locale)),
-          numberText(Math.round((10 * seconds) / 3600) / 10, locale),
-        )
-  return html`<p class="soft" id="difference">${text}${unfinished !== null && ` · ${labels.hatched}`}</p>`
+  if (bias === null || mae === null || rmse === null) return labels.noDifference
+  return labels.figures(
+    withUnit(signedText(bias, locale)),
+    withUnit(valueText(mae, locale)),
+    withUnit(valueText(rmse, locale)),
+    numberText(Math.round((10 * seconds) / 3600) / 10, locale),
+  )
+}
+
+/** The figures of a difference below its panel. */
+export function differenceText(difference: Difference | null, request: PageRequest): HtmlPart {
+  if (difference === null) return null
+  return html`<p class="soft" id="difference">${figuresText(difference, request)}${difference.unfinished !== null && ` · ${request.words.series.hatched}`}</p>`
 }

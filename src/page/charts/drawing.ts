@@ -43,12 +43,14 @@ export interface Frame {
   readonly bottom: number
 }
 
-/** The attributes of each kind of element. Those of rules and texts begin with a space, or are empty. */
+/** The attributes of each kind of element. Those of groups, rules and texts begin with a space, or are empty. */
 export interface Look {
   readonly axes: Html
   readonly rule: Html
   readonly text: Html
   readonly mark: Html
+  /** The line at zero from which bars begin. */
+  readonly zero: Html
   state(state: string): Html
   line(style: string): Html
   band(style: string): Html
@@ -71,16 +73,19 @@ export function roundTicks(low: number, high: number, count = 5): number[] {
   )
 }
 
-/** Joins the ranges of lines; a range without a length gets one. */
-function joinReach(lines: readonly Pick<DrawnLine, 'reach'>[]) {
+/** The part of the range of values that is free above and below them. */
+const HEADROOM = 0.05
+
+/** Joins the ranges of lines, with room for their ends; a range without a length gets one. Bars begin at the border. */
+function joinReach(lines: readonly Pick<DrawnLine, 'reach' | 'bars'>[]) {
   const known = lines.flatMap(({ reach }) => reach ?? [])
   if (known.length === 0) return undefined
   const low = Math.min(...known.map((reach) => reach.low))
   const high = Math.max(...known.map((reach) => reach.high))
-  if (low < high) return { low, high }
   // One is nothing beside a large number.
-  const room = Math.max(1, Math.abs(low) / 20)
-  return { low: low - room, high: low + room }
+  const room = low === high ? Math.max(1, Math.abs(low) * HEADROOM) : (high - low) * HEADROOM
+  const isBorder = (value: number): boolean => low !== high && value === 0 && lines.some(({ bars }) => bars)
+  return { low: isBorder(low) ? low : low - room, high: isBorder(high) ? high : high + room }
 }
 
 /** The data of a path of SVG. */
@@ -110,6 +115,9 @@ export function horizontalScale(
   return { x, right }
 }
 
+/** The room at the right that the text of a mark needs; else it is at the left of its line. */
+const ROOM_FOR_MARK = 60
+
 /** Draws axes, shaded intervals and lines. */
 export function draw(drawing: Drawing, frame: Frame, look: Look, locale: string): Html {
   const { ticks, lines, unit, otherUnit, states, marks, hints } = drawing
@@ -133,7 +141,7 @@ export function draw(drawing: Drawing, frame: Frame, look: Look, locale: string)
       stroke && html`<path ${look.line(style)} d="${pathData(stroke, scales)}"/>`,
     ]
   }
-  return html`<g ${look.axes}>${unit && html`<text${look.text} x="0" y="${top - 10}">${unit}</text>`}${main.ticks.map(
+  return html`<g${look.axes}>${unit && html`<text${look.text} x="0" y="${top - 10}">${unit}</text>`}${main.ticks.map(
     (tick) =>
       html`<path${look.rule} d="M${side} ${oneDecimal(main.y(tick))}H${right}"/><text${look.text} x="${side - 6}" y="${oneDecimal(main.y(tick) + 4)}" text-anchor="end">${number(tick)}</text>`,
   )}${otherUnit && html`<text${look.text} x="${width}" y="${top - 10}" text-anchor="end">${otherUnit}</text>`}${other.ticks.map(
@@ -146,8 +154,11 @@ ${states.map(
   ([begin, end, state]) =>
     html`<rect ${look.state(state)} x="${oneDecimal(x(begin))}" y="${top}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${height - top - bottom}"/>`,
 )}
-${lines.map(line)}
-${marks.map(({ at, text }) => html`<path ${look.mark} d="M${oneDecimal(x(at))} ${top}V${height - bottom}"/><text${look.text} x="${oneDecimal(x(at) + 4)}" y="${top + 10}">${text}</text>`)}
+${lines.map(line)}${lines.some(({ bars }) => bars) && html`<path ${look.zero} d="M${side} ${oneDecimal(main.y(0))}H${right}"/>`}
+${marks.map(({ at, text }) => {
+  const isAtEnd = x(at) > right - ROOM_FOR_MARK
+  return html`<path ${look.mark} d="M${oneDecimal(x(at))} ${top}V${height - bottom}"/><text${look.text} x="${oneDecimal(x(at) + (isAtEnd ? -4 : 4))}" y="${top + 10}"${isAtEnd && html` text-anchor="end"`}>${text}</text>`
+})}
 ${hints.map(
   ({ from: begin, to: end, text }) =>
     html`<rect fill="transparent" x="${oneDecimal(x(begin))}" y="${top}" width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${height - top - bottom}"><title>${text}</title></rect>`,
@@ -181,5 +192,5 @@ export function drawNames({ bars, reach: { low, high } }: NamedBars, width: numb
 `
   })
   const axis = html`<path${look.rule} d="M${oneDecimal(x(0))} 0V${top}"/>`
-  return { height: top, body: html`<g ${look.axes}>${axis}${drawn}</g>` }
+  return { height: top, body: html`<g${look.axes}>${axis}${drawn}</g>` }
 }

@@ -5,10 +5,11 @@ import { type Drawing, type DrawnLine, draw, drawNames, type Frame, type Look, t
 
 /** The look of charts on a page, whose style has a rule for each class. */
 const BY_CLASSES: Look = {
-  axes: html`class="grid"`,
+  axes: html` class="grid"`,
   rule: html``,
   text: html``,
   mark: html`class="change"`,
+  zero: html`class="zero"`,
   state: (state) => html`class="state-${state}"`,
   line: (style) => html`class="line ${style}"`,
   band: (style) => html`class="band ${style}"`,

@@ -35,12 +35,14 @@ const RULE = '#dbe0dc'
 /** Pixels that a letter takes, by the size of the font; fonts differ. */
 const LETTER = 0.54
 const ROW = 20
+const FACT_ROW = 18
 
 /** The colours of shaded states, with the distance of their stripes. */
 const STATE_COLOURS: Readonly<Record<string, readonly [colour: string, stripe: number]>> = {
   provisional: ['#2f6fb3', 10],
   empty: ['#6b727a', 0],
   failed: ['#b3261e', 4],
+  unfinished: [INK, 6],
 }
 const OTHER_STATE = ['#9a5b00', 6] as const
 
@@ -49,10 +51,11 @@ const isFaint = (style: string): boolean => style.split(' ').includes('faint')
 
 /** The look of pictures: colours that are readable on white, in attributes. */
 export const ON_WHITE: Look = {
-  axes: html`font-size="12"`,
+  axes: html``,
   rule: html` fill="none" stroke="${RULE}"`,
-  text: html` fill="${SOFT}"`,
+  text: html` font-size="12" fill="${SOFT}"`,
   mark: html`fill="none" stroke="${INK}" stroke-dasharray="2 3"`,
+  zero: html`fill="none" stroke="${INK}" stroke-width="0.5"`,
   state: (state) => html`fill="url(#state-${state})"`,
   line(style) {
     const [, colour, , dashes] = findLine(style)
@@ -74,6 +77,17 @@ function fitting(text: string, width: number, fontSize: number): string {
   const letters = [...oneLine(text)]
   const most = Math.floor(width / (LETTER * fontSize))
   return letters.length <= most ? letters.join('') : `${letters.slice(0, most - 1).join('')}…`
+}
+
+/** Joins facts to lines that fit. */
+function layFacts(facts: readonly string[], width: number, fontSize: number): string[] {
+  const rows: string[] = []
+  for (const fact of facts) {
+    const longer = `${rows.at(-1)} · ${fact}`
+    if (rows.length > 0 && longer.length * LETTER * fontSize <= width) rows[rows.length - 1] = longer
+    else rows.push(fact)
+  }
+  return rows.map((row) => fitting(row, width, fontSize))
 }
 
 /** Places the entries of a legend in rows. */
@@ -105,8 +119,8 @@ export function pictureText({ title, facts, legend, body, bodyHeight, source }: 
   const { placed, height: legendHeight } = layLegend(legend)
   const states = legend.flatMap(({ sample: kind, style }) => (kind === 'state' ? [style] : []))
   const heading = fitting(title, width, 18)
-  const below = fitting(facts.join(' · '), width, 13)
-  const legendTop = MARGIN + 62
+  const below = layFacts(facts, width, 13)
+  const legendTop = MARGIN + 62 + Math.max(0, below.length - 1) * FACT_ROW
   const bodyTop = legendTop + legendHeight
   const sourceTop = bodyTop + bodyHeight + 28
   const height = sourceTop + source.length * 17 + 8
@@ -117,8 +131,7 @@ export function pictureText({ title, facts, legend, body, bodyHeight, source }: 
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
 <g transform="translate(${MARGIN} 0)">
 <text y="${MARGIN + 16}" font-size="18" font-weight="bold" fill="${INK}">${heading}</text>
-<text y="${MARGIN + 38}" font-size="13" fill="${SOFT}">${below}</text>
-${placed.map((entry) => html`<g transform="translate(${oneDecimal(entry.x)} ${legendTop + entry.y})">${sample(entry)}<text x="32" font-size="12" fill="${INK}">${entry.text}</text></g>\n`)}
+${below.map((row, i) => html`<text y="${MARGIN + 38 + i * FACT_ROW}" font-size="13" fill="${SOFT}">${row}</text>\n`)}${placed.map((entry) => html`<g transform="translate(${oneDecimal(entry.x)} ${legendTop + entry.y})">${sample(entry)}<text x="32" font-size="12" fill="${INK}">${entry.text}</text></g>\n`)}
 <g transform="translate(0 ${bodyTop})">${body}</g>
 ${source.map((text, i) => html`<text y="${sourceTop + i * 17}" font-size="11" fill="${SOFT}">${fitting(text, width, 11)}</text>\n`)}
 </g>

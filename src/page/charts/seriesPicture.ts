@@ -1,6 +1,6 @@
 import { toWords } from '../../job/select.ts'
 import { floorToSecond, formatMillis } from '../../util/time/instant.ts'
-import { drawBars, drawSteps, valueReach, zeroLine } from '../client/segments.ts'
+import { drawBars, valueReach, zeroLine } from '../client/segments.ts'
 import { groupingText, kindText, momentText, timeText } from '../formats.ts'
 import { html } from '../html.ts'
 import type { PageRequest, Responder } from '../page.ts'
@@ -10,6 +10,7 @@ import { type ChartData, type ComparedLine, type Difference, readChart } from '.
 import { placeName, readCompared, withStates } from '../queries/series/compared.ts'
 import { readDifference } from '../queries/series/difference.ts'
 import { type ChartQuery, findAsOf, type NamedLine, rangeQuery, readChartQuery } from '../queries/series/seriesQuery.ts'
+import { figuresText } from './comparisonFigures.ts'
 import { type Drawing, draw, type Frame } from './drawing.ts'
 import { seriesDrawing } from './figure.ts'
 import { type LegendEntry, ON_WHITE, PICTURE_FRAME, pictureText } from './picture.ts'
@@ -19,6 +20,9 @@ const COLUMNS = PICTURE_FRAME.width - PICTURE_FRAME.side
 
 /** The panel of a difference, below the chart. */
 const DIFFERENCE_FRAME: Frame = { ...PICTURE_FRAME, height: 110, bottom: 6 }
+
+/** The style of the day of which values are still missing. */
+const UNFINISHED = 'unfinished'
 
 /** A moment to the minute. */
 const minuteText = (zone: string, at: number): string => timeText(zone, Math.floor(at / 60) * 60)
@@ -51,6 +55,7 @@ function legendEntries(chart: ChartData, { dataset, asOf }: ChartQuery, { words 
     ...(chart.difference === null
       ? []
       : [{ sample: 'bar', style: 'difference', text: withUnit(chart.difference.name, unit) } as const]),
+    ...(chart.difference?.unfinished ? [{ sample: 'state', style: UNFINISHED, text: labels.unfinished } as const] : []),
     ...shaded.map((state) => {
       const more = state === 'provisional' ? `, ${common.mayChange}` : ''
       return { sample: 'state', style: state, text: `${stateNames[state]}${more}` } as const
@@ -74,12 +79,12 @@ export function chartFileName({ path, geoId, name, zone }: NamedLine, range: Cha
 }
 
 /** The difference of a comparison: bars about a zero line, with the time axis of the chart above. */
-function differenceDrawing(chart: ChartData, { drawn }: Difference): Drawing {
+function differenceDrawing(chart: ChartData, { drawn, unfinished }: Difference): Drawing {
   const zero = zeroLine(chart.from, chart.to)
   return {
     ...chart,
     ticks: [],
-    states: [],
+    states: unfinished ? [[...unfinished, UNFINISHED]] : [],
     marks: [],
     hints: [],
     otherUnit: chart.compared.find((other) => other.unit !== chart.unit)?.unit ?? null,
@@ -89,7 +94,6 @@ function differenceDrawing(chart: ChartData, { drawn }: Difference): Drawing {
         isOther: false,
         reach: valueReach([drawn, zero]),
         bars: (pen, scales) => drawBars(drawn, pen, scales),
-        stroke: (pen, scales) => drawSteps(zero, pen, scales),
       },
     ],
   }
@@ -109,19 +113,23 @@ export async function drawSeries(request: PageRequest): Promise<string> {
   const chart = await readChart(own, chartQuery, states, compared, difference)
   const panel = chart.difference && differenceDrawing(chart, chart.difference)
   const { zone, unit, trunc, agg, geoAgg, geoTrunc, seriesId } = dataset
+  const drawing = seriesDrawing(chart)
+  const isNowShown = now > range.from && now < range.to
+  const marks = [...drawing.marks, ...(isNowShown ? [{ at: now, text: words.series.now }] : [])]
   const { fetchedAt } = await findAsOf(store, seriesId, formatMillis(now * 1000))
   const facts = [
     unit,
     groupingText(own, trunc, agg, geoAgg, geoTrunc),
     `${timeText(zone, range.from)} – ${timeText(zone, range.to)}`,
     asOf && words.series.valuesThen(momentText(zone, asOf.moment)),
+    chart.difference && figuresText(chart.difference, own),
   ]
   return pictureText(
     {
       title: `${dataset.indicator} ${placeName(dataset)}`,
       facts: facts.flatMap((fact) => fact || []),
       legend: legendEntries(chart, chartQuery, own),
-      body: html`${draw(seriesDrawing(chart), PICTURE_FRAME, ON_WHITE, locale)}${panel && html`<g transform="translate(0 ${PICTURE_FRAME.height})">${draw(panel, DIFFERENCE_FRAME, ON_WHITE, locale)}</g>`}`,
+      body: html`${draw({ ...drawing, marks }, PICTURE_FRAME, ON_WHITE, locale)}${panel && html`<g transform="translate(0 ${PICTURE_FRAME.height})">${draw(panel, DIFFERENCE_FRAME, ON_WHITE, locale)}</g>`}`,
       bodyHeight: PICTURE_FRAME.height + (panel ? DIFFERENCE_FRAME.height : 0),
       source: await sourceLines(own, indicatorsText(dataset, compared, own), zone, fetchedAt),
     },

@@ -62,9 +62,16 @@ function showAges(): void {
   }
 }
 
-// As in other editors of SQL.
-document.addEventListener('keydown', ({ key, ctrlKey, metaKey, target }) => {
-  if (key === 'Enter' && (ctrlKey || metaKey) && target instanceof HTMLTextAreaElement) target.form?.requestSubmit()
+document.addEventListener('keydown', (event) => {
+  const { key, ctrlKey, metaKey, altKey, target } = event
+  const isModified = ctrlKey || metaKey
+  // As in other editors of SQL.
+  if (key === 'Enter' && isModified && target instanceof HTMLTextAreaElement) target.form?.requestSubmit()
+  if (key !== '/' || isModified || altKey || (target as Element).matches('input, select, textarea')) return
+  const search = document.querySelector<HTMLElement>('.find input')
+  if (!search) return
+  event.preventDefault()
+  search.focus()
 })
 
 showAges()

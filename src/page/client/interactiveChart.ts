@@ -138,8 +138,9 @@ function beginChart(): void {
     }
   }
 
-  /** Explains the line and the band of summarized values. */
+  /** Explains the line and the band of summarized values, and names what the card of a tap does with them. */
   function showLegend(): void {
+    explainButton!.textContent = (chart.now.kind === 'values' ? words.explainValue : words.zoomIn)!
     const legend = document.querySelector<HTMLElement>('#bucket')
     if (!legend) return
     legend.hidden = chart.bucket === null
@@ -163,7 +164,8 @@ function beginChart(): void {
   const explain = (when: number | null): void => {
     const period = when === null ? undefined : periodAt(chart.now, when)
     if (!period) return
-    if (chart.now.kind === 'values') location.href = `${embedded.explain}${period.from}`
+    // The page of the value leads back to this one.
+    if (chart.now.kind === 'values') location.href = embedded.explain.replace('?', `${period.from}?`)
     else scale(0.2, when!)
   }
 

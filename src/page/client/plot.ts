@@ -235,9 +235,12 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
         draw: [
           (u) => {
             markChart(u, shown, names)
-            const rows = shown.compared.map(({ states }, i) => {
-              const row = Object.assign(document.createElement('div'), { className: `with-${i}` })
-              row.append(...markStates(u, states, names))
+            const rows = shown.compared.map(({ states, name }, i) => {
+              const row = Object.assign(document.createElement('div'), { className: `with-${i}`, title: name })
+              for (const part of markStates(u, states, names)) {
+                part.title = `${name}: ${part.title}`
+                row.append(part)
+              }
               return row
             })
             strips.style.marginLeft = `${u.bbox.left / devicePixelRatio}px`

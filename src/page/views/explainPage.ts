@@ -143,15 +143,17 @@ export const explainView = view({
   },
   show(data, request) {
     const { dataset, at, versions, confirmed } = data
-    const { words, link } = request
+    const { words, link, query } = request
     const { explain: labels, common } = words
     const { zone, path, geoId } = dataset
     const day = floorTo(zone, at, 'day')
-    const range = rangeQuery(zone, { from: day, to: addUnits(zone, day, 'day', 1) })
+    const kept = Object.fromEntries([...query.keys()].map((name) => [name, query.getAll(name).join(',')]))
+    // Without a chart that led here, that of the day.
+    const chart = query.size > 0 ? kept : rangeQuery(zone, { from: day, to: addUnits(zone, day, 'day', 1) })
     const other = (to: Instant | null, rel: string, text: string): HtmlPart =>
-      to !== null && html`<a rel="${rel}" href="${link(`/explain/${path}/${geoId}/${to}`)}">${text}</a> · `
+      to !== null && html`<a rel="${rel}" href="${link(`/explain/${path}/${geoId}/${to}`, kept)}">${text}</a> · `
     return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? geoId}</bdi> · ${timeText(zone, at)}</p>
-<p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}<a href="${link(`/series/${path}`, { geo: geoId, ...range })}">${common.back}</a></p>
+<p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}<a href="${link(`/series/${path}`, { ...chart, geo: geoId })}">${common.back}</a></p>
 ${versions[0]!.until !== null && html`<p class="bad">${labels.withdrawn}</p>`}
 <ol class="versions">${versions.map((version) => versionHtml(version, data, request))}</ol>
 ${confirmed && html`<p>${labels.confirmed(momentText(zone, confirmed.at))}</p>`}

@@ -1,6 +1,7 @@
 import { formatUtc, HOUR } from '../../util/time/instant.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { figure, seriesDrawing } from '../charts/figure.ts'
+import { valueReach } from '../client/segments.ts'
 import { type Column, numberedPager, table } from '../elements.ts'
 import { countText, momentText, mostDecimals, numberText, signedText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
@@ -121,8 +122,8 @@ function vintagesChart(vintages: Vintages, { dataset, here }: Section, request: 
   const { zone } = dataset
   const older = vintages.lines.slice(0, -1)
   const newest = vintages.lines.at(-1)!
-  const item = ({ at, run }: Vintages['lines'][number], style: string): Html =>
-    html`<li class="${style}"><a href="${here({ asof: at })}">${momentText(zone, at)}</a>${run !== null && ` · ${series.run(String(run))}`}</li>\n`
+  const item = ({ at, run, drawn }: Vintages['lines'][number], style: string): Html =>
+    html`<li class="${style}"><a href="${here({ asof: at })}">${momentText(zone, at)}</a>${run !== null && ` · ${series.run(String(run))}`}${valueReach([drawn]) === undefined && html` <span class="bad">${series.noValues}</span>`}</li>\n`
   const label = labels.picture(timeText(zone, vintages.from), timeText(zone, vintages.to))
   const { from, to, unit, ticks } = vintages
   const compared = older.map(({ drawn }) => ({ drawn, unit }))

@@ -454,12 +454,14 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
     api: link(`/api/series/${path}/${geoId}`),
     with: seriesNames(chart.compared),
     carpet: link(`/api/carpet/${path}/${geoId}`),
-    explain: link(`/explain/${path}/${geoId}/`),
+    explain: here(range, {}, `/explain/${path}/${geoId}/`),
     words: {
       now: labels.now,
       difference: labels.difference,
       unfinished: labels.unfinished,
       failed: labels.failed,
+      explainValue: labels.explainValue,
+      zoomIn: labels.zoomIn,
       states: { ...common.states, ...labels.states },
       differ: labels.differ('{0}', '{1}', '{2}'),
       thenValue: labels.thenValue('{}'),
@@ -474,7 +476,7 @@ ${isLive ? chooser(data, here, request) : geoLinks(data, request)}
 ${chartLegend(data, here, request)}
 ${counterpartLink(data.counterpart, chart.compared, (names) => here(range, { with: names }), request)}
 <p class="${isEarly ? 'soft' : 'bad'}"${!isNothing && html` hidden`}>${isEarly ? labels.notYet : labels.nothing}${request.isLive && html` <a href="${link(request.path, { geo: geoId })}">${labels.newest}</a>`}</p>
-<div id="chart" data-own>${figure(seriesDrawing(chart), label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div><p class="card"><button type="button">${labels.explainValue}</button> <button type="button">${labels.knownBefore}</button></p></div>
+<div id="chart" data-own>${figure(seriesDrawing(chart), label, locale)}${comparisonFigures(chart, request)}<div class="tip" aria-hidden="true" hidden></div><p class="card"><button type="button"></button> <button type="button">${labels.knownBefore}</button></p></div>
 ${differenceText(chart.difference, request)}
 ${isLive && html`${slider(request)}<p id="cursor" role="status" data-own></p><p id="keys" class="soft">${labels.keys}</p>${jsonScript('data', embedded)}`}
 </section>`
@@ -533,7 +535,7 @@ ${listed.map((line) => [compared.length > 0 && html`<h3><bdi>${line.name}</bdi><
 function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
   const { dataset, asOf, chart } = data
   const { level, rows } = data.table
-  const { words, locale, link } = request
+  const { words, locale } = request
   const { series: labels } = words
   const { zone, path, geoId, unit, measure } = dataset
   const isSingle = level === 'values'
@@ -578,7 +580,7 @@ function rowsTable(data: PageData, here: Here, request: PageRequest): Html {
     [
       labels.period,
       (row) =>
-        html`<a href="${isSingle ? link(`/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
+        html`<a href="${isSingle ? here(data.range, {}, `/explain/${path}/${geoId}/${row.from}`) : here(row)}">${period(row.from)}</a>`,
     ],
     withWithdrawn(number(isSingle ? labels.value : summaryLabel, ({ mean, seconds }) => [mean, seconds])),
     hasLengths && [labels.lasts, ({ from, to }) => lengthText(to - from), 'number'],

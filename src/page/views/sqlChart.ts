@@ -105,6 +105,7 @@ ${
 <ul class="legend${choice.kind === 'bars' && ' bars'}" data-part="legend">${chart.lines.lines.map(({ name }, i) => html`<li class="${LINE_STYLES[i]}"><bdi>${oneLine(name)}</bdi></li>`)}</ul>
 ${chart.names ? namesFigure(chart.names, labels.label(choice.y.join(', '), choice.x)) : figure(chart.drawing!, labels.label(choice.y.join(', '), choice.x), locale)}
 ${chart.lines.hidden > 0 && html`<p class="bad">${labels.hidden(chart.lines.hidden)}</p>`}
+${shown.result.cut !== null && html`<p class="soft">${words.sql.drawnRows(shown.result.rows.length)}</p>`}
 ${chart.leftOut > 0 && html`<p class="soft">${labels.leftOut(chart.leftOut)}</p>`}
 ${columnForm(shown, choice, columns, request)}
 </section>`
@@ -144,7 +145,7 @@ export async function drawResult(shown: ShownResult, request: PageRequest): Prom
       : words.charts.statement
   const given = parameters.flatMap(({ name, value }) => (value === '' ? [] : [`${name} = ${value}`]))
   const notes = [
-    result.cut === null ? null : words.sql.cutRows(result.rows.length),
+    result.cut === null ? null : words.sql.drawnRows(result.rows.length),
     chart.leftOut > 0 ? words.charts.leftOut(chart.leftOut) : null,
   ]
   return pictureText(

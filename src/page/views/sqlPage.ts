@@ -10,7 +10,7 @@ import { type Column, command, messageText, programText, serviceText, table } fr
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { choiceIn, csvResponse, type PageRequest, type Responder, view } from '../page.ts'
 import { indicatorNames } from '../queries/names.ts'
-import { type CollectedResult, createStatementRunner, STATEMENT_LIMITS } from '../statementQueue.ts'
+import { type CollectedResult, createStatementRunner } from '../statementQueue.ts'
 import { chartSection, chosenChart, drawResult } from './sqlChart.ts'
 import { PARAMETER_PREFIX, parameterFields, readChoices, readParameters, resolveNames } from './sqlParameters.ts'
 
@@ -147,12 +147,13 @@ function resultSection(sqlQuery: SqlQuery, result: CollectedResult, request: Pag
     const isNumber = rows.some((row) => typeof row[i] === 'number')
     return [html`<bdi>${visible(name)}</bdi>`, (row) => cell(row[i]!, request), isNumber ? 'number' : '']
   }
-  const count = shown.length < rows.length ? labels.firstRows(shown.length, rows.length) : labels.rows(rows.length)
+  const known = shown.length < rows.length ? labels.firstRows(shown.length, rows.length) : labels.rows(rows.length)
+  const count = cut === null ? known : labels.firstOfMore(shown.length)
   const recipe = findRecipe(sqlQuery, request)
   const address = queryParameters(sqlQuery)
   return html`<h2>${labels.result}</h2>
 ${chartSection({ ...sqlQuery, result, recipe, address }, request)}
-<p role="status">${rows.length === 0 ? labels.empty : count} ${cut === 'rows' && labels.cutRows(STATEMENT_LIMITS.rows)}${cut === 'bytes' && labels.cutBytes}
+<p role="status">${rows.length === 0 ? labels.empty : count}
 ${rows.length > 0 && html`<a href="${link('/sql.csv', address)}">${labels.csv}</a>`}</p>
 ${cut !== null && html`<p>${labels.whole}</p>${command(request.command(inTerminal(sqlQuery)))}`}
 ${rows.length > 0 && table(labels.result, shown, columns.map(column), { style: 'values' })}`

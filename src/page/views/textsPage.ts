@@ -87,7 +87,7 @@ function daysForm({ kind, from, to }: Texts, { words, link }: PageRequest): Html
   const field = (name: string, label: string, day: string | null): Html =>
     html`<label>${label} <input type="date" name="${name}" value="${day}"></label>\n`
   return html`<form action="${link('/texts')}" class="question"><input type="hidden" name="kind" value="${kind}">
-${field('from', labels.publishedFrom, from)}${field('to', labels.until, to)}<button>${common.show}</button></form>`
+${field('from', labels.publishedFrom, from)}${field('to', labels.publishedUntil, to)}<button>${common.show}</button></form>`
 }
 
 /** Texts below the months in which they were published. */

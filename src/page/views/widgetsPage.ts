@@ -126,7 +126,11 @@ ${facts([
   [common.type, serviceText(widget.type)],
   [common.firstSeen, timeElement(request, widget.first_seen_at)],
   [common.withdrawn, timeElement(request, widget.withdrawn_at)],
-  [labels.shows, indicators.length > 0 && indicators.map((one) => indicatorLink(one, request))],
+  [
+    labels.shows,
+    indicators.length > 0 &&
+      html`<ul class="found">${indicators.map((one) => html`<li>${indicatorLink(one, request)}</li>\n`)}</ul>`,
+  ],
 ])}
 ${texts.map((one) => textSection(one, request))}`
   },

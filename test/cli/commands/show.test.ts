@@ -66,6 +66,13 @@ test('show draws the picture of the page to an SVG file, and replaces a file onl
   expect(readFileSync(file, 'utf8')).toContain('as known at 2025-11-03 19:00')
 })
 
+test('without a range, the picture is of thirty days up to the last value, as on the page', async () => {
+  const file = join(tempFolder(), 'price.svg')
+  await market.run(['show', '600', '--output', file])
+  const [, from, to] = /(\d{4}-\d\d-\d\d) 00:00 – (\d{4}-\d\d-\d\d) 00:00/.exec(readFileSync(file, 'utf8'))!
+  expect((Date.parse(to!) - Date.parse(from!)) / 86_400_000).toBe(30)
+})
+
 test('show refuses files that are no SVG before it reads the database', async () => {
   for (const name of ['chart.png', 'chart', 'chart.svg.gz'])
     expect(
