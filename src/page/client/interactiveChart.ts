@@ -1,12 +1,15 @@
 import { addressText, timeText, valueText } from './format.ts'
 import { refreshPage } from './live.ts'
 import { createChart, type ShownChart, withUnit } from './plot.ts'
-import { type Drawn, differing, periodAt } from './segments.ts'
+import { type Drawn, periodAt } from './segments.ts'
 import { type PastState, useSlider } from './slider.ts'
 
 /** The data that the page embeds for this script. */
 export interface EmbeddedData {
-  readonly chart: ShownChart & { readonly asOf: string | null }
+  readonly chart: ShownChart & {
+    readonly asOf: string | null
+    readonly changed: Readonly<Record<'revised' | 'withdrawn' | 'added', number>> | null
+  }
   readonly label: string
   readonly name: string
   readonly changes: readonly PastState[]
@@ -89,10 +92,11 @@ function beginChart(): void {
   let loading = new AbortController()
   let isOwnRefresh = false
   const sayDifference = (): void => {
-    const counts = chart.before && differing(chart.now, chart.before)
-    const { revised, withdrawn, added } = counts ?? { revised: 0, withdrawn: 0, added: 0 }
-    const numbers = [revised, withdrawn, added].map((count) => count.toLocaleString(locale))
-    slider?.say(counts ? (words.differ ?? '').replace(/\{(\d)\}/g, (_, i: string) => numbers[Number(i)]!) : '')
+    const { changed } = chart
+    const counts = changed && [changed.revised, changed.withdrawn, changed.added]
+    slider?.say(
+      counts ? words.differ!.replace(/\{(\d)\}/g, (_, i: string) => counts[Number(i)]!.toLocaleString(locale)) : '',
+    )
   }
   /** Requests the data of a range; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {

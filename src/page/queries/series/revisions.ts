@@ -27,7 +27,8 @@ export interface RunRevisions extends Pick<Change, 'run' | 'at' | 'before'> {
   readonly seconds: number
 }
 
-const isIn = (alias: string, { seriesId, geoId, from, to }: SeriesRange): RawBuilder<unknown> => {
+/** Whether a row of a table has a value of a range. */
+export const isIn = (alias: string, { seriesId, geoId, from, to }: SeriesRange): RawBuilder<unknown> => {
   const column = (name: string) => sql.ref(`${alias}.${name}`)
   return sql`${column('series_id')} = ${seriesId} and ${column('geo_id')} = ${geoId} and ${column('at')} >= ${from} and ${column('at')} < ${to}`
 }
