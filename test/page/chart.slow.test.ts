@@ -337,6 +337,16 @@ test('a choice among series of one name keeps the last days, and an open heat ma
   expect(await page.locator('.spans [aria-current]').allInnerTexts()).toEqual(['Last 7 days'])
 })
 
+test('the key for the moment before passes the last change, since which nothing differs', async () => {
+  const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
+  await page.focus('#chart')
+  await redrawn(page, () => page.keyboard.press('['))
+  expect(await page.innerText('#slider output')).toContain('run 4')
+  expect(await page.innerText('#slider > span')).toMatch(/[1-9]\d* revised/)
+  await redrawn(page, () => page.keyboard.press(']'))
+  expect(new URL(page.url()).searchParams.get('asof')).toBeNull()
+})
+
 test('the reading follows the moment and the range that are shown', async () => {
   const page = await open('/series/1293?geo=8741&from=2025-10-24&to=2025-10-28')
   expect(await move(page, 'ArrowRight')).not.toContain('known then')

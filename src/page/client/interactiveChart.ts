@@ -15,6 +15,7 @@ export interface EmbeddedData {
   readonly changes: readonly PastState[]
   readonly locale: string
   readonly api: string
+  readonly geo: string
   readonly carpet: string
   /** The series that are compared, as an address names them. */
   readonly with: string
@@ -171,6 +172,26 @@ function beginChart(): void {
     else scale(0.2, when!)
   }
 
+  /** Goes to the moment before the last run that changed the values at an instant, as far as they are shown. */
+  const goBefore = async (when: number | null): Promise<void> => {
+    const period =
+      when === null ? undefined : (periodAt(chart.now, when) ?? (chart.before && periodAt(chart.before, when)))
+    if (!period) return
+    const [from, to] = [period.from, period.to].map((border) => addressText(chart.offsets, border)) as [string, string]
+    const query = new URLSearchParams({ geo: embedded.geo, from, to })
+    const { asOf } = chart
+    try {
+      const response = await fetch(`${location.pathname}.json?${query}`)
+      const { changes } = (await response.json()) as { readonly changes: readonly { readonly before: string }[] }
+      // Before the first one, nothing was stored.
+      const change = changes.slice(1).findLast(({ before }) => asOf === null || before < asOf)
+      if (change) slider?.goTo(change.before)
+      else cursorText.textContent = words.neverChanged!
+    } catch {
+      cursorText.textContent = words.failed!
+    }
+  }
+
   const view = createChart(place, chart, {
     locale,
     names: { ...words.states, now: words.now!, unfinished: words.unfinished! },
@@ -197,7 +218,7 @@ function beginChart(): void {
   sayDifference()
 
   explainButton!.onclick = () => explain(at)
-  earlierButton!.onclick = () => slider?.step(-1)
+  earlierButton!.onclick = () => void goBefore(at)
   earlierButton!.hidden = !slider
 
   const whole = { from: chart.from, to: chart.to }
