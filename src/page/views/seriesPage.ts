@@ -467,6 +467,7 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
       neverChanged: labels.neverChanged,
       noHour: labels.noHour,
       carpetMuch: labels.carpetMuch,
+      carpetSigned: labels.carpetSigned('{0}', '{1}'),
     },
   }
   return html`<section class="panel" aria-labelledby="chart-title">
@@ -632,7 +633,7 @@ ${
   isLive &&
   html`<details id="carpet" class="carpet"><summary>${labels.carpet}</summary><div data-own><p role="status"></p>
 <figure hidden><div class="cells"><div class="hours" aria-hidden="true">${HOURS.map((hour) => html`<span>${hour % 6 === 0 && padTwo(hour)}</span>`)}</div><canvas role="img" tabindex="0" aria-label="${labels.carpet}. ${labels.carpetHint}"></canvas></div>
-<div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`
+<div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b> <small></small></p><p role="status"></p></figure></div></details>`
 }
 ${rowsTable(data, here, request)}
 <div data-part="revisions">${data.revisions && revisionsSection({ dataset, range: data.range, revisions: data.revisions, here: (changed) => here(data.range, changed) }, request)}</div>
