@@ -55,7 +55,7 @@ import {
   withStates,
 } from '../queries/series/compared.ts'
 import { readDifference } from '../queries/series/difference.ts'
-import { readFreshness } from '../queries/series/freshness.ts'
+import { readFreshness, readLacking } from '../queries/series/freshness.ts'
 import {
   checkChoices,
   lastShown,
@@ -86,6 +86,7 @@ import {
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 import { causeLinks } from './causeLinks.ts'
 import { counterpartLink, readCounterpart } from './counterpart.ts'
+import { lackingText } from './lackingText.ts'
 import { rangeFields } from './rangeFields.ts'
 import { readRevisionsPart, revisionsSection } from './revisionsPage.ts'
 
@@ -216,6 +217,8 @@ async function readSeriesPage(request: PageRequest) {
     /** The value now, or the last one before. */
     latest,
     freshness: await readFreshness(request, dataset),
+    /** Why it never had a value. */
+    lacking: await readLacking(request, dataset),
     range,
     days,
     asOf,
@@ -414,7 +417,8 @@ function keyFigures({ latest, asOf, range, figures, dataset }: PageData, request
 }
 
 /** How far the values reach; if newer ones are missing, why, and what requests them. A published page does not know the time. */
-function freshnessLine({ freshness, dataset }: PageData, request: PageRequest): HtmlPart {
+function freshnessLine({ freshness, lacking, dataset }: PageData, request: PageRequest): HtmlPart {
+  if (lacking !== null) return html`<p class="bad">${lackingText(lacking, lacking.jobFiles, request)}</p>`
   if (freshness === null || !request.isLive) return null
   const { endAt, usualS, missing } = freshness
   const { series: labels, common } = request.words
