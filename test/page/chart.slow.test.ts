@@ -175,9 +175,9 @@ test('a chart ignores an ambiguous comparison, and reports only lost connections
 })
 
 test.each([
-  ['from=yesterday', 400, 'not a valid time'],
+  ['from=yesterday', 400, 'from cannot be “yesterday”'],
   ['from=2025-10-02&to=2025-10-01', 400, 'must end after it starts'],
-  ['with=77', 404, 'no such series to compare'],
+  ['with=77', 404, 'no such series to compare with: 77'],
 ])('a mistake in the form is shown above it, and the chart remains: %s', async (query, status, message) => {
   const page = await window()
   expect((await page.goto(`${server.url}/series/600?${query}`))!.status()).toBe(status)

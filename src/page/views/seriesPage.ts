@@ -89,6 +89,7 @@ import { counterpartLink, readCounterpart } from './counterpart.ts'
 import { lackingText } from './lackingText.ts'
 import { rangeFields } from './rangeFields.ts'
 import { readRevisionsPart, revisionsSection } from './revisionsPage.ts'
+import { seriesNotes } from './seriesNotes.ts'
 
 const MAX_LISTED_INTERVALS = 20
 const HOURS = [...Array(24).keys()]
@@ -150,6 +151,7 @@ const offerSeries = ({ cause: { text, candidates } }: AmbiguousSeries, names: re
 /** Describes a mistake in the form; throws any other error. */
 function describeProblem(error: unknown, { query, words }: PageRequest) {
   const names = comparedNames(query)
+  const unknown = error instanceof NotFound ? error.series : null
   const code = MISTAKES.find((name) => name === (error instanceof NotFound ? 'not-found' : (error as InputError).code))
   if (!code) throw error
   return {
@@ -157,7 +159,7 @@ function describeProblem(error: unknown, { query, words }: PageRequest) {
     message: (error as Error).message,
     text: code === 'not-found' ? words.series.noSeries : addressText(error as InputError, words),
     offered: error instanceof AmbiguousSeries ? offerSeries(error, names) : [],
-    leftOut: error instanceof ThirdUnit ? error.cause.name : null,
+    leftOut: error instanceof ThirdUnit ? error.cause.name : unknown,
   }
 }
 
@@ -631,6 +633,7 @@ export const seriesView = view({
     return html`<div data-part="reach">${freshnessLine(data, request)}</div><p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
 ${problems.map(({ text, leftOut, offered }) => html`<p class="bad" role="alert">${text}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
+<div data-part="notes">${seriesNotes(data, request)}</div>
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${labels.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${
