@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { SeriesRange } from '../../../db/engine.ts'
 import type { Reader } from '../../../db/store.ts'
-import { isExamined } from './changes.ts'
-import { isIn } from './revisions.ts'
+import { isExamined, isIn } from './changes.ts'
 
 /** The values of a range that changed since a past moment. A value that became null counts as withdrawn. */
 export interface ChangesSince {
