@@ -166,28 +166,41 @@ export function csvResponse(
 
 /** Becomes a page with status 404. */
 export class NotFound extends Error {
-  constructor(name: string) {
+  /** The series that an address names, if that is what does not exist. */
+  readonly series: string | null
+
+  constructor(name: string, series: string | null = null) {
     super(`not found: ${name}`)
+    this.series = series
   }
 }
 
+/** A parameter of an address has a value that is not legal; the `cause` has both. */
+export class AddressError extends InputError {
+  declare readonly cause: { readonly name: string; readonly text: string; readonly legal: string }
+}
+
+/** Days and times that an address may have, whatever the language. */
+const LEGAL_DAY = '2025-10-01'
+const LEGAL_TIMES = `${LEGAL_DAY}, ${LEGAL_DAY}T12:00, ${LEGAL_DAY}T12:00:00+02:00`
+
 /** An error about a time of an address. */
-export const badTime = (name: string, text: string, hint: string): InputError =>
-  new InputError(`${name}=${JSON.stringify(text)} is not a valid time.`, { hint, code: 'bad-time' })
+export const badTime = (name: string, text: string, hint: string, legal = LEGAL_TIMES): AddressError =>
+  new AddressError(`${name}=${JSON.stringify(text)} is not a valid time.`, {
+    hint,
+    code: 'bad-time',
+    cause: { name, text, legal },
+  })
 
 /** Reads a day of an address. */
 export function dayIn(query: URLSearchParams, name: string): LocalDate | null {
   const day = query.get(name)
   if (!day) return null
   if (startOfDate('UTC', day) !== undefined) return day
-  throw badTime(name, day, 'Use a day such as 2025-10-01.')
+  throw badTime(name, day, `Use a day such as ${LEGAL_DAY}.`, LEGAL_DAY)
 }
 
 export const dayAfter = (day: LocalDate): LocalDate => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
-/** A parameter of an address has a value that is not legal; the `cause` has both. */
-export class AddressError extends InputError {
-  declare readonly cause: { readonly name: string; readonly text: string; readonly legal: string }
-}
 
 /** The error for a parameter of an address. `legal` lists its values without words of a language. */
 export const badParameter = (name: string, text: string, legal: string): AddressError =>

@@ -4,9 +4,10 @@ import { openReader } from '../db/open.ts'
 import type { Reader } from '../db/store.ts'
 import type { Service } from '../service/service.ts'
 import { InputError, SyncError } from '../util/errors.ts'
+import { visible } from '../util/text.ts'
 import { assets } from './assets.ts'
 import { addressText, messageText } from './elements.ts'
-import { html, htmlText } from './html.ts'
+import { type Html, html, htmlText } from './html.ts'
 import { countFindings, createEtag, matchesTag, readShownRun } from './lastRun.ts'
 import { layout, type ShownPage } from './layout.ts'
 import {
@@ -89,6 +90,13 @@ function findErrorStatus(error: unknown): number {
   return error instanceof SyncError ? 503 : 500
 }
 
+/** The most characters of a name that are repeated. */
+const MAX_NAME = 100
+
+/** The search, for what was not found. */
+const searchForm = (text: string, { words, link }: PageRequest): Html =>
+  html`<form class="question" action="${link('/search')}"><label>${words.common.find} <input type="search" name="q" value="${visible(text).slice(0, MAX_NAME)}" size="24"></label> <button>${words.common.pages.search}</button></form>`
+
 /** Shows an error as a page or as data: mistakes of the user and errors of the database; anything else is a bug. */
 function errorResponse(site: Site, request: PageRequest, isData: boolean, error: unknown): SentResponse {
   const { common } = request.words
@@ -103,7 +111,9 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
     500: [common.broken, common.brokenHint],
     503: [common.refused, common.unreadable],
   }[status] as [string, string]
-  const text = (expected && addressText(expected, request.words)) ?? fallback
+  const missing = isMissing ? error.series : null
+  const named = missing === null ? fallback : common.noSeries(visible(missing).slice(0, MAX_NAME))
+  const text = (expected && addressText(expected, request.words)) ?? named
   const headers = { 'Cache-Control': 'no-store' }
   if (isData) {
     const message = detail ?? (isMissing ? error.message : title)
@@ -112,7 +122,7 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
     const body = (data.body as string).replaceAll('<', '\\u003c')
     return { status, headers: { ...headers, 'Content-Type': data.type }, body }
   }
-  const body = html`<p class="${expected && 'bad'}">${text}</p>${expected && messageText(`${detail} ${hint ?? ''}`, request)}`
+  const body = html`<p class="${expected && 'bad'}">${text}</p>${expected && messageText(`${detail} ${hint ?? ''}`, request)}${isMissing && searchForm(missing ?? '', request)}`
   return {
     status,
     headers: { ...headers, ...HTML },

@@ -19,6 +19,14 @@ describe('a wrong parameter of an address', () => {
     ['/series/600?by=decade', 'hour, day, week, month, year'],
     ['/series/600?shift=month', 'day, week, weeks, year'],
     ['/series/600?difference=yes', '1'],
+    ['/series/600?from=yesterday', '2025-10-01, 2025-10-01T12:00, 2025-10-01T12:00:00+02:00'],
+    ['/series/600?day=2025-02-30', '2025-10-01'],
+    ['/series/600?from=2025-10-01T25:00', '2025-10-01T12:00'],
+    ['/series/600?asof=tomorrow', '2025-10-01'],
+    ['/series/600?vintages=tomorrow', '2025-10-01'],
+    ['/series/600?last=abc', '1 … 36600'],
+    ['/archives?date=never', '2025-10-01'],
+    ['/texts?from=never', '2025-10-01'],
     ['/series/600?geo=99', '1 Portugal, 3 España'],
     ['/series/600?geo=Spain', '1 Portugal, 3 España'],
     ['/coverage/600?geo=99', '1 Portugal, 3 España'],
@@ -64,6 +72,76 @@ describe('a wrong parameter of an address', () => {
 
   test('is not one that a form leaves empty', async () => {
     expect((await ask('/series/600?by=&shift=&geo=&from=&to=')).status).toBe(200)
+  })
+})
+
+test.each([
+  ['/series/9999', 'There is no series “9999”.', 'No existe la serie «9999».', '9999'],
+  ['/explain/9999/3/0', 'There is no series “9999”.', 'No existe la serie «9999».', '9999'],
+  ['/explain/600/99/0', 'There is no series “600:99”.', 'No existe la serie «600:99».', '600:99'],
+  ['/coverage/x', 'There is no series “x”.', 'No existe la serie «x».', 'x'],
+  ['/explain/600/3/1', 'There is no such page', 'No existe esa página', ''],
+  ['/explain', 'There is no such page', 'No existe esa página', ''],
+])('what is not found offers the search: %s', async (path, english, spanish, sought) => {
+  for (const [language, says] of [
+    ['en', english],
+    ['es', spanish],
+  ] as const) {
+    const { status, text } = await ask(path, language)
+    expect(status).toBe(404)
+    const main = text.slice(text.indexOf('<main'))
+    expect(main).toContain(says)
+    expect(main).toMatch(new RegExp(`action="/search">.*name="q" value="${sought}"`))
+  }
+})
+
+test('the address of an explanation takes local times', async () => {
+  const read = async (at: string) => {
+    const { status, text } = await ask(`/explain/600/3/${at}.json`)
+    return status === 200 ? (JSON.parse(text) as { at: number }).at : status
+  }
+  const at = Date.parse('2025-10-28T10:00:00+01:00') / 1000
+  expect(await read(String(at))).toBe(at)
+  expect(await read('2025-10-28T10:00')).toBe(at)
+  expect(await read('2025-10-28T10:00:00+01:00')).toBe(at)
+  expect(await read('2025-10-28')).toBe(at - 36_000)
+  expect(await read('2025-10-28T25:00')).toBe(404)
+})
+
+describe('parameters without an effect are named', () => {
+  const notes = async (query: string, language = 'en') => {
+    const { status, text } = await ask(`/series/600?geo=3&${query}`, language)
+    expect(status).toBe(200)
+    return /<div data-part="notes">([\s\S]*?)<\/div>/.exec(text)![1]!.replaceAll(/<[^>]+>/g, '')
+  }
+
+  test('last beside another range', async () => {
+    expect(await notes('last=7&day=2025-10-28')).toBe('from, to and day go before last: last=7 has no effect.')
+    expect(await notes('last=7&from=2025-10-20', 'es')).toContain('last=7 no tiene efecto')
+    expect(await notes('last=7')).toBe('')
+    // A form without scripts sends both.
+    const today = 'from=2025-10-29&to=2025-11-05'
+    expect(await notes(`last=7&${today}`)).toBe('')
+    const { text } = await ask('/series/600.json?geo=3&last=7&day=2025-10-28')
+    const { range } = JSON.parse(text) as { range: { from: number; to: number } }
+    expect(range).toEqual({
+      from: Date.parse('2025-10-28T00:00+01:00') / 1000,
+      to: Date.parse('2025-10-29T00:00+01:00') / 1000,
+    })
+  })
+
+  test('a moment of the future', async () => {
+    expect(await notes('asof=2030-01-01')).toBe('The moment is in the future: the values are those known now.')
+    expect(await notes('asof=2030-01-01', 'es')).toContain('los valores son los que se conocen ahora')
+    expect(await notes('asof=2025-11-01')).toBe('')
+  })
+
+  test('a difference without a line of the same unit', async () => {
+    const needed = 'There is no difference: it needs another line of the same unit (€/MWh).'
+    expect(await notes('difference=1&with=1293')).toBe(needed)
+    expect(await notes('difference=1')).toBe(needed)
+    expect(await notes('difference=1&with=1293', 'es')).toContain('necesita otra línea de la misma unidad (€/MWh)')
+    expect(await notes('difference=1&with=600:1')).toBe('')
   })
 })
 

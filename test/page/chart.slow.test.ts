@@ -175,9 +175,9 @@ test('a chart ignores an ambiguous comparison, and reports only lost connections
 })
 
 test.each([
-  ['from=yesterday', 400, 'not a valid time'],
+  ['from=yesterday', 400, 'from cannot be “yesterday”'],
   ['from=2025-10-02&to=2025-10-01', 400, 'must end after it starts'],
-  ['with=77', 404, 'no such series to compare'],
+  ['with=77', 404, 'no such series to compare with: 77'],
 ])('a mistake in the form is shown above it, and the chart remains: %s', async (query, status, message) => {
   const page = await window()
   expect((await page.goto(`${server.url}/series/600?${query}`))!.status()).toBe(status)
@@ -335,6 +335,16 @@ test('a choice among series of one name keeps the last days, and an open heat ma
   await page.locator('[role=alert] a', { hasText: '544' }).click()
   await page.waitForURL(/with=544.*last=7/)
   expect(await page.locator('.spans [aria-current]').allInnerTexts()).toEqual(['Last 7 days'])
+})
+
+test('the key for the moment before passes the last change, since which nothing differs', async () => {
+  const page = await open('/series/544?from=2025-10-26&to=2025-10-28')
+  await page.focus('#chart')
+  await redrawn(page, () => page.keyboard.press('['))
+  expect(await page.innerText('#slider output')).toContain('run 4')
+  expect(await page.innerText('#slider > span')).toMatch(/[1-9]\d* revised/)
+  await redrawn(page, () => page.keyboard.press(']'))
+  expect(new URL(page.url()).searchParams.get('asof')).toBeNull()
 })
 
 test('the reading follows the moment and the range that are shown', async () => {

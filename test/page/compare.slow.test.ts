@@ -170,7 +170,7 @@ describe('a range of one day', () => {
     expect(await page.inputValue('[name=day]')).toBe('2025-02-30')
     await page.goto(`${server.url}/series/600?from=2025-02-30`)
     expect(await page.inputValue('[name=from]')).toBe('2025-02-30')
-    expect(await page.innerText('[role=alert]')).toContain('not a valid time')
+    expect(await page.innerText('[role=alert]')).toContain('from cannot be “2025-02-30”')
   })
 })
 

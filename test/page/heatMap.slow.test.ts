@@ -33,21 +33,24 @@ const COLOURS_AT = `(hours) => {
   })
 }`
 
-test('values of both signs have colours that meet at zero, and a long range has months on its axis', async () => {
+test('values of both signs have one scale about zero, and a long range has months on its axis', async () => {
   const url = await serve()
   const page = await window({ viewport: { width: 1280, height: 900 } })
   const address = `${url}/series/s1?geo=3&from=2024-12-11&to=2025-03-21&lang=en#heat-map`
   await page.goto(address)
   await page.waitForSelector('#carpet canvas[data-days="100"]')
-  // Hour i has the value i - 100: the lowest, those about zero, and the highest.
-  expect(await page.evaluate(`(${COLOURS_AT})([0, 99, 100, 101, 399])`)).toEqual([
-    '313695',
+  // Hour i has the value i - 100: the lowest, those about zero, one as far from zero as the lowest, and the highest.
+  expect(await page.evaluate(`(${COLOURS_AT})([0, 99, 100, 101, 200, 399])`)).toEqual([
+    '74add1',
     'abd9e9',
     'ffffbf',
     'fdae61',
+    'f46d43',
     'a50026',
   ])
-  expect(await page.locator('.scale').innerText()).toMatch(/^-100.*\s*0\s*.*299/s)
+  expect(await page.locator('.scale').innerText()).toMatch(
+    /^-299.00\s*0\s*299.00.*One scale for both signs; the values are from -100.00 to 299.00/s,
+  )
   expect(await page.locator('.scale span:visible').count()).toBe(9)
   expect(await page.locator('.days-axis span').allInnerTexts()).toEqual(['Jan 2025', 'Feb', 'Mar'])
   expect(await accessibilityFaults(page)).toEqual([])
@@ -58,6 +61,7 @@ test('values of both signs have colours that meet at zero, and a long range has 
   await page.goto(`${url}/series/s1?geo=3&from=2024-12-16&to=2024-12-18&lang=en#heat-map`)
   await page.waitForSelector('#carpet canvas[data-days="2"]')
   expect(await page.locator('.scale span:visible').count()).toBe(10)
+  expect(await page.locator('.scale').innerText()).not.toContain('scale')
   expect(await page.locator('.days-axis span').allInnerTexts()).toEqual(['16 Dec', '17 Dec'])
   expect(page.wrong).toEqual([])
 })

@@ -269,7 +269,7 @@ describe('the overview', () => {
       const text = await get(`${url}${path}${path.includes('?') ? '&' : '?'}lang=es`)
       // English text is marked as such.
       const words = text.replaceAll(/<p class="soft" lang="en">[^<]*<\/p>/g, '')
-      expect(words, path).toMatch(/La fecha no es válida|No existe esa página/)
+      expect(words, path).toMatch(/date no puede ser «ayer»|No existe la serie «9999»|No existe esa página/)
       expect(words, path).not.toMatch(/valid time|Use a day|There is no/)
     }
     const { home, sql } = WORDS.es

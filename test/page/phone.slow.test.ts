@@ -83,6 +83,29 @@ test('the fields of parameters are beside their names', async () => {
   }
 })
 
+test('a card goes back to just before the last run that changed its value', async () => {
+  // Later runs changed other values of the range, but not those of its first day.
+  const page = await open('/series/544?from=2025-10-25&to=2025-10-30')
+  const { tap } = await fingersOn(page)
+  await tap(0.02)
+  await page.locator('.tip').waitFor()
+  const before = await page.locator('.tip .now').innerText()
+  await page.locator('.card button').nth(1).tap()
+  await poll(() => page.locator('.tip').innerText()).toContain('known then')
+  const asOf = new URL(page.url()).searchParams.get('asof')!
+  expect(asOf < NIGHTS[3]).toBe(true)
+  const then = await page.locator('.tip .then').innerText()
+  expect(then).toMatch(/\d/)
+  expect(then.match(/[\d,.]+/)).not.toEqual(before.match(/[\d,.]+/))
+  // Until no earlier run changed it.
+  const earlier = async () => {
+    await page.locator('.card button').nth(1).tap()
+    return page.locator('#cursor').innerText()
+  }
+  await poll(earlier).toBe('No run changed this value before.')
+  expect(new URL(page.url()).searchParams.get('asof')! <= asOf).toBe(true)
+})
+
 test('a finger that moves reads other values, and two fingers zoom', async () => {
   const page = await open('/series/600?from=2025-10-20&to=2025-10-29')
   const { send } = await fingersOn(page)

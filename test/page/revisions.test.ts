@@ -1,7 +1,11 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readKnownValues } from '../../src/db/queries/values.ts'
 import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import type { Script } from '../../src/emulator/world/script.ts'
+import { countChangesSince } from '../../src/page/queries/series/changesSince.ts'
+import { findAsOf } from '../../src/page/queries/series/seriesQuery.ts'
+import type { Line } from '../../src/page/queries/series/window.ts'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { fileFolder, ms, runJob } from '../support/kit.ts'
 import { openReader, openStore, type Reader } from '../support/testStore.ts'
@@ -14,7 +18,7 @@ const folder = fileFolder()
 let nights: ListeningServer & { readonly file: string }
 let reader: Reader
 /** A series of which values were revised, withdrawn and added. */
-let scripted: ListeningServer
+let scripted: ListeningServer & { readonly file: string }
 
 const SCRIPT: Script = {
   id: 9001,
@@ -41,7 +45,7 @@ const SCRIPT: Script = {
 const MOMENTS = ['2026-11-20T12:00:00Z', '2026-11-22T12:00:00Z'] as const
 
 /** Serves the page of a series that is fetched before and after the actions of its script. */
-async function serveScripted(): Promise<ListeningServer> {
+async function serveScripted(): Promise<typeof scripted> {
   const store = await openStore(join(folder, 'scripted.db'))
   const emulator = await startEmulator({ now: seconds(MOMENTS[0]), scripts: [SCRIPT] })
   const job = 'name: j\nseries:\n  - { indicators: [9001], window: { from: 2026-11-15, to: +1d }, lookback: 10d }\n'
@@ -51,7 +55,7 @@ async function serveScripted(): Promise<ListeningServer> {
   }
   await emulator.close()
   await store.close()
-  return startPage(store.file, { now: () => seconds(MOMENTS[1]) + 3600 })
+  return { ...(await startPage(store.file, { now: () => seconds(MOMENTS[1]) + 3600 })), file: store.file }
 }
 
 beforeAll(async () => {
@@ -309,4 +313,57 @@ test.each([
   })
   expect(scans).toEqual([])
   if (!path.startsWith('/api/')) expect(body.length).toBeLessThan(60_000)
+})
+
+/** Counts the differences between two versions of a range, value by value. */
+async function compareVersions(reader: Reader, line: Line, range: { from: number; to: number }, fetchId: number) {
+  const read = async (id: number | null) => {
+    const known = await readKnownValues(reader.kysely, { ...line, ...range }, id, 1_000_000)
+    return new Map(known.flatMap(({ at, value }) => (value === null ? [] : [[at, value] as const])))
+  }
+  const [then, now] = [await read(fetchId), await read(null)]
+  const both = [...then.keys()].filter((at) => now.has(at))
+  return {
+    revised: both.filter((at) => then.get(at) !== now.get(at)).length,
+    withdrawn: then.size - both.length,
+    added: now.size - both.length,
+  }
+}
+
+test('the changes since a moment are counted by value, for every series, moment and range', async () => {
+  const total = { revised: 0, withdrawn: 0, added: 0 }
+  for (const { file } of [nights, scripted]) {
+    const own = openReader(file)
+    const lines = own.all(
+      'select g.series_id as "seriesId", g.geo_id as "geoId", s.time_zone as zone from series_geo g join series s on s.id = g.series_id',
+    ) as Line[]
+    const moments = own.all('select distinct finished_at as at from _fetch order by 1') as { at: string }[]
+    for (const line of lines)
+      for (const { at } of moments)
+        for (const days of [1, 400]) {
+          const to = ms(at) / 1000 + 86_400
+          const range = { from: to - days * 86_400, to }
+          const { fetchId } = await findAsOf(own, line.seriesId, at)
+          const counted = await countChangesSince(own, { ...line, ...range }, fetchId)
+          expect(counted).toEqual(await compareVersions(own, line, range, fetchId))
+          total.revised += counted!.revised
+          total.withdrawn += counted!.withdrawn
+          total.added += counted!.added
+        }
+    await own.close()
+  }
+  for (const count of Object.values(total)) expect(count).toBeGreaterThan(10)
+})
+
+test('the counts of a chart do not depend on its width or its summary', async () => {
+  const address = `${nights.url}/api/series/544/8741?from=2025-10-22&to=2025-10-30&asof=${NIGHTS[2]}`
+  const counts = []
+  for (const choice of ['', '&px=50', '&px=1000', '&by=day'])
+    counts.push(((await (await fetch(address + choice)).json()) as { changed: unknown }).changed)
+  expect(new Set(counts.map((each) => JSON.stringify(each))).size).toBe(1)
+  expect(counts[0]).toMatchObject({ revised: expect.any(Number), withdrawn: 0 })
+  // More values than the chart has columns.
+  expect((counts[0] as { revised: number }).revised).toBeGreaterThan(50)
+  const now = await fetch(`${nights.url}/api/series/544/8741?from=2025-10-22&to=2025-10-30`)
+  expect(await now.json()).toMatchObject({ changed: null })
 })

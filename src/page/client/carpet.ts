@@ -12,18 +12,20 @@ const RISING = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b f
 /** Blue below zero, which is yellow, and red above it: for values of both signs. */
 const SIGNED = '313695 4575b4 74add1 abd9e9 ffffbf fdae61 f46d43 d73027 a50026'
 
-/** The colours from the lowest value to the highest, and the place of a value among them. */
+/** The colours between two limits, and the place of a value among them; for both signs, the limits are equally far from zero. */
 function colourScale(low: number, high: number) {
   const isSigned = low < 0 && high > 0
   const colours = (isSigned ? SIGNED : RISING).split(' ').map((hex) => `#${hex}`)
   const last = colours.length - 1
   const zero = isSigned ? last / 2 : -1
+  const farthest = Math.max(-low, high)
   const place = (value: number): number => {
     if (!isSigned) return high > low ? Math.round(((value - low) / (high - low)) * last) : 0
-    // Each sign has its half, and the least value its colour: a price below zero is seen beside high ones.
-    return zero + (value < 0 ? -Math.ceil((value / low) * zero) : Math.ceil((value / high) * zero))
+    // Equal distances from zero have equal strength, and the least value has the colour of its sign.
+    return zero + Math.sign(value) * Math.ceil((Math.abs(value) / farthest) * zero)
   }
-  return { colours, zero, colour: (value: number): string => colours[place(value)]! }
+  const ends = isSigned ? [-farthest, farthest] : [low, high]
+  return { colours, zero, ends, isSigned, colour: (value: number): string => colours[place(value)]! }
 }
 
 /** The height of an hour, and the width of the labels of hours. */
@@ -117,25 +119,28 @@ function nameDays(place: Element, { days }: Carpet, locale: string): void {
   place.querySelector('.days-axis')!.replaceChildren(...labels)
 }
 
-/** Shows the colours between the lowest and the highest value, and which one is zero. */
+/** Shows the colours between the limits and which one is zero; `note`: what a scale of both signs is. */
 function nameColours(
   place: Element,
-  { colours, zero }: ReturnType<typeof colourScale>,
-  [low, high]: readonly [string, string],
+  { colours, zero, ends, isSigned }: ReturnType<typeof colourScale>,
+  { chart, locale }: EmbeddedData,
+  note: string,
 ): void {
   for (const [i, swatch] of place.querySelectorAll<HTMLElement>('.scale span').entries()) {
     swatch.hidden = i >= colours.length
     swatch.style.background = colours[i] ?? ''
     swatch.textContent = i === zero ? '0' : ''
   }
-  for (const [i, end] of place.querySelectorAll('.scale b').entries()) end.textContent = [low, high][i]!
+  for (const [i, end] of place.querySelectorAll('.scale b').entries())
+    end.textContent = `${valueText(ends[i]!, locale)} ${(i && chart.unit) || ''}`.trim()
+  place.querySelector('.scale small')!.textContent = isSigned ? note : ''
 }
 
 /** Requests and shows the hours of the range, if the heat map is open. */
 async function showCarpet(): Promise<void> {
   if (!details?.open || !canvas || !message) return
   options = JSON.parse(document.querySelector('#data')?.textContent ?? '') as EmbeddedData
-  const { words, locale, chart, carpet: address } = options
+  const { words, locale, carpet: address } = options
   const response = await fetch(`${address}${location.search}`)
   const carpet = response.ok ? ((await response.json()) as Carpet | null) : null
   const isShown = carpet !== null && carpet.days.length > 0
@@ -149,7 +154,9 @@ async function showCarpet(): Promise<void> {
   canvas.dataset.days = String(carpet.days.length)
   drawCells(canvas, carpet, scale.colour)
   nameDays(details, carpet, locale)
-  nameColours(details, scale, [valueText(low, locale), `${valueText(high, locale)} ${chart.unit ?? ''}`])
+  const limits = [low, high].map((value) => valueText(value, locale))
+  const note = words.carpetSigned!.replace(/\{(\d)\}/g, (_, i: string) => limits[Number(i)]!)
+  nameColours(details, scale, options, note)
 }
 
 /** The fragment of addresses with an open heat map. No element has this id, so that the browser does not scroll. */

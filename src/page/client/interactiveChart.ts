@@ -1,17 +1,21 @@
 import { addressText, timeText, valueText } from './format.ts'
 import { refreshPage } from './live.ts'
 import { createChart, type ShownChart, withUnit } from './plot.ts'
-import { type Drawn, differing, periodAt } from './segments.ts'
+import { type Drawn, periodAt } from './segments.ts'
 import { type PastState, useSlider } from './slider.ts'
 
 /** The data that the page embeds for this script. */
 export interface EmbeddedData {
-  readonly chart: ShownChart & { readonly asOf: string | null }
+  readonly chart: ShownChart & {
+    readonly asOf: string | null
+    readonly changed: Readonly<Record<'revised' | 'withdrawn' | 'added', number>> | null
+  }
   readonly label: string
   readonly name: string
   readonly changes: readonly PastState[]
   readonly locale: string
   readonly api: string
+  readonly geo: string
   readonly carpet: string
   /** The series that are compared, as an address names them. */
   readonly with: string
@@ -89,10 +93,11 @@ function beginChart(): void {
   let loading = new AbortController()
   let isOwnRefresh = false
   const sayDifference = (): void => {
-    const counts = chart.before && differing(chart.now, chart.before)
-    const { revised, withdrawn, added } = counts ?? { revised: 0, withdrawn: 0, added: 0 }
-    const numbers = [revised, withdrawn, added].map((count) => count.toLocaleString(locale))
-    slider?.say(counts ? (words.differ ?? '').replace(/\{(\d)\}/g, (_, i: string) => numbers[Number(i)]!) : '')
+    const { changed } = chart
+    const counts = changed && [changed.revised, changed.withdrawn, changed.added]
+    slider?.say(
+      counts ? words.differ!.replace(/\{(\d)\}/g, (_, i: string) => counts[Number(i)]!.toLocaleString(locale)) : '',
+    )
   }
   /** Requests the data of a range; a later request cancels an earlier one. */
   async function load(from: number, to: number, asOf: string | null, isDone: boolean): Promise<void> {
@@ -169,6 +174,26 @@ function beginChart(): void {
     else scale(0.2, when!)
   }
 
+  /** Goes to the moment before the last run that changed the values at an instant, as far as they are shown. */
+  const goBefore = async (when: number | null): Promise<void> => {
+    const period =
+      when === null ? undefined : (periodAt(chart.now, when) ?? (chart.before && periodAt(chart.before, when)))
+    if (!period) return
+    const [from, to] = [period.from, period.to].map((border) => addressText(chart.offsets, border)) as [string, string]
+    const query = new URLSearchParams({ geo: embedded.geo, from, to })
+    const { asOf } = chart
+    try {
+      const response = await fetch(`${location.pathname}.json?${query}`)
+      const { changes } = (await response.json()) as { readonly changes: readonly { readonly before: string }[] }
+      // Before the first one, nothing was stored.
+      const change = changes.slice(1).findLast(({ before }) => asOf === null || before < asOf)
+      if (change) slider?.goTo(change.before)
+      else cursorText.textContent = words.neverChanged!
+    } catch {
+      cursorText.textContent = words.failed!
+    }
+  }
+
   const view = createChart(place, chart, {
     locale,
     names: { ...words.states, now: words.now!, unfinished: words.unfinished! },
@@ -195,7 +220,7 @@ function beginChart(): void {
   sayDifference()
 
   explainButton!.onclick = () => explain(at)
-  earlierButton!.onclick = () => slider?.step(-1)
+  earlierButton!.onclick = () => void goBefore(at)
   earlierButton!.hidden = !slider
 
   const whole = { from: chart.from, to: chart.to }

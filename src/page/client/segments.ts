@@ -123,32 +123,15 @@ export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
   close()
 }
 
-/**
- * The past values that differ, with a band to the current ones. `revised`: periods whose value changed; `withdrawn`: those
- * that lost it; `added`: those whose value is new.
- */
-export function differing(
-  now: Drawn,
-  then: Drawn,
-): Drawn & { readonly revised: number; readonly withdrawn: number; readonly added: number } {
+/** The past values that differ, with a band to the current ones. */
+export function differing(now: Drawn, then: Drawn): Drawn {
   const current = new Map([...eachPeriod(now)].map(({ from, mean }) => [from, mean]))
   const segments: Segment[] = []
-  let revised = 0
-  let withdrawn = 0
-  let added = 0
   for (const { from, to, mean } of eachPeriod(then)) {
     const value = current.get(from) ?? null
-    current.delete(from)
-    if (mean === value) continue
-    if (mean === null) {
-      added++
-      continue
-    }
-    if (value === null) withdrawn++
-    else revised++
+    if (mean === null || mean === value) continue
     const both = [mean, value ?? mean]
     segments.push({ from, step: to - from, values: [mean], min: [Math.min(...both)], max: [Math.max(...both)] })
   }
-  for (const value of current.values()) if (value !== null) added++
-  return { kind: 'extremes', segments, revised, withdrawn, added }
+  return { kind: 'extremes', segments }
 }

@@ -41,7 +41,12 @@ export function useSlider(
     show()
     go(moment, isDone)
   }
-  const step = (by: number): void => turn(Number(input.value) + by)
+  const step = (by: number): void => {
+    const to = Number(input.value) + by
+    // Since the last change nothing differs.
+    const other = to === moments.length - 1 ? to + by : to
+    if (other >= 0 && other <= moments.length) turn(other)
+  }
   input.oninput = () => turn(input.value, false)
   input.onchange = () => turn(input.value)
   // The server reads the local time.
@@ -54,6 +59,18 @@ export function useSlider(
   show()
   return {
     step,
+    /** Goes to a moment that may lie between two changes. */
+    goTo(to: string): void {
+      input.value = String(
+        Math.max(
+          0,
+          moments.findLastIndex(({ at }) => at <= to),
+        ),
+      )
+      moment = to
+      show()
+      go(to, true)
+    },
     /** Shows the number of differences. */
     say(text: string): void {
       differ!.textContent = text

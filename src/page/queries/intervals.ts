@@ -182,9 +182,9 @@ export async function readStates(
     .orderBy('at', 'desc')
     .limit(1)
     .executeTakeFirst()
-  const end = newest ? newest.at + newest.step_s : now
+  const end = newest ? newest.at + newest.step_s : Number.NEGATIVE_INFINITY
   const timeline = buildTimeline(intervals, geoId).filter(({ state }) => state !== 'none')
-  // After the last value, nothing is published yet.
+  // After the last value, and without any, nothing is published yet.
   const shown = timeline.map((part) => (part.state === 'provisional' ? { ...part, to: Math.min(part.to, end) } : part))
   const unpublished = timeline.flatMap(({ state, from, to }) =>
     state === 'provisional' ? { from: Math.max(from, end), to: Math.min(to, now) } : [],

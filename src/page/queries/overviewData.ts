@@ -1,6 +1,7 @@
 import { readJobFiles } from '../../db/queries/jobRuns.ts'
 import { ALL_GEOS } from '../../db/tables/codes.ts'
 import { type FoundFinding, findWithFacts } from '../../findings/findFindings.ts'
+import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
 import { countTolerated, readMissingData } from '../../findings/readers/missingData.ts'
 import type { MissingData } from '../../findings/trouble.ts'
 import { findRunningRun, withDeadRuns } from '../../state/lastRuns.ts'
@@ -65,12 +66,24 @@ async function readFindings(request: PageRequest, series: readonly SeriesRow[]) 
   return { findings, more: found.length - shown.length }
 }
 
+/** Reads the selected geos of each series that never had a value, although others of it have: each has a row of its own. */
+async function readLackingGeos({ store, now }: PageRequest): Promise<ReadonlyMap<number, readonly number[]>> {
+  const lacking = (await findLackingGeos(store, now)).filter(({ stored }) => stored.length > 0)
+  const bySeries = Map.groupBy(lacking, ({ series_id }) => series_id)
+  return new Map([...bySeries].map(([id, each]) => [id, [...new Set(each.flatMap(({ geoIds }) => geoIds))]]))
+}
+
+/** Removes what only geos without any value lack. */
+const withoutLacking = (gaps: readonly MissingData[], lacking: readonly number[]): readonly MissingData[] =>
+  gaps.filter(({ geoIds }) => !geoIds.every((geo) => lacking.includes(geo)))
+
 /** Reads the rows of the overview. */
 async function readLines(
   request: PageRequest,
   found: Awaited<ReturnType<typeof findSeries>>,
   reach: Awaited<ReturnType<typeof readReaches>>,
   gapsByGeo: ReadonlyMap<number | null, ReadonlyMap<number, readonly MissingData[]>>,
+  lackingGeos: ReadonlyMap<number, readonly number[]>,
 ) {
   const series = found.map(({ row }) => row)
   const ids = series.map(({ id }) => id)
@@ -85,8 +98,11 @@ async function readLines(
   const lines = []
   for (const { row, geo: foundGeo } of found) {
     const { lastAt, behindS } = reach(row.id, foundGeo)
-    const gaps = gapsByGeo.get(foundGeo)?.get(row.id) ?? []
+    const lacking = lackingGeos.get(row.id) ?? []
+    const ofRow = gapsByGeo.get(foundGeo)?.get(row.id) ?? []
+    const gaps = foundGeo === null ? withoutLacking(ofRow, lacking) : ofRow
     const coverage = timelines(intervals.get(row.id)!)
+    const ownCoverage = new Map([...coverage].filter(([geoId]) => !lacking.includes(geoId)))
     const geoIds = geos.get(row.id) ?? []
     const geo = foundGeo ?? request.service.mainGeos.find((id) => geoIds.includes(id)) ?? geoIds[0] ?? 0
     const line = { seriesId: row.id, geoId: geo, zone: row.time_zone }
@@ -98,7 +114,7 @@ async function readLines(
       /** The geo that the filter names, of which the row is; null: the row is of all. */
       filteredGeo: foundGeo,
       /** The geo of the value and of the small picture. */
-      geo: named.get(geo) ?? null,
+      geo: named.get(geo) ?? (geo === ALL_GEOS ? null : String(geo)),
       geos: geoIds.length,
       lastLocal: lastAt === null ? null : formatLocal(row.time_zone, lastAt),
       behindS,
@@ -113,7 +129,7 @@ async function readLines(
       /** Shares of states by day. */
       days:
         foundGeo === null
-          ? computeShares(coverage, days, geoIds)
+          ? computeShares(ownCoverage, days, geoIds)
           : computeShares(ofGeo(coverage, foundGeo), days, [foundGeo]),
     })
   }
@@ -145,7 +161,12 @@ export async function readOverview(request: PageRequest) {
   }
   const all = stored.sort((a, b) => rank(a) - rank(b))
   const filter = (query.get('q') ?? '').slice(0, 100)
-  const { page, pages, shown } = paginate(request, await findSeries(request, all, filter), LINES_A_PAGE)
+  const lackingGeos = await readLackingGeos(request)
+  const found = (await findSeries(request, all, filter)).flatMap((each) => [
+    each,
+    ...(each.geo === null ? (lackingGeos.get(each.row.id) ?? []).map((geo) => ({ ...each, geo })) : []),
+  ])
+  const { page, pages, shown } = paginate(request, found, LINES_A_PAGE)
   const gapsByGeo = new Map([[null, gaps] as readonly [number | null, typeof gaps]])
   for (const { geo } of shown) if (!gapsByGeo.has(geo)) gapsByGeo.set(geo, await readGaps(geo))
   const running = await findRunningRun(store)
@@ -170,7 +191,7 @@ export async function readOverview(request: PageRequest) {
     /** Whether the data is for practice: no service elsewhere was called. */
     isPractice: await hasLocalSources(store),
     runs: await withDeadRuns(store, await store.kysely.selectFrom('runs').selectAll().limit(RUNS_SHOWN).execute()),
-    series: await readLines(request, shown, await readReaches(request), gapsByGeo),
+    series: await readLines(request, shown, await readReaches(request), gapsByGeo, lackingGeos),
     filter,
     page,
     pages,

@@ -49,7 +49,7 @@ export async function findSeriesByPath({ store }: Pick<PageRequest, 'store'>, na
         : eb.and({ 's.kind': ENTRY_ROUTES.series, 's.indicator_id': Number(number ?? -1) }),
     )
     .executeTakeFirst()
-  if (!series) throw new NotFound(`series ${name}`)
+  if (!series) throw new NotFound(`series ${name}`, name)
   return series
 }
 
@@ -189,7 +189,7 @@ export async function findNamedSeries(
   const heads = [...byIndicator.values()].map(([first]) => ({ ...head(first!.row), geo: first!.geo }))
   const exact = heads.filter(({ name }) => withoutAccents(name ?? '') === withoutAccents(text))
   const candidates = (exact.length > 0 ? exact : heads).slice(0, MAX_CANDIDATES)
-  if (candidates.length === 0) throw new NotFound(`series ${text}`)
+  if (candidates.length === 0) throw new NotFound(`series ${text}`, text)
   if (candidates.length === 1) return candidates[0]!
   const listed = candidates.map(({ path, name }) => `${path} ${name}`).join(', ')
   const details = { hint: 'Use a number.', code: 'ambiguous', cause: { text, candidates } }

@@ -31,7 +31,7 @@ import { periodAt, periodBorders } from '../queries/periods.ts'
 import { allSeries, findSeriesByPath, type Heading, seriesHeads } from '../queries/seriesPaths.ts'
 import { readWithdrawn } from '../queries/withdrawn.ts'
 import { causeLinks } from './causeLinks.ts'
-import { lackingText } from './overviewPage.ts'
+import { lackingText } from './lackingText.ts'
 
 /** Series on one page. */
 const SERIES_A_PAGE = 40

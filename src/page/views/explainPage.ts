@@ -10,7 +10,7 @@ import { lengthText } from '../client/format.ts'
 import { momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
-import { rangeQuery, readNamedGeoSeries, versionsStatement } from '../queries/series/seriesQuery.ts'
+import { rangeQuery, readNamedGeoSeries, timeIn, versionsStatement } from '../queries/series/seriesQuery.ts'
 import { includesGeo, type Line } from '../queries/series/window.ts'
 
 /** Bytes. Larger replies are not searched for a value. */
@@ -95,8 +95,8 @@ async function readValue(request: PageRequest) {
   const { store, params } = request
   const { id, geo = null, at: text = '' } = params
   const dataset = await readNamedGeoSeries(request, id, geo)
-  // Seconds since 1970, or the instant as it is written elsewhere.
-  const at = /^-?\d{1,12}$/.test(text) ? Number(text) : parseInstant(text)
+  // Seconds since 1970, or a time as in other addresses.
+  const at = /^-?\d{1,12}$/.test(text) ? Number(text) : timeIn(dataset.zone, text)
   const versions = Number.isNaN(at) ? [] : await readVersions(store, dataset, at)
   if (versions.length === 0) throw new NotFound(`value ${text}`)
   return {

@@ -1,5 +1,4 @@
 import { jobFile } from '../../db/queries/jobRuns.ts'
-import type { LackingGeos } from '../../findings/trouble.ts'
 import { visible } from '../../util/text.ts'
 import { DAY, formatUtc } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
@@ -9,25 +8,8 @@ import { daysText, groupingText, kindText, localText, roughLength } from '../for
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, type Query, view } from '../page.ts'
 import { type Overview, type OverviewLine, readOverview, STRIP_DAYS } from '../queries/overviewData.ts'
+import { lackingText } from './lackingText.ts'
 import { runsTable } from './runsPage.ts'
-
-/** The most indicators without values that are listed. */
-const MAX_LACKING = 8
-/** Describes geos without any value, and what to correct in the job. */
-export function lackingText(
-  { indicator_id, time_trunc, geo_agg, geoIds, stored, elsewhere, job }: LackingGeos,
-  jobFiles: Overview['jobFiles'],
-  request: PageRequest,
-): Html {
-  const { home } = request.words
-  const grouping = groupingText(request, time_trunc, geo_agg)
-  const id = `${indicator_id}${grouping && ` (${grouping})`}`
-  const file = jobFile(jobFiles, job ?? '')
-  const [first, others] = stored.length > 0 ? [stored, home.otherGeos] : [elsewhere, home.otherSeries]
-  const geos = first.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
-  const text = geoIds.length === 0 ? home.lackingValues(id, file) : home.lackingGeos(id, geoIds.join(', '), file)
-  return html`${text}${geos.length > 0 && ` ${others(geos.join(', '))}`}`
-}
 
 type ShownFinding = Overview['health']['findings'][number]
 
@@ -103,6 +85,10 @@ function findingText(finding: ShownFinding, { jobFiles }: Overview, request: Pag
 const leftSeries = ({ consequences }: ShownFinding): number =>
   new Set(consequences.flatMap((trouble) => ('gaps' in trouble ? trouble.seriesIds : []))).size
 
+/** Whether the command helps only after somebody has corrected the job. */
+const isOfJob = ({ trouble: { kind } }: ShownFinding): boolean =>
+  kind === 'geo' || kind === 'no values' || kind === 'unknown id'
+
 /** The findings by their commands. */
 function healthSection(data: Overview, request: PageRequest): Html {
   const { home } = request.words
@@ -119,10 +105,10 @@ function healthSection(data: Overview, request: PageRequest): Html {
     const message = request.isLive && messageText(finding.message, request, finding.cause)
     return html`<li>${findingText(finding, data, request)}${left > 0 && ` ${home.left(left)}`}${message}</li>`
   }
-  const groups = [...Map.groupBy(findings, ({ command }) => command).values()]
+  const groups = [...Map.groupBy(findings, (finding) => `${isOfJob(finding)} ${finding.command}`).values()]
   return html`<section class="health problems" aria-label="${home.todo}">${groups.map((group) => {
     const { command } = group[0]!
-    return html`<div><ul>${group.map(item)}</ul>${request.isLive && command !== null && commandLine(command)}</div>`
+    return html`<div><ul>${group.map(item)}</ul>${request.isLive && command !== null && html`${isOfJob(group[0]!) && html`${home.thenRun} `}${commandLine(command)}`}</div>`
   })}${more > 0 && html`<p>${home.moreFindings(more)}</p>${request.isLive && commandLine(request.command('check'))}`}</section>`
 }
 

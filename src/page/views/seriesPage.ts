@@ -55,7 +55,7 @@ import {
   withStates,
 } from '../queries/series/compared.ts'
 import { readDifference } from '../queries/series/difference.ts'
-import { readFreshness } from '../queries/series/freshness.ts'
+import { readFreshness, readLacking } from '../queries/series/freshness.ts'
 import {
   checkChoices,
   lastShown,
@@ -86,8 +86,10 @@ import {
 import { AmbiguousSeries } from '../queries/seriesPaths.ts'
 import { causeLinks } from './causeLinks.ts'
 import { counterpartLink, readCounterpart } from './counterpart.ts'
+import { lackingText } from './lackingText.ts'
 import { rangeFields } from './rangeFields.ts'
 import { readRevisionsPart, revisionsSection } from './revisionsPage.ts'
+import { seriesNotes } from './seriesNotes.ts'
 
 const MAX_LISTED_INTERVALS = 20
 const HOURS = [...Array(24).keys()]
@@ -149,6 +151,7 @@ const offerSeries = ({ cause: { text, candidates } }: AmbiguousSeries, names: re
 /** Describes a mistake in the form; throws any other error. */
 function describeProblem(error: unknown, { query, words }: PageRequest) {
   const names = comparedNames(query)
+  const unknown = error instanceof NotFound ? error.series : null
   const code = MISTAKES.find((name) => name === (error instanceof NotFound ? 'not-found' : (error as InputError).code))
   if (!code) throw error
   return {
@@ -156,7 +159,7 @@ function describeProblem(error: unknown, { query, words }: PageRequest) {
     message: (error as Error).message,
     text: code === 'not-found' ? words.series.noSeries : addressText(error as InputError, words),
     offered: error instanceof AmbiguousSeries ? offerSeries(error, names) : [],
-    leftOut: error instanceof ThirdUnit ? error.cause.name : null,
+    leftOut: error instanceof ThirdUnit ? error.cause.name : unknown,
   }
 }
 
@@ -216,6 +219,8 @@ async function readSeriesPage(request: PageRequest) {
     /** The value now, or the last one before. */
     latest,
     freshness: await readFreshness(request, dataset),
+    /** Why it never had a value. */
+    lacking: await readLacking(request, dataset),
     range,
     days,
     asOf,
@@ -414,7 +419,8 @@ function keyFigures({ latest, asOf, range, figures, dataset }: PageData, request
 }
 
 /** How far the values reach; if newer ones are missing, why, and what requests them. A published page does not know the time. */
-function freshnessLine({ freshness, dataset }: PageData, request: PageRequest): HtmlPart {
+function freshnessLine({ freshness, lacking, dataset }: PageData, request: PageRequest): HtmlPart {
+  if (lacking !== null) return html`<p class="bad">${lackingText(lacking, lacking.jobFiles, request)}</p>`
   if (freshness === null || !request.isLive) return null
   const { endAt, usualS, missing } = freshness
   const { series: labels, common } = request.words
@@ -452,6 +458,7 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
     name: placeName(dataset),
     changes: changeMoments(data, request),
     api: link(`/api/series/${path}/${geoId}`),
+    geo: String(geoId),
     with: seriesNames(chart.compared),
     carpet: link(`/api/carpet/${path}/${geoId}`),
     explain: here(range, {}, `/explain/${path}/${geoId}/`),
@@ -465,8 +472,10 @@ function picture(data: PageData, here: Here, request: PageRequest): Html {
       states: { ...common.states, ...labels.states },
       differ: labels.differ('{0}', '{1}', '{2}'),
       thenValue: labels.thenValue('{}'),
+      neverChanged: labels.neverChanged,
       noHour: labels.noHour,
       carpetMuch: labels.carpetMuch,
+      carpetSigned: labels.carpetSigned('{0}', '{1}'),
     },
   }
   return html`<section class="panel" aria-labelledby="chart-title">
@@ -626,13 +635,14 @@ export const seriesView = view({
     return html`<div data-part="reach">${freshnessLine(data, request)}</div><p class="soft">${geo.name === null && `${common.geo} ${geo.id} · `}${unit && html`<bdi>${unit}</bdi> · `}${groupingText(request, trunc, agg, geoAgg, geoTrunc) || common.native} · ${stored}${isLive && dataset.name !== `${dataset.kind} ${dataset.indicator}` && html` · <a href="${request.link(`/texts/${dataset.kind}/${dataset.indicator}`)}">${labels.description}</a>`}</p>
 ${keyFigures(data, request)}
 ${problems.map(({ text, leftOut, offered }) => html`<p class="bad" role="alert">${text}${leftOut !== null && html` <bdi>${leftOut}</bdi>`}${offered.map((series) => html` <a href="${here(data.range, { with: series.with })}">${serviceText(series.name)}</a>`)}</p>`)}
+<div data-part="notes">${seriesNotes(data, request)}</div>
 ${picture(data, here, request)}
 <div data-part="open">${chart.steps.map(([at, step]) => html`<p class="soft">${labels.steps(timeText(zone, at), lengthText(step))}</p>`)}${openIntervals(data, request)}</div>
 ${
   isLive &&
   html`<details id="carpet" class="carpet"><summary>${labels.carpet}</summary><div data-own><p role="status"></p>
 <figure hidden><div class="cells"><div class="hours" aria-hidden="true">${HOURS.map((hour) => html`<span>${hour % 6 === 0 && padTwo(hour)}</span>`)}</div><canvas role="img" tabindex="0" aria-label="${labels.carpet}. ${labels.carpetHint}"></canvas></div>
-<div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b></p><p role="status"></p></figure></div></details>`
+<div class="days-axis" aria-hidden="true"></div><p class="soft scale"><b></b> ${HOURS.slice(0, 10).map(() => html`<span></span>`)} <b></b> <small></small></p><p role="status"></p></figure></div></details>`
 }
 ${rowsTable(data, here, request)}
 <div data-part="revisions">${data.revisions && revisionsSection({ dataset, range: data.range, revisions: data.revisions, here: (changed) => here(data.range, changed) }, request)}</div>

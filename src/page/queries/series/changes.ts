@@ -1,3 +1,5 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { SeriesRange } from '../../../db/engine.ts'
 import type { Reader } from '../../../db/store.ts'
 import { DAY, formatMillis } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
@@ -8,6 +10,12 @@ export const MAX_EXAMINED_DAYS = 400
 
 /** Whether every value of a range is examined. */
 export const isExamined = ({ from, to }: Interval): boolean => to - from <= MAX_EXAMINED_DAYS * DAY
+
+/** Whether a row of a table has a value of a range. */
+export const isIn = (alias: string, { seriesId, geoId, from, to }: SeriesRange): RawBuilder<unknown> => {
+  const column = (name: string) => sql.ref(`${alias}.${name}`)
+  return sql`${column('series_id')} = ${seriesId} and ${column('geo_id')} = ${geoId} and ${column('at')} >= ${from} and ${column('at')} < ${to}`
+}
 
 /** A fetch that changed something, and the number of values that it wrote. */
 type FetchCount = readonly [fetchId: number, written: number]

@@ -12,6 +12,7 @@ import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { PERIOD_UNITS, type PeriodUnit, periodBorders } from '../periods.ts'
 import { readWithdrawn, type WithdrawnValue } from '../withdrawn.ts'
+import { countChangesSince } from './changesSince.ts'
 import { type ChartLine, type ChartQuery, moveByShift, type NamedLine, readChoices, type Shift } from './seriesQuery.ts'
 import {
   drawnSummary,
@@ -204,6 +205,8 @@ export async function readChart(
     /** The values as known at a past moment; null without one. */
     before,
     asOf: then?.moment ?? null,
+    /** How many values changed since then; null without a past moment, and for a long range. */
+    changed: then && (await countChangesSince(store, { ...dataset, ...range }, then.fetchId)),
     compared: compared.map(({ open, ...line }) => ({ ...line, states: drawnStates(open) })),
     difference,
     states: drawnStates(states),

@@ -1,4 +1,6 @@
+import { readJobFiles } from '../../../db/queries/jobRuns.ts'
 import { gapCommand, readCommandFacts, syncCommand } from '../../../findings/commands.ts'
+import { findLackingGeos } from '../../../findings/readers/lackingGeos.ts'
 import { readUsualLag } from '../../../state/judgeInput.ts'
 import type { Instant } from '../../../util/time/instant.ts'
 import { overlaps } from '../../../util/time/interval.ts'
@@ -40,4 +42,13 @@ export async function readFreshness(request: PageRequest, line: NamedLine): Prom
       ? syncCommand(facts, jobId)
       : gapCommand(facts, closable, [localDate(zone, from), localDate(zone, ceilTo(zone, to, 'day'))])
   return { endAt, usualS, missing: { state: gapState(reason!), command } }
+}
+
+/** Reads why a series and geo never had a value, if responses should have had one, with the files of the jobs that select it. */
+export async function readLacking({ store, now }: PageRequest, { seriesId, geoId, end }: NamedLine) {
+  if (end !== null) return null
+  const found = (await findLackingGeos(store, now)).find(
+    ({ series_id, geoIds }) => series_id === seriesId && (geoIds.length === 0 || geoIds.includes(geoId)),
+  )
+  return found ? { ...found, jobFiles: await readJobFiles(store) } : null
 }

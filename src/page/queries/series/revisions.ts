@@ -5,7 +5,7 @@ import { InputError } from '../../../util/errors.ts'
 import type { Instant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo } from '../../../util/time/zone.ts'
-import { type Change, isExamined, MAX_EXAMINED_DAYS } from './changes.ts'
+import { type Change, isExamined, isIn, MAX_EXAMINED_DAYS } from './changes.ts'
 import { withoutNoise } from './chartData.ts'
 import type { Line } from './window.ts'
 
@@ -25,11 +25,6 @@ export interface RunRevisions extends Pick<Change, 'run' | 'at' | 'before'> {
   readonly largest: number | null
   /** The seconds of the periods that it changed, withdrew or added. */
   readonly seconds: number
-}
-
-const isIn = (alias: string, { seriesId, geoId, from, to }: SeriesRange): RawBuilder<unknown> => {
-  const column = (name: string) => sql.ref(`${alias}.${name}`)
-  return sql`${column('series_id')} = ${seriesId} and ${column('geo_id')} = ${geoId} and ${column('at')} >= ${from} and ${column('at')} < ${to}`
 }
 
 /** Fetches by the limits of their ids, inclusive, or those of a run. */

@@ -9,7 +9,7 @@ import { parseNumbers } from '../../../util/json.ts'
 import { DAY, formatMillis, formatUtc, HOUR, type Instant, parseInstant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addLocal, addUnits, atLocal, floorTo, formatLocal } from '../../../util/time/zone.ts'
-import { badTime, choiceIn, NotFound, numberIn, type PageRequest, wholeNumber } from '../../page.ts'
+import { AddressError, badTime, choiceIn, NotFound, numberIn, type PageRequest, wholeNumber } from '../../page.ts'
 import { indicatorNames, type LocaleRequest, namedGeos, seriesUnits } from '../names.ts'
 import { lastDays, PERIOD_UNITS, type PeriodUnit, periodAt, SPANS } from '../periods.ts'
 import { findSeriesByPath, seriesPath } from '../seriesPaths.ts'
@@ -37,8 +37,8 @@ export class UnknownGeo extends NotFound {
   /** The geos that it has. */
   readonly geos: Awaited<ReturnType<typeof namedGeos>>
 
-  constructor(name: string, geos: UnknownGeo['geos']) {
-    super(name)
+  constructor(name: string, geo: string | number, geos: UnknownGeo['geos']) {
+    super(`series ${name} geo ${geo}`, `${name}:${geo}`)
     this.geos = geos
   }
 }
@@ -56,7 +56,7 @@ export async function readNamedGeoSeries(
   const ids = [...new Set(geoIds)].sort((a, b) => a - b)
   const geoId = geo ? Number(geo) : (service.mainGeos.find((id) => ids.includes(id)) ?? ids[0] ?? 0)
   if (!isSmall(geoId) || (geo && ids.length > 0 && !ids.includes(geoId)))
-    throw new UnknownGeo(`series ${path} geo ${geo}`, await namedGeos(request, ids))
+    throw new UnknownGeo(path, geo ?? geoId, await namedGeos(request, ids))
   const line = { seriesId: series.id, geoId }
   const measure = await readMeasure(store, series.id)
   const { end, step } = await readEnd(store, line)
@@ -132,10 +132,15 @@ const BORDER_HINT = 'Use a local day (2025-10-01) or an instant with its offset 
 /** A local time without its offset, as a form sends it. */
 const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):([0-5]\d)$/
 
-/** Reads an instant from an address: a local day, a local time, or an instant with its offset. */
-function parseBorder(zone: string, name: string, text: string): Instant {
+/** Reads an instant from an address: a local day, a local time, or an instant with its offset; not a number for anything else. */
+export function timeIn(zone: string, text: string): Instant {
   const [, day = text, hour, minute] = LOCAL_TIME.exec(text) ?? []
-  const at = atLocal(zone, day, hour ? Number(hour) * HOUR + Number(minute) * 60 : 0) ?? instantIn(text)
+  return atLocal(zone, day, hour ? Number(hour) * HOUR + Number(minute) * 60 : 0) ?? instantIn(text)
+}
+
+/** Reads an instant from a parameter of an address. */
+function parseBorder(zone: string, name: string, text: string): Instant {
+  const at = timeIn(zone, text)
   if (Number.isNaN(at)) throw badTime(name, text, BORDER_HINT)
   return at
 }
@@ -171,15 +176,16 @@ export const rangeQuery = (zone: string, { from, to }: Interval) => ({
   to: borderText(zone, to),
 })
 
-/** The number of days of an address that shows the last ones, such as `last=7`; null if it names a range. */
+/** The number of days of an address that shows the last ones, such as `last=7`; null if it names a range or a day. */
 function requestedDays(query: URLSearchParams): number | null {
   const text = query.get('last')
-  if (!text || query.get('from') || query.get('to')) return null
+  if (!text || ['from', 'to', 'day'].some((name) => query.get(name))) return null
   const days = wholeNumber(text)
   if (days !== null && days >= 1 && days <= MOST_DAYS) return days
-  throw new InputError(`last=${JSON.stringify(text)} is not a number of days.`, {
+  throw new AddressError(`last=${JSON.stringify(text)} is not a number of days.`, {
     hint: `Use a whole number from 1 to ${MOST_DAYS}.`,
     code: 'bad-range',
+    cause: { name: 'last', text, legal: `1 … ${MOST_DAYS}` },
   })
 }
 
@@ -254,6 +260,18 @@ export async function readRangeAndMoment(request: PageRequest, dataset: NamedLin
     days: requestedDays(query),
     asOf: moment === null ? null : await findAsOf(store, dataset.seriesId, moment),
   }
+}
+
+/** The days of an address that its range or day replaces; null if they are the same days, or if it has none. */
+export function replacedDays(
+  { dataset, range, days }: ChartQuery,
+  query: URLSearchParams,
+  now: Instant,
+): string | null {
+  const text = query.get('last')
+  if (!text || days !== null) return null
+  const { from, to } = lastDays(dataset.zone, now, wholeNumber(text) ?? 0)
+  return from === range.from && to === range.to ? null : text
 }
 
 /** Reads the series, the range and the moment of an address. Throws if one of its choices is not legal. */
