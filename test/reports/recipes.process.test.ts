@@ -280,6 +280,18 @@ describe('recipe results, compared with a loop over the values', () => {
     }
   })
 
+  test('an indicator that is listed twice counts once', async () => {
+    for (const [name, list] of [
+      ['residual-load', 'renewables'],
+      ['renewable-share', 'renewables'],
+      ['monthly-energy', 'indicators'],
+    ] as const) {
+      const given = { ...(list === 'renewables' && { demand: 544 }), from: '2025-10-24', to: '2025-11-01' }
+      const once = await rowsOf(store, name, { ...given, [list]: '551,1295' })
+      expect(await rowsOf(store, name, { ...given, [list]: '551, 1295,551' })).toEqual(once)
+    }
+  })
+
   test('load-weighted-price weights each hour by any other indicator', async () => {
     const prices = hours(raw(store, 600, 3))
     const weights = hours(raw(store, 544, 8741).filter(({ day }) => day > '2025'))
@@ -360,9 +372,9 @@ describe('recipe results, compared with a loop over the values', () => {
     const titles = demo.all(
       `select title from news where locale = 'en' and published_at >= '${day}' and published_at < '2025-11-04' order by id`,
     ) as { title: string }[]
-    const [row] = await rowsOf(demo, 'spikes', { deviations: -100, from: day, to: '2025-11-04' })
+    const [row] = await rowsOf(demo, 'spikes', { deviations: 1e-9, from: day, to: '2025-11-04' })
     expect(row!.news).toBe(titles.length > 0 ? titles.map(({ title }) => title).join('; ') : null)
-    const withNews = (await rowsOf(demo, 'spikes', { deviations: -100 })).filter(({ news }) => news !== null)
+    const withNews = (await rowsOf(demo, 'spikes', { deviations: 1e-9 })).filter(({ news }) => news !== null)
     expect(withNews.length).toBeGreaterThan(0)
   })
 
@@ -542,8 +554,16 @@ describe('series selection', () => {
       'a geo without values',
       'daily-average',
       { geo: 1 },
-      /Geo 1 has no stored values of indicator 600; stored geos: 3, 8741\. → .*--geo ID/,
+      /Geo 1 has no stored values of indicator 600; stored geos of indicator 600: 3, 8741\. → .*--geo ID/,
     ],
+    [
+      'a geo that one of two indicators lacks',
+      'forecast-error',
+      { forecast: 544, real: 600, geo: 3 },
+      /Geo 3 has no stored values of indicator 544; stored geos of indicator 544: 8741; of indicator 600: 3, 8741\. → .*--geo ID/,
+    ],
+    ['deviations below 0', 'spikes', { deviations: -1 }, /Parameter deviations must be above 0, not -1\./],
+    ['no hours', 'battery-spread', { hours: 0 }, /Parameter hours must be above 0, not 0\./],
     [
       'a range without values',
       'daily-average',
