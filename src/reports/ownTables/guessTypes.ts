@@ -141,7 +141,7 @@ function typeShownDays(cells: readonly Cell[], refuse: Refuse, dates: DateOrder 
     return refuse(
       cells[0]!,
       `${cells[0]!.text} may begin with the day or with the month.`,
-      'Pass --dates dmy if the day is first, as in Spain, or --dates mdy.',
+      'Pass --dates dmy if the day is first, else --dates mdy.',
     )
   const hasClock = cells.some(({ text }) => parse(text)[4] !== undefined)
   return typeTimes(cells, refuse, hasClock, (text) => {
