@@ -189,7 +189,7 @@ export async function runStatement(
         : new errors.InputError(
             `The statement needs more memory than it may use (${memory / MIB} MiB)${filesText(request)}.`,
             {
-              hint: 'Select less at once: fewer rows with limit, fewer columns, or substr(…) of long texts.',
+              hint: `${request.ownTables?.length ? 'Leave out rows and columns of the CSV file that it does not need. ' : ''}Select less at once: fewer rows with limit, fewer columns, or substr(…) of long texts.`,
               code: 'no-memory',
             },
           )

@@ -106,7 +106,7 @@ test('a CSV file at its limits is read, and named if the statement needs too muc
   expect(await query('select group_concat(x.a) from big x, big y')).toMatchObject({
     code: 2,
     err: expect.stringMatching(
-      /needs more memory than it may use \(768 MiB\), with the values of big\.csv \(15\.3 MiB\)/,
+      /needs more memory than it may use \(768 MiB\), with the values of big\.csv \(15\.3 MiB\).*\n.*Leave out rows and columns of the CSV/,
     ),
   })
 })
