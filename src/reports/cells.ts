@@ -106,13 +106,16 @@ export async function* excelRows(
   if (!hasOffsets) yield begin()
 }
 
-/** Makes the names of columns unique: the second `a` becomes `a_2`. */
-export function uniqueNames(names: readonly string[]): string[] {
+/** Makes the names of columns unique: the second `a` becomes `a_2`. Databases do not distinguish `a` from `A`. */
+export function uniqueNames(names: readonly string[], { ignoreCase = false } = {}): string[] {
+  const keyOf = (name: string): string => (ignoreCase ? name.toLowerCase() : name)
+  const given = new Set(names.map(keyOf))
   const used = new Set<string>()
   return names.map((name) => {
     let unique = name
-    for (let i = 2; used.has(unique) || (unique !== name && names.includes(unique)); i++) unique = `${name}_${i}`
-    used.add(unique)
+    for (let i = 2; used.has(keyOf(unique)) || (unique !== name && given.has(keyOf(unique))); i++)
+      unique = `${name}_${i}`
+    used.add(keyOf(unique))
     return unique
   })
 }

@@ -17,6 +17,8 @@ export interface ExportQuestion {
   readonly indicators: readonly number[]
   /** The kind of the indicators: the route of their values. Default: `indicator`. */
   readonly kind?: string | undefined
+  /** Ids of series, if an indicator has several. Default: all. */
+  readonly series?: readonly number[] | undefined
   /** Empty for all. */
   readonly geos: readonly number[]
   /** The first instant. */
@@ -38,7 +40,7 @@ export function rangeIn(zone: string, { from, to }: ExportQuestion): Interval {
 /** Reads the series and geos of a question, in the order of an export. */
 export const readExportedSeries = (
   { kysely }: Reader,
-  { indicators, kind = ENTRY_ROUTES.series, geos }: ExportQuestion,
+  { indicators, kind = ENTRY_ROUTES.series, series = [], geos }: ExportQuestion,
 ) =>
   kysely
     .selectFrom('series as s')
@@ -50,6 +52,7 @@ export const readExportedSeries = (
     .select([seriesUnitColumn('s'), sql.raw<0 | 1 | boolean>(isSummedSql('s')).as('isSummed')])
     .where('s.kind', '=', kind)
     .where('s.indicator_id', 'in', indicators)
+    .$if(series.length > 0, (query) => query.where('s.id', 'in', series))
     .$if(geos.length > 0, (query) => query.where('g.geo_id', 'in', geos))
     .orderBy('s.kind')
     .orderBy('s.indicator_id')
@@ -62,8 +65,14 @@ export type ExportedSeries = Awaited<ReturnType<typeof readExportedSeries>>[numb
 
 /** Throws if no values of an indicator or geo are stored: a file without it would look as if it had no values. */
 export async function requireStored(db: Reader, question: ExportQuestion): Promise<void> {
-  const allSeries = await readExportedSeries(db, { ...question, geos: [] })
-  const { indicators, kind = ENTRY_ROUTES.series, geos } = question
+  const allSeries = await readExportedSeries(db, { ...question, series: [], geos: [] })
+  const { indicators, kind = ENTRY_ROUTES.series, series = [], geos } = question
+  const foreign = series.filter((id) => !allSeries.some(({ seriesId }) => seriesId === id))
+  if (foreign.length > 0)
+    throw new InputError(`Series ${foreign.join(', ')} is not stored, or of another indicator.`, {
+      hint: 'List the stored series: query "select * from freshness".',
+      code: 'not-stored',
+    })
   const unknown = indicators.filter((id) => !allSeries.some(({ indicatorId }) => indicatorId === id))
   const missing = geos.filter((id) => !allSeries.some(({ geoId }) => geoId === id))
   if (unknown.length + missing.length === 0) return
@@ -72,6 +81,21 @@ export async function requireStored(db: Reader, question: ExportQuestion): Promi
     hint: '`indicator-sync discover` lists stored series with their geos; a job fetches more.',
     code: 'not-stored',
   })
+}
+
+/** Says which indicators of an export have several series, and how to choose one; undefined if none has. */
+export function severalSeriesText(exported: readonly ExportedSeries[]): string | undefined {
+  const byIndicator = Map.groupBy(exported, ({ indicatorId }) => indicatorId)
+  const lines = [...byIndicator].flatMap(([indicator, all]) => {
+    const series = new Map(all.map((one) => [one.seriesId, one]))
+    if (series.size === 1) return []
+    const names = [...series.values()].map(({ seriesId, timeTrunc, timeAgg, geoAgg, geoTrunc }) => {
+      const aggregates = [timeTrunc, timeAgg, geoAgg && `geos: ${geoAgg}`, geoTrunc].filter((part) => part !== null)
+      return `${seriesId} (${aggregates.join(', ') || 'native'})`
+    })
+    return `Indicator ${indicator} has ${series.size} series, all exported: ${names.join(', ')}.`
+  })
+  return lines.length > 0 ? `${lines.join('\n')}\nChoose with --series ID.` : undefined
 }
 
 /** Names the column of a series and geo. The name contains their whole identity, so it is unique. */

@@ -178,6 +178,9 @@ describe('the command line', () => {
     for (const name of ranged) {
       const { code, err } = await runCommand(dir, [name, ...of[name]!, ...range], env)
       expect({ name, code, err: err.replace(/^.*(rows|requests).*$/gm, '') }).toMatchObject({ name, code: 0 })
+      // The range is empty, which only its parsed values tell.
+      const hours = await runCommand(dir, [name, ...of[name]!, '--from', '-6h', '--to', '-12h'], env)
+      expect({ name, ...hours }).toMatchObject({ name, code: 2, out: '', err: expect.stringMatching(/^--from .*must/) })
     }
     const days = JSON.parse((await runCommand(dir, ['query', ...of.query!, ...range, '--json'])).out) as object[]
     expect(days).toHaveLength(28)

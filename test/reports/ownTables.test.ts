@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { ReadingRules } from '../../src/reports/ownTables/guessTypes.ts'
 import { readOwnTable } from '../../src/reports/ownTables/readOwnTable.ts'
 import { tempFolder } from '../support/kit.ts'
 
-function read(content: string | Uint8Array, decimal?: '.' | ',') {
+function read(content: string | Uint8Array, rules: ReadingRules = {}) {
   const path = join(tempFolder(), 'own.csv')
   writeFileSync(path, content)
-  const { columns, rows } = readOwnTable({ name: 'own', path, decimal })
+  const { columns, rows } = readOwnTable({ name: 'own', path, ...rules })
   return { types: Object.fromEntries(columns.map(({ name, type }) => [name, type])), rows }
 }
 
@@ -26,6 +27,8 @@ test('commas, semicolons and tabs separate cells, with or without quotes, byte o
     expect(read(`sep=${separator}\r\n${text}`)).toEqual({ types: { one: 'text', two: 'text' }, rows })
   }
   expect(read('a,a,\n1,2,').types).toEqual({ a: 'integer', a_2: 'integer', column_3: 'text' })
+  expect(read('d;D;d\n1;2;3').types).toEqual({ d: 'integer', D_2: 'integer', d_3: 'integer' })
+  expect(read('a;b\r\n1;2\r\n;\r\n;;\r\n').rows).toEqual([[1n, 2n]])
   expect(read('only\r1\r2').rows).toEqual([[1n], [2n]])
 })
 
@@ -34,6 +37,30 @@ test('a file that is not UTF-8 is read in the encoding of Excel', () => {
     types: { año: 'integer', 'precio €': 'real' },
     rows: [[2024n, 1.5]],
   })
+})
+
+test('UTF-16 is read by its byte order mark', () => {
+  const text = '\uFEFFaño\tcoste\r\n2024\t1,5\r\n'
+  const expected = { types: { año: 'integer', coste: 'real' }, rows: [[2024n, 1.5]] }
+  expect(read(Buffer.from(text, 'utf16le'))).toEqual(expected)
+  expect(read(Buffer.from(text, 'utf16le').swap16())).toEqual(expected)
+})
+
+test.each<[string, string | Uint8Array, RegExp]>([
+  ['a workbook', Buffer.from('PK\x03\x04\0\0'), /own\.csv is a workbook or an archive, not CSV/],
+  ['an old workbook', Buffer.from('\xd0\xcf\x11\xe0\xa1', 'latin1'), /is a workbook, not CSV/],
+  ['a database', 'SQLite format 3\0', /is an SQLite database, not CSV/],
+  ['a Parquet file', 'PAR1\0', /is a Parquet file/],
+  ['UTF-16 without its mark', Buffer.from('a;b\n', 'utf16le'), /is not text/],
+  ['a file of 32.1 MiB', Buffer.alloc(32.1 * 2 ** 20, 'a\n'), /own\.csv: it has 32\.1 MiB; at most 32 MiB fit/],
+  [
+    'a file of too many cells',
+    'a,b\n'.repeat(500_001),
+    /line 500001: the file has 1\.9 MiB and more than 1,000,000 cells/,
+  ],
+  ['a file of too many columns', 'a,'.repeat(1000), /own\.csv, line 1: the file has 1,001 columns; at most 1,000 fit/],
+])('%s is refused by name', (_, content, message) => {
+  expect(() => read(content)).toThrow(message)
 })
 
 test.each<[string, string, string, unknown[]]>([
@@ -49,7 +76,24 @@ test.each<[string, string, string, unknown[]]>([
   ['three decimals beside a column that tells the mark', 'x;y\n1,234;0,5\n', 'real', [1.234]],
   ['thousands beside a column that tells the mark', 'x;y\n1.234;0,5\n', 'integer', [1234n]],
   ['codes with leading zeros', 'x\n007\n12\n', 'text', ['007', '12']],
-  ['words among numbers', 'x;y\n1,5;\nn/a;\n', 'text', ['1,5', 'n/a']],
+  ['codes with leading zeros and letters', 'x\n007\nA12\n', 'text', ['007', 'A12']],
+  [
+    'missing numbers',
+    'x;y\n1,5;\nn/a;\nN/D;\n-;\n#N/A;\n ;\n""; \n2;1\n',
+    'real',
+    [1.5, null, null, null, null, null, 2],
+  ],
+  ['missing days', 'x;y\n2025-10-01;\n-;1\n', 'date', ['2025-10-01', null]],
+  ['words for missing values only', 'x;y\nNA;1\n-;2\n', 'text', ['NA', '-']],
+  ['quoted numbers among words', 'x;y\n"12";1\nA1;2\n', 'text', ['12', 'A1']],
+  ['numbers of a file in quotes', '"x";"y"\n"1,5";"a"\n', 'real', [1.5]],
+  ['numbers that are equal with both marks', 'x;y\n1e5;\n12;\n', 'integer', [100000n, 12n]],
+  [
+    'days among local times',
+    'x\n2025-10-01\n2025-10-01 00:15\n',
+    'time',
+    ['2025-10-01T00:00:00', '2025-10-01T00:15:00'],
+  ],
   ['days', 'x\n2025-10-01\n\n2025-10-02\n', 'date', ['2025-10-01', '2025-10-02']],
   ['days of a Spanish Excel', 'x;y\n1/10/2025;\n31/10/2025;\n', 'date', ['2025-10-01', '2025-10-31']],
   ['days and clocks of a Spanish Excel', 'x;y\n31/10/2025 0:15;\n', 'time', ['2025-10-31T00:15:00']],
@@ -72,6 +116,20 @@ test.each<[string, string, RegExp]>([
   ],
   ['a number between columns with two marks', 'x;a;b\n1.234;0,5;0.5\n', /line 2, column x/],
   ['days of two meanings', 'x;a\n01/02/2025;\n', /line 2, column x: 01\/02\/2025 may begin/],
+  ['a word among numbers', 'x;y\n1,5;\nabc;\n', /line 3, column x: "abc" is no number, unlike 1,5 in line 2/],
+  ['a number among words', 'x;y\nabc;\n1,5;\n', /line 2, column x: "abc" is no number, unlike 1,5 in line 3/],
+  ['a word among numbers in a quoted file', '"x"\n"1"\n"abc"\n', /line 3, column x: "abc" is no number/],
+  ['an impossible day', 'x\n2026-02-31\n', /line 2, column x: 2026-02-31 is no day of the calendar/],
+  ['an impossible shown day', 'x;y\n31/01/2026;\n31/02/2026;\n', /line 3, column x: 31\/02\/2026 is no day/],
+  ['a shown day without a month', 'x;y\n45/13/2026;\n', /line 2, column x: 45\/13\/2026 is no day/],
+  ['an impossible clock', 'x\n2026-02-01 25:99\n', /line 2, column x: 2026-02-01 25:99 is no time/],
+  ['an impossible shown clock', 'x;y\n31/01/2026 24:00;\n', /line 2, column x: 31\/01\/2026 24:00 is no time/],
+  ['an impossible offset', 'x\n2026-02-01T00:00+99:00\n', /line 2, column x: .* is no time/],
+  ['two forms of days', 'x\n2026-02-01\n13/02/2026\n', /line 3, column x: "13\/02\/2026" is no ISO day/],
+  ['two orders of days', 'x;y\n13/02/2026;\n02/13/2026;\n', /line 3, column x: 02\/13\/2026 begins with the month/],
+  ['times with offsets and without', 'x\n2026-02-01T00:00Z\n2026-02-01T00:00\n', /line 3, column x: .* has no offset/],
+  ['a number among days', 'x\n2026-02-01\n46054\n', /line 3, column x: "46054" is no ISO day/],
+  ['a year of two digits', 'x;y\n13/02/26;\n', /line 2, column x: 13\/02\/26 has a year of two digits/],
   ['a line with too many cells', 'x,y\n1,2\n"a\nb",1,5\n', /line 3: the line has 3 cells, but the first one has 2/],
   ['a quote without end', 'x,y\n1,"2\n', /line 2, cell 2: the quotes are wrong/],
   ['an empty file', '', /line 1: the file is empty/],
@@ -80,9 +138,16 @@ test.each<[string, string, RegExp]>([
 })
 
 test('--decimal tells the meaning of a number with two', () => {
-  expect(read('x;a\n1.234;1\n', ',').rows).toEqual([[1234n, 1n]])
-  expect(read('x;a\n1.234;1\n', '.').rows).toEqual([[1.234, 1n]])
-  expect(() => read('x;a\n1.5;1\n', ',')).toThrow(/line 2, column x: 1\.5 does not have a decimal comma/)
+  expect(read('x;a\n1.234;1\n', { decimal: ',' }).rows).toEqual([[1234n, 1n]])
+  expect(read('x;a\n1.234;1\n', { decimal: '.' }).rows).toEqual([[1.234, 1n]])
+  expect(() => read('x;a\n1.5;1\n', { decimal: ',' })).toThrow(/line 2, column x: 1\.5 does not have a decimal comma/)
+})
+
+test('--dates tells the order of days with two meanings', () => {
+  const text = 'x;a\n01/02/2026;\n02/02/2026;\n'
+  expect(read(text, { dates: 'dmy' }).rows.flat()).toEqual(['2026-02-01', null, '2026-02-02', null])
+  expect(read(text, { dates: 'mdy' }).rows.flat()).toEqual(['2026-01-02', null, '2026-02-02', null])
+  expect(() => read('x;a\n13/02/2026;\n', { dates: 'mdy' })).toThrow(/13\/02\/2026 is no day of the calendar/)
 })
 
 test('a folder and a missing file are refused', () => {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -280,6 +280,18 @@ describe('recipe results, compared with a loop over the values', () => {
     }
   })
 
+  test('an indicator that is listed twice counts once', async () => {
+    for (const [name, list] of [
+      ['residual-load', 'renewables'],
+      ['renewable-share', 'renewables'],
+      ['monthly-energy', 'indicators'],
+    ] as const) {
+      const given = { ...(list === 'renewables' && { demand: 544 }), from: '2025-10-24', to: '2025-11-01' }
+      const once = await rowsOf(store, name, { ...given, [list]: '551,1295' })
+      expect(await rowsOf(store, name, { ...given, [list]: '551, 1295,551' })).toEqual(once)
+    }
+  })
+
   test('load-weighted-price weights each hour by any other indicator', async () => {
     const prices = hours(raw(store, 600, 3))
     const weights = hours(raw(store, 544, 8741).filter(({ day }) => day > '2025'))
@@ -360,9 +372,9 @@ describe('recipe results, compared with a loop over the values', () => {
     const titles = demo.all(
       `select title from news where locale = 'en' and published_at >= '${day}' and published_at < '2025-11-04' order by id`,
     ) as { title: string }[]
-    const [row] = await rowsOf(demo, 'spikes', { deviations: -100, from: day, to: '2025-11-04' })
+    const [row] = await rowsOf(demo, 'spikes', { deviations: 1e-9, from: day, to: '2025-11-04' })
     expect(row!.news).toBe(titles.length > 0 ? titles.map(({ title }) => title).join('; ') : null)
-    const withNews = (await rowsOf(demo, 'spikes', { deviations: -100 })).filter(({ news }) => news !== null)
+    const withNews = (await rowsOf(demo, 'spikes', { deviations: 1e-9 })).filter(({ news }) => news !== null)
     expect(withNews.length).toBeGreaterThan(0)
   })
 
@@ -405,6 +417,33 @@ describe('recipe results, compared with a loop over the values', () => {
         /needs a CSV file as the table profile, with the columns hour.*\n.*--with profile=FILE/,
       ),
     })
+    for (const [content, message] of [
+      ['hour;kwh\n1;1\n24;1\n', /line 3, column hour: 24 is no whole number from 0 to 23.*\n.*subtract 1/],
+      ['hour;kwh\n1;1\n1,5;1\n', /line 3, column hour: 1,5 is no whole number/],
+      ['hour;kwh\n00:00;1\n', /line 2, column hour: 00:00 is no whole number/],
+      ['hour;kwh\n1;1\n2;\n', /line 3, column kwh: an empty cell is no number/],
+      ['hour;kwh\n1;1\n2;N/D\n', /line 3, column kwh: N\/D is no number/],
+      [
+        'hora;consumo\n1;1\n',
+        /has no column hour; it has: hora, consumo.*\n.*needs the columns hour \(0 to 23\) and kwh/,
+      ],
+    ] as const) {
+      writeFileSync(own, content)
+      expect(await query('--with', own)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(message) })
+    }
+  })
+
+  test('household-cost of the Canary Islands has the hours and days of their clock', async () => {
+    const own = join(folder, 'canary', 'profile.csv')
+    mkdirSync(join(folder, 'canary'))
+    writeFileSync(own, 'hour,kwh\n0,1\n')
+    const days = { indicator: 1001, geo: 8742, from: '2025-11-01', to: '2025-11-03' }
+    const hours = (await rowsOf(demo, 'by-canary-hour', days)).filter(({ canary_hour }) => canary_hour === '00')
+    expect(hours.map(({ mainland_hour }) => mainland_hour)).toEqual(['01', '01'])
+    const flags = ['--geo', '8742', '--from', '2025-11-01', '--to', '2025-11-03', '--with', own, '--json', '--quiet']
+    const { out } = await runCommand(folder, ['query', 'household-cost', ...flags, '--database', 'demo.db'])
+    const average = hours.reduce((sum, { price }) => sum + Number(price), 0) / 2
+    expect(JSON.parse(out)).toMatchObject([{ days: 2, hours: 48, kwh: 2, price_paid: expect.closeTo(average, 1) }])
   })
 
   test('completeness has the months that overlap the range', async () => {
@@ -515,8 +554,16 @@ describe('series selection', () => {
       'a geo without values',
       'daily-average',
       { geo: 1 },
-      /Geo 1 has no stored values of indicator 600; stored geos: 3, 8741\. → .*--geo ID/,
+      /Geo 1 has no stored values of indicator 600; stored geos of indicator 600: 3, 8741\. → .*--geo ID/,
     ],
+    [
+      'a geo that one of two indicators lacks',
+      'forecast-error',
+      { forecast: 544, real: 600, geo: 3 },
+      /Geo 3 has no stored values of indicator 544; stored geos of indicator 544: 8741; of indicator 600: 3, 8741\. → .*--geo ID/,
+    ],
+    ['deviations below 0', 'spikes', { deviations: -1 }, /Parameter deviations must be above 0, not -1\./],
+    ['no hours', 'battery-spread', { hours: 0 }, /Parameter hours must be above 0, not 0\./],
     [
       'a range without values',
       'daily-average',

@@ -36,6 +36,22 @@ function declare<T>(parser: Argv<T>, { positionals = {}, flags }: CommandModule)
   return parser.options(requireValues({ ...flags, ...COMMON_FLAGS })) as unknown as Argv<T>
 }
 
+/**
+ * Joins a flag and its value that begins with a minus sign: `--from=-6h`. Before yargs knows the flags of the command, it takes the `h`
+ * of `-6h` for `-h`.
+ */
+function joinNegativeValues(words: readonly string[], { flags }: CommandModule): string[] {
+  const options: Readonly<Record<string, Options>> = { ...flags, ...COMMON_FLAGS }
+  const joined: string[] = []
+  for (const word of words) {
+    const flag = joined.at(-1)?.match(/^--([\w-]+)$/)?.[1] ?? ''
+    const takesValue = flag in options && options[flag]!.type !== 'boolean'
+    if (takesValue && /^-\d/.test(word) && !joined.includes('--')) joined.push(`${joined.pop()}=${word}`)
+    else joined.push(word)
+  }
+  return joined
+}
+
 /** The value of a flag as the user wrote it; undefined if it cannot be found. */
 function findWritten(words: readonly string[], flag: string): string | undefined {
   const index = words.findIndex((word) => word === `--${flag}` || word.startsWith(`--${flag}=`))
@@ -80,7 +96,7 @@ function splitCommand(argv: readonly string[]): { name: string | undefined; word
 /** Parses the words after a command; returns undefined if yargs printed help or the version. */
 async function parse(name: CommandName, module: CommandModule, words: readonly string[]): Promise<object | undefined> {
   let parsed: object | undefined
-  const parser = yargs([...words])
+  const parser = yargs(joinNegativeValues(words, module))
     .scriptName(`indicator-sync ${name}`)
     .command(
       `$0 ${usageText(module)}`.trim(),

@@ -1,6 +1,11 @@
 import { extname } from 'node:path'
 import type { Reader } from '../../db/store.ts'
-import { type ExportQuestion, readExportedSeries, requireStored } from '../../reports/exportQuestion.ts'
+import {
+  type ExportQuestion,
+  readExportedSeries,
+  requireStored,
+  severalSeriesText,
+} from '../../reports/exportQuestion.ts'
 import { type ExportTable, exportLong, exportSheets, exportWide } from '../../reports/exportValues.ts'
 import { RESAMPLE_UNITS } from '../../reports/resample.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
@@ -21,6 +26,7 @@ export const flags = {
   ...DATABASE_FLAG,
   indicator: { type: 'number', array: true, describe: 'Export these indicators' },
   kind: { type: 'string', describe: 'Choose the kind: indicator, offer_indicator' },
+  series: { type: 'number', array: true, describe: 'Choose series, if an indicator has several' },
   geo: { type: 'number', array: true, describe: 'Limit to these geos' },
   ...RANGE_FLAGS,
   'as-of': { type: 'string', describe: 'Export the values known at this instant' },
@@ -31,7 +37,7 @@ export const flags = {
   output: {
     type: 'string',
     defaultDescription: 'stdout',
-    describe: 'Set the file: .csv, .tsv, .ndjson, .parquet or .xlsx',
+    describe: 'Set the file: .csv, .tsv, .ndjson, .parquet, .xlsx (Excel)',
   },
   format: { choices: EXPORT_FORMS, defaultDescription: 'extension of --output, or csv', describe: 'Set the format' },
   ...CSV_FLAGS,
@@ -79,6 +85,8 @@ function checkFlags(args: ExportArgs, output: string | undefined, form: ExportFo
     )
   if (args.kind !== undefined && indicator === undefined)
     refuseExport('--kind only works with --indicator.', 'Add --indicator, or omit --kind.')
+  if (args.series !== undefined && indicator === undefined)
+    refuseExport('--series only works with --indicator.', 'Add --indicator, or omit --series.')
   if (args.partial && args.resample === undefined)
     refuseExport('--partial only works with --resample.', 'Add --resample hour, or omit --partial.')
   if (sql !== undefined && (args.wide || args.resample || args.asOf || args.geo || args.from || args.to))
@@ -104,6 +112,7 @@ async function readQuestion(db: Reader, args: ExportArgs): Promise<ExportQuestio
   const question = {
     indicators: args.indicator ?? [],
     kind: args.kind,
+    series: args.series,
     geos: args.geo ?? [],
     from: (zone: string) => range(zone).from,
     to: (zone: string) => range(zone).to,
@@ -127,6 +136,8 @@ export async function handler(args: ExportArgs): Promise<number> {
   if (args.asOf !== undefined) resolveTimestamp('as-of', args.asOf, 'UTC', Date.now())
   return withReader(database.value, async (reader) => {
     const question = sql === undefined ? await readQuestion(reader, args) : null
+    const several = question && !args.quiet && severalSeriesText(await readExportedSeries(reader, question))
+    if (several) process.stderr.write(`${several}\n`)
     const make = async (): Promise<readonly ExportTable[]> => {
       if (!question)
         return [await runStatement(startStatement(), { file: reader.address, sql: sql!, isTyped: form === 'parquet' })]

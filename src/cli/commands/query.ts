@@ -1,4 +1,4 @@
-import { DECIMAL_MARKS } from '../../reports/ownTables/guessTypes.ts'
+import { DATE_ORDERS, DECIMAL_MARKS } from '../../reports/ownTables/guessTypes.ts'
 import { isNeeded, type Recipe } from '../../reports/recipes/recipe.ts'
 import { allRecipesFor } from '../../reports/recipes/recipes.ts'
 import { runStatement, startStatement } from '../../reports/statements/runner.ts'
@@ -31,6 +31,11 @@ export const flags = {
     choices: DECIMAL_MARKS,
     defaultDescription: 'as the numbers tell',
     describe: 'Set the decimal mark of the CSV files',
+  },
+  dates: {
+    choices: DATE_ORDERS,
+    defaultDescription: 'as the days tell',
+    describe: 'Set the order of 01/02/2026 in CSV files',
   },
   format: { choices: FORMATS, default: 'table', describe: 'Set the output format' },
   ...JSON_FLAG,
@@ -103,15 +108,15 @@ export async function handler(args: QueryArgs): Promise<number> {
       hint: 'Add --format csv.',
       code: 'usage',
     })
-  const ownTables = parseOwnTables(args.with ?? [], args.decimal)
-  const prepareQuestion = readQuestion(args, settings, ownTables)
+  const { decimal, dates } = args
+  const prepareQuestion = readQuestion(args, settings, parseOwnTables(args.with ?? [], { decimal, dates }))
   // A signal also ends the process of the statement.
   const exit = (signal: StopSignal) => process.exit(EXIT_BY_SIGNAL[signal])
   for (const signal of STOP_SIGNALS) process.on(signal, exit)
   try {
     // It starts while the recipe is prepared.
     const statement = startStatement()
-    const { sql, parameters, empty, notes } = await prepareQuestion()
+    const { sql, parameters, empty, notes, ownTables } = await prepareQuestion()
     if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)
     const limits = {
       ...(timeout > 0 && { ms: timeout * 1000 }),

@@ -1,6 +1,6 @@
 import type { InferResult } from 'kysely'
 import type { Reader } from '../../db/store.ts'
-import type { Need, Recipe } from '../../reports/recipes/recipe.ts'
+import { type Need, parameterType, type Recipe } from '../../reports/recipes/recipe.ts'
 import { jobLine, parseIds, selectNativeSeries, selectSeries } from '../../reports/recipes/storedNeeds.ts'
 import type { Service } from '../../service/service.ts'
 import { didYouMean } from '../../util/didYouMean.ts'
@@ -21,8 +21,9 @@ export const refuseRecipe = (message: string, hint: string, code: string): never
 /** A series that a recipe reads. */
 type NamedCandidate = InferResult<ReturnType<typeof selectSeries>>[number]
 
-/** Refuses parameters that the recipe does not have, and texts for numbers. */
-function checkParameters({ name, parameters, needs }: Recipe, given: Parameters): void {
+/** Refuses parameters that the recipe does not have, texts for numbers, and numbers that are not above 0. */
+function checkParameters(recipe: Recipe, given: Parameters): void {
+  const { name, parameters, needs } = recipe
   const refuse = (message: string, hint: string): never => refuseRecipe(message, hint, 'bad-parameter')
   for (const [key, value] of Object.entries(given)) {
     if (!Object.hasOwn(parameters, key))
@@ -33,6 +34,8 @@ function checkParameters({ name, parameters, needs }: Recipe, given: Parameters)
     const isNumber = typeof parameters[key] === 'number' || key === 'series' || key === 'indicator'
     if (isNumber && typeof value !== 'number')
       refuse(`Parameter ${key} must be a number, not ${JSON.stringify(value)}.`, `Example: --param ${key}=3`)
+    if (typeof value === 'number' && value <= 0 && parameterType(recipe, key) === 'number')
+      refuse(`Parameter ${key} must be above 0, not ${value}.`, `Example: --param ${key}=3`)
     const isList = !isNumber && needs.some(({ indicator }) => indicator === key)
     if (isList && !/^\d+(\s*,\s*\d+)*$/.test(String(value)))
       refuse(
@@ -102,32 +105,46 @@ async function findNeeded(db: Reader, { name }: Recipe, need: Need, parameters: 
   return stored
 }
 
-/** Chooses a geo: the named one, else the default, else one that all series have, a main one of the service first. */
+/**
+ * Chooses a geo: the named one, else the default, else one that all series have, a main one of the service first. `lacking`: the
+ * indicators without values of the requested geo.
+ */
 async function chooseGeo(
   { kysely }: Reader,
   series: readonly NamedCandidate[],
   { mainGeos }: Service,
   { parameter, geo, isNamed }: { readonly parameter: string; readonly geo: number | null; readonly isNamed: boolean },
-): Promise<number> {
-  const ids = [...new Set(series.map(({ id }) => id))]
+): Promise<{ readonly geo: number; readonly lacking: string }> {
   const rows = await kysely
     .selectFrom('series_geo')
-    .select('geo_id')
-    .where('series_id', 'in', ids)
-    .groupBy('geo_id')
-    .having(({ fn }) => fn.countAll(), '=', ids.length)
+    .select(['series_id', 'geo_id'])
+    .where(
+      'series_id',
+      'in',
+      series.map(({ id }) => id),
+    )
     .orderBy('geo_id')
     .execute()
-  const common = rows.map(({ geo_id }) => geo_id)
-  if (geo !== null && common.includes(geo)) return geo
+  const stored = new Map(
+    series.map(({ id, indicatorId }) => [
+      indicatorId,
+      rows.flatMap(({ series_id, geo_id }) => (series_id === id ? [geo_id] : [])),
+    ]),
+  )
+  const [first = [], ...others] = stored.values()
+  const common = first.filter((id) => others.every((geos) => geos.includes(id)))
+  const lackingIds = [...stored].flatMap(([id, geos]) => (geo === null || geos.includes(geo) ? [] : [id]))
+  const lacking = `indicator ${lackingIds.join(', ')}`
+  if (geo !== null && common.includes(geo)) return { geo, lacking }
   const main = mainGeos.find((id) => common.includes(id)) ?? (common.length === 1 ? common[0] : undefined)
-  if (!isNamed && main !== undefined) return main
-  const indicators = `indicator ${series.map(({ indicatorId }) => indicatorId).join(', ')}`
+  if (!isNamed && main !== undefined) return { geo: main, lacking }
+  const lists = [...stored].map(([id, geos]) => `of indicator ${id}: ${geos.join(', ')}`)
+  const geos = `stored geos ${lists.join('; ')}.`
   return refuseRecipe(
-    geo === null
-      ? `Choose a geo; stored geos of ${indicators}: ${common.join(', ') || 'none in common'}.`
-      : `Geo ${geo} has no stored values of ${indicators}; stored geos: ${common.join(', ') || 'none in common'}.`,
-    `Pass ${parameter === 'geo' ? '--geo ' : `--param ${parameter}=`}ID; \`indicator-sync discover --in geos\` lists the names.`,
+    geo === null ? `Choose a geo; ${geos}` : `Geo ${geo} has no stored values of ${lacking}; ${geos}`,
+    common.length === 0
+      ? 'They have no geo in common: choose other indicators, or fetch one geo of all.'
+      : `Pass ${parameter === 'geo' ? '--geo ' : `--param ${parameter}=`}ID; \`indicator-sync discover --in geos\` lists the names.`,
     'geo-not-stored',
   )
 }
@@ -174,6 +191,10 @@ export async function prepareRecipe(
   checkParameters(recipe, given)
   const notes: string[] = []
   let parameters: Parameters = { ...recipe.parameters, ...given }
+  // An indicator that is listed twice counts once.
+  for (const { indicator } of recipe.needs)
+    if (typeof parameters[indicator] === 'string')
+      parameters = { ...parameters, [indicator]: parseIds(parameters[indicator]).join(',') }
   const needed: { need: Need; series: NamedCandidate[] }[] = []
   for (const need of recipe.needs) needed.push({ need, series: await findNeeded(db, recipe, need, parameters) })
   const allSeries = needed.flatMap(({ series }) => series)
@@ -191,9 +212,9 @@ export async function prepareRecipe(
     const series = needed.filter(({ need }) => need.geo === parameter).flatMap((group) => group.series)
     const requested = parameters[parameter] as number | null
     const isNamed = given[parameter] !== undefined
-    const geo = await chooseGeo(db, series, service, { parameter, geo: requested, isNamed })
+    const { geo, lacking } = await chooseGeo(db, series, service, { parameter, geo: requested, isNamed })
     if (requested !== null && geo !== requested)
-      notes.push(`No values are stored for geo ${requested}; stored geo: ${geo}.`)
+      notes.push(`No values of ${lacking} are stored for geo ${requested}; the result is of geo ${geo}.`)
     parameters = { ...parameters, [parameter]: geo }
   }
   const { times, range } = resolveTimes(parameters, await findZone(db, allSeries, service), now)

@@ -1,5 +1,5 @@
 import { exactNumber } from '../../reports/cells.ts'
-import type { OwnTable } from '../../reports/ownTables/readOwnTable.ts'
+import { listNeeds, type OwnTable } from '../../reports/ownTables/readOwnTable.ts'
 import type { Recipe } from '../../reports/recipes/recipe.ts'
 import { allRecipesFor } from '../../reports/recipes/recipes.ts'
 import { parseParameter } from '../../reports/statements/runner.ts'
@@ -26,6 +26,7 @@ export interface Question {
   readonly parameters: Parameters
   readonly empty?: Recipe['empty']
   readonly notes: readonly string[]
+  readonly ownTables: readonly OwnTable[]
 }
 
 /** No statement consists of one word. */
@@ -55,14 +56,17 @@ function findRecipe(recipes: readonly Recipe[], name: string): Recipe {
   return refuseRecipe(message, `Recipes: ${names.join(', ')}.`, 'no-recipe')
 }
 
-/** Refuses a recipe without the table that the user must attach. */
-function requireOwnTable({ name, ownTable }: Recipe, ownTables: readonly OwnTable[]): void {
-  if (!ownTable || ownTables.some((table) => table.name.toLowerCase() === ownTable.name)) return
-  refuseRecipe(
-    `Recipe ${name} needs a CSV file as the table ${ownTable.name}, with the columns ${ownTable.columns}.`,
-    `Pass --with ${ownTable.name}=FILE.csv.`,
-    'no-table',
-  )
+/** Adds to the table that the user must attach what the recipe needs of it; refuses a recipe without it. */
+function requireOwnTable({ name, ownTable }: Recipe, ownTables: readonly OwnTable[]): readonly OwnTable[] {
+  if (!ownTable) return ownTables
+  const isNeeded = (table: OwnTable): boolean => table.name.toLowerCase() === ownTable.name
+  if (!ownTables.some(isNeeded))
+    refuseRecipe(
+      `Recipe ${name} needs a CSV file as the table ${ownTable.name}, with the columns ${listNeeds(ownTable.columns)}.`,
+      `Pass --with ${ownTable.name}=FILE.csv.`,
+      'no-table',
+    )
+  return ownTables.map((table) => (isNeeded(table) ? { ...table, needs: ownTable.columns } : table))
 }
 
 /**
@@ -88,13 +92,19 @@ export function readQuestion(
   const now = toInstant(Date.now())
   if (RECIPE_NAME.test(sql)) {
     const recipe = findRecipe(allRecipesFor(service), sql)
-    requireOwnTable(recipe, ownTables)
+    const checked = requireOwnTable(recipe, ownTables)
     return () =>
       withReader(database.value, async (reader) => {
         const numbers = mapValues(parameters, exactNumber) as Parameters
         const prepared = await prepareRecipe(reader, recipe, numbers, service, now)
         const { sql, empty } = recipe
-        return { sql, empty, notes: prepared.notes, parameters: mapValues(prepared.parameters, toInteger) }
+        return {
+          sql,
+          empty,
+          notes: prepared.notes,
+          parameters: mapValues(prepared.parameters, toInteger),
+          ownTables: checked,
+        }
       })
   }
   for (const name of Object.keys(parameters))
@@ -103,11 +113,11 @@ export function readQuestion(
         hint: `Use it in the statement, such as "… where at_utc >= :${name}", or omit it.`,
         code: 'no-parameter',
       })
-  if (from === undefined && to === undefined) return async () => ({ sql, parameters, notes: [] })
+  if (from === undefined && to === undefined) return async () => ({ sql, parameters, notes: [], ownTables })
   return () =>
     withReader(database.value, async (reader) => {
       const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
       const { times } = resolveTimes(range, await findZone(reader, [], service), now)
-      return { sql, parameters: { ...parameters, ...times }, notes: [] }
+      return { sql, parameters: { ...parameters, ...times }, notes: [], ownTables }
     })
 }

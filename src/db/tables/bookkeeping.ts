@@ -176,7 +176,7 @@ export const _source = table(
 export const _lock = table(
   'The current writer, for messages. The lock itself is a file lock on the `.lock` file.',
   {
-    name: text('writer'),
+    name: text('Always `writer`: one row for all'),
     fence: integer('Fence number of the writer (_fence.number)'),
     pid: integer('Process id'),
     host: text('Host name'),
@@ -188,7 +188,7 @@ export const _lock = table(
 
 export const _fence = table(
   'Counter of lock acquisitions. Writers with an older number are refused.',
-  { name: text('writer'), number: integer('Number of acquisitions') },
+  { name: text('Always `writer`: one row for all'), number: integer('Number of acquisitions') },
   { key: ['name'], withoutRowid: true },
 )
 

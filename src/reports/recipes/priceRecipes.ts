@@ -157,7 +157,7 @@ group by 1 order by 1`,
   {
     name: 'spikes',
     question:
-      'On which days was the highest or lowest value unusual, and what was the news of these days? Unusual is more than :deviations standard deviations from the mean of the extremes of the 30 days with values before.',
+      'On which days was the highest or lowest value unusual, and what was the news of these days? Unusual is more than :deviations standard deviations from the mean of the extremes of the 30 days with values before, at least 7.',
     parameters: { ...seriesParameters(spotPrice), ...ANY_RANGE, deviations: 3 },
     needs: [SERIES_NEED],
     chart: { kind: 'bars', x: 'local_date', y: ['value'], by: 'kind', unit: 'unit' },

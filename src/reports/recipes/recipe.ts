@@ -1,6 +1,7 @@
 import { ENTRY_ROUTES } from '../../job/entryRoutes.ts'
 import type { Service } from '../../service/service.ts'
 import type { WellKnownSeries } from '../../service/wellKnown.ts'
+import type { NeededColumn } from '../ownTables/readOwnTable.ts'
 
 /** The parts of a service that provide defaults. */
 export type RecipeDefaults = Pick<Service, 'wellKnown'>
@@ -45,7 +46,7 @@ export interface Recipe {
   readonly shown?: Readonly<Record<string, string | number>>
   readonly needs: readonly Need[]
   /** The table that the user must attach, with its columns. */
-  readonly ownTable?: { readonly name: string; readonly columns: string }
+  readonly ownTable?: { readonly name: string; readonly columns: readonly NeededColumn[] }
   /** Its chart on the page; null if its rows have no numbers to draw. */
   readonly chart: RecipeChart | null
   readonly sql: string

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { on } from 'node:events'
+import { statSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import type { AttachedTable } from '../../db/engine.ts'
@@ -139,6 +140,13 @@ function restoreError({ name, cause, message, ...details }: SentError): unknown 
   return new ErrorClass(message, { ...details, cause } as never)
 }
 
+/** Names the CSV files of a statement, which share its memory, with their sizes. */
+function filesText({ ownTables = [] }: StatementRequest): string {
+  const sizeOf = (path: string): string => ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) / MIB).toFixed(1)
+  const files = ownTables.map(({ path }) => `${path} (${sizeOf(path)} MiB)`)
+  return files.length > 0 ? `, with the values of ${files.join(', ')}` : ''
+}
+
 /**
  * Runs a statement in its own process, because nothing inside a process can interrupt SQLite. Throws StoppedError after its time,
  * InputError for a wrong statement, and StoreError if the process could not be started.
@@ -178,10 +186,13 @@ export async function runStatement(
             hint: 'Select less (where series_id = …, limit …), or use `indicator-sync query --timeout 600` in a terminal (0: no limit).',
             code: 'timeout',
           })
-        : new errors.InputError(`The statement needs more memory than it may use (${memory / MIB} MiB).`, {
-            hint: 'Select less at once: fewer rows with limit, fewer columns, or substr(…) of long texts.',
-            code: 'no-memory',
-          })
+        : new errors.InputError(
+            `The statement needs more memory than it may use (${memory / MIB} MiB)${filesText(request)}.`,
+            {
+              hint: `${request.ownTables?.length ? 'Leave out rows and columns of the CSV file that it does not need. ' : ''}Select less at once: fewer rows with limit, fewer columns, or substr(…) of long texts.`,
+              code: 'no-memory',
+            },
+          )
     const [message] = value as [StatementMessage]
     if ('error' in message) throw restoreError(message.error)
     return message

@@ -1,6 +1,7 @@
 /** The child process of `runner.ts`: it runs one statement and exits. */
 
 import { once } from 'node:events'
+import type { AttachedTable } from '../../db/engine.ts'
 import { openReader } from '../../db/open.ts'
 import { InputError } from '../../util/errors.ts'
 import { endWithParent } from '../../util/lifetime.ts'
@@ -38,13 +39,27 @@ function shorten(cell: unknown, characters: number): unknown {
   return text.length > characters || cell.length > characters ? `${text.slice(0, characters)}…` : text
 }
 
+/** Adds the names of the CSV files' tables to the error for a table that does not exist. */
+function nameTables(error: unknown, tables: readonly AttachedTable[]): unknown {
+  const isMissing = error instanceof InputError && /no such table|relation .* does not exist/.test(error.message)
+  if (!isMissing || tables.length === 0) return error
+  const names = tables.map(({ name }) => name).join(', ')
+  return new InputError(error.message, {
+    hint: `Tables of --with: ${names}. ${error.hint}`,
+    code: 'bad-sql',
+    cause: error,
+  })
+}
+
 async function run({ request, limits }: StatementOrder): Promise<void> {
   const { rows: maxRows, bytes: maxCharacters = Number.POSITIVE_INFINITY, cellCharacters } = limits
   const reader = openReader(request.file)
   try {
     const tables = (request.ownTables ?? []).map(readOwnTable)
     if (tables.length > 0) await reader.engine.attachTables(tables)
-    const { columns, rows } = await runQuery(reader, request)
+    const { columns, rows } = await runQuery(reader, request).catch((error: unknown) => {
+      throw nameTables(error, tables)
+    })
     await send({ columns, attached: tables.map((table) => ({ ...table, rows: table.rows.length })) })
     let block: unknown[][] = []
     let blockCharacters = 0

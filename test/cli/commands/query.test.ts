@@ -96,9 +96,27 @@ test('--with reads CSV files as tables that can be joined with the database', as
   expect(JSON.parse(done.out)).toEqual([{ local_date: day, total: Math.round((avg + 1000.5) * 1e4) / 1e4, x: 1 }])
 })
 
+test('a CSV file at its limits is read, and named if the statement needs too much memory', async () => {
+  const dir = await folder()
+  const cell = (i: number) => `${i}`.padEnd(15, 'x')
+  const lines = Array.from({ length: 499_999 }, (_, i) => `${cell(i)};${cell(i)}\n`)
+  writeFileSync(join(dir, 'big.csv'), `a;b\n${lines.join('')}`)
+  const query = (sql: string) => runCommand(dir, ['query', sql, '--with', 'big.csv', '--json', ...DATABASE])
+  expect(await query('select count(*) as n from big')).toMatchObject({ code: 0, out: expect.stringMatching('499999') })
+  expect(await query('select group_concat(x.a) from big x, big y')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(
+      /needs more memory than it may use \(768 MiB\), with the values of big\.csv \(15\.3 MiB\).*\n.*Leave out rows and columns of the CSV/,
+    ),
+  })
+})
+
 test.each<[string, string, RegExp]>([
   ['select 1', 'observations=a.csv', /already has a table or view observations/],
   ['select 1', '1.csv', /does not give a table name/],
+  ['select 1', 'sqlite_x=a.csv', /names that begin with sqlite_ belong to the database/],
+  ['select * from café', 'Café Ñu.csv', /no such table: café.*\n.*Tables of --with: cafe_nu\./],
+  ['select 1', 'wide.csv', /wide\.csv, line 1: the file has 3,001 columns; at most 1,000 fit/],
   ['select 1', 'missing.csv', /missing\.csv does not exist/],
   ['select 1', 'bad.csv', /bad\.csv, line 2, column x: 1\.234 may be 1\.234 or 1234/],
   ['delete from observation', 'a.csv', /read-only/],
@@ -106,7 +124,8 @@ test.each<[string, string, RegExp]>([
   ["attach 'y.db' as y", 'a.csv', /does not return rows/],
 ])('%s with the file %s is refused', async (sql, file, message) => {
   const dir = await folder()
-  for (const name of ['a.csv', '1.csv']) writeFileSync(join(dir, name), 'x\n1\n')
+  for (const name of ['a.csv', '1.csv', 'Café Ñu.csv']) writeFileSync(join(dir, name), 'x\n1\n')
+  writeFileSync(join(dir, 'wide.csv'), `${'a;'.repeat(3000)}\n`)
   writeFileSync(join(dir, 'bad.csv'), 'x;y\n1.234;\n')
   const done = await runCommand(dir, ['query', sql, '--with', file, ...DATABASE])
   expect(done).toMatchObject({ code: 2, err: expect.stringMatching(message) })
