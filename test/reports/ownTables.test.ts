@@ -155,3 +155,17 @@ test('a folder and a missing file are refused', () => {
   expect(readPath(tempFolder())).toThrow(/not a file/)
   expect(readPath('/missing/own.csv')).toThrow(/ENOENT/)
 })
+
+test.each([',', ';'])('codes such as E5 are texts: %s', (separator) => {
+  const { types, rows } = read(`fuel${separator}n\nE5${separator}1.5\nE10${separator}2\n`)
+  expect(types).toEqual({ fuel: 'text', n: 'real' })
+  expect(rows).toEqual([
+    ['E5', 1.5],
+    ['E10', 2],
+  ])
+})
+
+test('a cell may be as long as the file', () => {
+  const long = 'x'.repeat(20_000_000)
+  expect(read(`a,b\n"${long}",1`).rows).toEqual([[long, 1n]])
+})

@@ -36,10 +36,10 @@ interface TypedColumn {
 }
 
 const INTEGER = /^[+-]?(?:0|[1-9]\d*)$/
-/** Numbers of a decimal mark, with thousands or without. */
+/** Numbers of a decimal mark, with thousands or without. E5 is none. */
 const NUMBERS: Readonly<Record<DecimalMark, RegExp>> = {
-  '.': /^[+-]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?:e[+-]?\d+)?$/i,
-  ',': /^[+-]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)?(?:,\d+)?(?:e[+-]?\d+)?$/i,
+  '.': /^[+-]?(?=\.?\d)(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?:e[+-]?\d+)?$/i,
+  ',': /^[+-]?(?=,?\d)(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)?(?:,\d+)?(?:e[+-]?\d+)?$/i,
 }
 
 /** What spreadsheets write for a number or day that is missing. */

@@ -79,7 +79,7 @@ const quotedSet = (cells: readonly number[]): ReadonlySet<number> => (cells.leng
 function splitRows(file: string, text: string, separator: Separator, start: number): CsvRow[] {
   const rows: CsvRow[] = []
   // A cell in quotes, or one up to the next separator, and what ends it.
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|((?!")[^${separator}\r\n]*))(${separator}|\r\n|\n|\r|$)`, 'y')
+  const cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|((?!")[^${separator}\r\n]*))(${separator}|\r\n|\n|\r|$)`, 'y')
   cell.lastIndex = start
   let line = text.slice(0, start).split('\n').length
   let cells: (string | null)[] = []
