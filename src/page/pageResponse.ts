@@ -90,12 +90,12 @@ function findErrorStatus(error: unknown): number {
   return error instanceof SyncError ? 503 : 500
 }
 
-/** The most characters of a name that are repeated. */
-const MAX_NAME = 100
+/** The most characters of a name that are repeated: a longer text is no name, and may be a key in the wrong place. */
+const MAX_NAME = 40
 
 /** The search, for what was not found. */
 const searchForm = (text: string, { words, link }: PageRequest): Html =>
-  html`<form class="question" action="${link('/search')}"><label>${words.common.find} <input type="search" name="q" value="${visible(text).slice(0, MAX_NAME)}" size="24"></label> <button>${words.common.pages.search}</button></form>`
+  html`<form class="question" action="${link('/search')}"><label>${words.common.find} <input type="search" name="q" value="${visible(text)}" size="24"></label> <button>${words.common.pages.search}</button></form>`
 
 /** Shows an error as a page or as data: mistakes of the user and errors of the database; anything else is a bug. */
 function errorResponse(site: Site, request: PageRequest, isData: boolean, error: unknown): SentResponse {
@@ -111,8 +111,8 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
     500: [common.broken, common.brokenHint],
     503: [common.refused, common.unreadable],
   }[status] as [string, string]
-  const missing = isMissing ? error.series : null
-  const named = missing === null ? fallback : common.noSeries(visible(missing).slice(0, MAX_NAME))
+  const missing = isMissing && error.series !== null && error.series.length <= MAX_NAME ? error.series : null
+  const named = missing === null ? fallback : common.noSeries(visible(missing))
   const text = (expected && addressText(expected, request.words)) ?? named
   const headers = { 'Cache-Control': 'no-store' }
   if (isData) {
