@@ -51,6 +51,7 @@ const NIGHTLY = [
 ]
 /** Slow files that run with all variants at night (`IN_FULL` of `test/support/randomCases.ts`). */
 const FULLER_AT_NIGHT = [
+  'test/cli/volumes.slow.test.ts',
   'test/cluster/worker.test.ts',
   'test/lake/{bucket,random}.slow.test.ts',
   'test/page/accessible.slow.test.ts',

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { json, ms, runCli, serve, valueAt } from '../support/kit.ts'
+import { IN_FULL } from '../support/randomCases.ts'
 import { processClock } from './clock.ts'
 import { jobFolder, serviceAt } from './jobFolder.ts'
 
@@ -87,7 +88,7 @@ const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 const kindsIn = (text: string): string[] => [...text.matchAll(/^([a-z][a-z ]*): /gm)].map(([, kind]) => kind!)
 
 describe('many troubles of one cause are a few lines', () => {
-  test('many series that are late at once are a few lines, until the service is down', async () => {
+  test('many series that are late at once are a few lines', async () => {
     const { night, reports, run, messages } = await nights(ids(120))
     for (const day of [0, 1, 2, 3]) expect((await night(day)).code).toBe(0)
     const stopped = { has: (at: number) => at < FIRST_NIGHT + 3 * DAY }
@@ -107,7 +108,13 @@ describe('many troubles of one cause are a few lines', () => {
     expect((await run('status', '--all')).lines).toBeGreaterThan(240)
     expect(messages.at(-1)!.text.length).toBeLessThan(MOST_CHARACTERS)
     expect(messages.at(-1)!.findings).toHaveLength(1)
+  })
 
+  // The run waits for the service for half a minute.
+  test.runIf(IN_FULL)('many series that are late are no lines while the service is down', async () => {
+    const { night, reports, messages } = await nights(ids(120))
+    for (const day of [0, 1, 2, 3]) expect((await night(day)).code).toBe(0)
+    await night(5, { has: (at: number) => at < FIRST_NIGHT + 3 * DAY })
     expect((await night(7, { status: 503 })).lines).toBeLessThan(MOST_LINES)
     const down = await reports()
     expect(kindsIn(down.check.out)).toEqual(['service down'])
