@@ -48,7 +48,7 @@ export interface SyncOptions extends Part {
   readonly key: string
   /** Default: the address of the service. */
   readonly baseUrl?: string
-  /** Whether the key may be sent to another machine over plain HTTP. Default: no. */
+  /** Allows sending the key to another machine over plain HTTP. Default: no. */
   readonly allowHttp?: boolean
   /** The address of an HTTP proxy, such as `process.env.HTTPS_PROXY`. Default: none. */
   readonly proxy?: string

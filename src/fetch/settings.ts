@@ -14,7 +14,7 @@ export interface Settings {
   readonly baseUrl: string
   /** The API key. */
   readonly key: string
-  /** Whether the key may be sent to another machine over plain HTTP. Default: no. */
+  /** Allows sending the key to another machine over plain HTTP. Default: no. */
   readonly allowHttp?: boolean | undefined
   /** Default: no proxy. */
   readonly proxies?: ProxySettings | undefined

@@ -62,15 +62,13 @@ export const valuesCsv: Responder = async (request) => {
   if (by !== undefined || subtracted !== null || others.some(({ path }) => path === null)) {
     const { rows } = await readRows(request, chartQuery, others)
     const main = dataset.measure === 'energy' ? 'sum' : 'mean'
-    const [smallest, largest] = ['smallest', 'largest'].map((name) =>
-      dataset.isPerHour ? withUnit(name, unitOfExtremes(dataset)) : name,
-    ) as [string, string]
+    const ofExtremes = (name: string): string => (dataset.isPerHour ? withUnit(name, unitOfExtremes(dataset)) : name)
     const columns: [head: string, cell: (row: ChartTableRow) => unknown][] = [
       ['at_utc', ({ from }) => formatUtc(from)],
       ['at_local', ({ from }) => formatLocal(zone, from)],
       [title + main, ({ mean }) => mean],
-      [smallest, ({ min }) => min],
-      [largest, ({ max }) => max],
+      [ofExtremes('smallest'), ({ min }) => min],
+      [ofExtremes('largest'), ({ max }) => max],
       ['count', ({ count }) => count],
       ['hours', ({ seconds }) => seconds / HOUR],
     ]

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { launch } from './chromium.ts'
 
 const AXE = createRequire(import.meta.url)('axe-core').source as string
@@ -33,6 +33,21 @@ export async function window(
   })
   onTestFinished(() => context.close())
   return Object.assign(page, { wrong })
+}
+
+/** Opens an address in a window of 1200 pixels; errors of the browser fail the test. */
+export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await window({ viewport: { width: 1200, height: 900 }, ...options })
+  onTestFinished(() => expect(page.wrong).toEqual([]))
+  await page.goto(url)
+  return page
+}
+
+/** Opens the page of a series, and waits for its chart if scripts may draw it. */
+export async function openChart(url: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await openPage(url, options)
+  if (options.javaScriptEnabled !== false) await page.waitForSelector('#chart[data-drawn] canvas')
+  return page
 }
 
 const ALL = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']

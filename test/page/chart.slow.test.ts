@@ -5,7 +5,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { fileFolder } from '../support/kit.ts'
-import { accessibilityFaults, window } from './browser.ts'
+import { accessibilityFaults, openChart, window } from './browser.ts'
 import { fillNights, NIGHTS, serveNights } from './nights.ts'
 
 let server: ListeningServer
@@ -15,14 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Opens a page and waits for its chart; browser errors fail the test. */
-async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await window({ viewport: { width: 1200, height: 900 }, ...options })
-  onTestFinished(() => expect(page.wrong).toEqual([]))
-  await page.goto(server.url + path)
-  if (options.javaScriptEnabled !== false) await page.waitForSelector('#chart[data-drawn] canvas')
-  return page
-}
+const open = (path: string, options?: BrowserContextOptions): Promise<Page> => openChart(server.url + path, options)
 
 /** Polls without a time limit. */
 const poll = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 600_000 })

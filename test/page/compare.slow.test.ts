@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { fileFolder } from '../support/kit.ts'
-import { accessibilityFaults, window } from './browser.ts'
+import { accessibilityFaults, openPage, window } from './browser.ts'
 import { serveNights } from './nights.ts'
 
 let server: ListeningServer
@@ -12,13 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Opens a page; browser errors fail the test. */
-async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await window({ viewport: { width: 1280, height: 900 }, ...options })
-  onTestFinished(() => expect(page.wrong).toEqual([]))
-  await page.goto(server.url + path)
-  return page
-}
+const open = (path: string, options: BrowserContextOptions = {}): Promise<Page> =>
+  openPage(server.url + path, { viewport: { width: 1280, height: 900 }, ...options })
 
 const query = (page: Page) => new URL(page.url()).searchParams
 const optionsOf = (page: Page, list: string) => page.locator(`#${list} [role=option]`)

@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListeningServer } from '../../src/util/listen.ts'
-import { copyDemo } from '../support/demoCopy.ts'
 import { fileFolder } from '../support/kit.ts'
-import { startPage } from './site.ts'
+import { serveDemo } from './site.ts'
 
 const folder = fileFolder()
 let server: ListeningServer
 beforeAll(async () => {
-  const store = await copyDemo(`${folder}/market.db`)
-  await store.tidy()
-  await store.close()
-  server = await startPage(store.file)
+  server = await serveDemo(folder)
 })
 afterAll(() => server.close())
 

@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { fileFolder } from '../support/kit.ts'
-import { accessibilityFaults, window } from './browser.ts'
+import { accessibilityFaults, openChart } from './browser.ts'
 import { serveNights } from './nights.ts'
 
 let server: ListeningServer
@@ -14,13 +14,7 @@ afterAll(() => server.close())
 
 const DIFFERENCE = '/series/544?geo=8741&from=2025-10-24&to=2025-10-31&with=1293&difference=1'
 
-async function open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await window({ viewport: { width: 1200, height: 900 }, ...options })
-  onTestFinished(() => expect(page.wrong).toEqual([]))
-  await page.goto(server.url + path)
-  if (options.javaScriptEnabled !== false) await page.waitForSelector('#chart[data-drawn] canvas')
-  return page
-}
+const open = (path: string, options?: BrowserContextOptions): Promise<Page> => openChart(server.url + path, options)
 
 /** Two compared lines, over days before those of any job and after the last values. */
 const LONG = DIFFERENCE.replace('2025-10-24', '2025-10-20').replace('with=1293', 'with=1293,600:3')

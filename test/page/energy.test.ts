@@ -1,20 +1,16 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Drawn } from '../../src/page/client/segments.ts'
 import { eachPeriod } from '../../src/page/client/segments.ts'
 import type { ListeningServer } from '../../src/util/listen.ts'
-import { copyDemo } from '../support/demoCopy.ts'
 import { fileFolder } from '../support/kit.ts'
-import { startPage } from './site.ts'
+import { serveDemo } from './site.ts'
 
 /* The demo has energies that change from hours to quarter-hours on 2025-10-01. */
 
 let server: ListeningServer
 const folder = fileFolder()
 beforeAll(async () => {
-  const store = await copyDemo(join(folder, 'market.db'))
-  await store.close()
-  server = await startPage(store.file)
+  server = await serveDemo(folder)
 })
 afterAll(() => server.close())
 

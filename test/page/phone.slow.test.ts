@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { fileFolder } from '../support/kit.ts'
-import { window } from './browser.ts'
+import { openPage } from './browser.ts'
 import { NIGHTS, serveNights } from './nights.ts'
 
 let server: ListeningServer
@@ -12,13 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Opens a page on a phone; browser errors fail the test. */
-async function open(path: string): Promise<Page> {
-  const page = await window({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
-  onTestFinished(() => expect(page.wrong).toEqual([]))
-  await page.goto(server.url + path)
-  return page
-}
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+const open = (path: string): Promise<Page> => openPage(server.url + path, PHONE)
 
 /** Returns functions that put fingers on the chart, by shares of its width. */
 async function fingersOn(page: Page) {

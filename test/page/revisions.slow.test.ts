@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { fileFolder, ms } from '../support/kit.ts'
-import { accessibilityFaults, window } from './browser.ts'
+import { accessibilityFaults, openPage, window } from './browser.ts'
 import { NIGHTS, serveNights } from './nights.ts'
 
 let server: ListeningServer
@@ -14,12 +14,8 @@ afterAll(() => server.close())
 
 const PATH = '/series/544?geo=8741&from=2025-10-24&to=2025-10-28'
 
-async function open(path: string, javaScriptEnabled: boolean): Promise<Page> {
-  const page = await window({ viewport: { width: 1200, height: 900 }, javaScriptEnabled })
-  onTestFinished(() => expect(page.wrong).toEqual([]))
-  await page.goto(server.url + path)
-  return page
-}
+const open = (path: string, javaScriptEnabled: boolean): Promise<Page> =>
+  openPage(server.url + path, { javaScriptEnabled })
 
 test.each([
   ['with', true],

@@ -6,6 +6,7 @@ import { startEmulator } from '../../src/emulator/startEmulator.ts'
 import { type Site, startServer } from '../../src/page/pageServer.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import type { ListeningServer } from '../../src/util/listen.ts'
+import { copyDemo } from '../support/demoCopy.ts'
 import { ms, runJob, tempFolder } from '../support/kit.ts'
 import { copyPrepared, openNew } from '../support/preparedDatabase.ts'
 import type { Store } from '../support/testStore.ts'
@@ -83,7 +84,15 @@ export const startPage = (
     { host, port },
   )
 
-/** Starts the page and stops it at the end of the test. */
+/** Serves the demo database for all tests of a file, in a folder of its own. */
+export async function serveDemo(folder: string): Promise<ListeningServer> {
+  const store = await copyDemo(join(folder, 'market.db'))
+  await store.tidy()
+  await store.close()
+  return startPage(store.file)
+}
+
+/** Serves a database until the test ends. */
 export async function servePage(...asked: Parameters<typeof startPage>): Promise<ListeningServer> {
   const running = await startPage(...asked)
   onTestFinished(() => running.close())

@@ -1,19 +1,13 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ListeningServer } from '../../src/util/listen.ts'
-import { copyDemo } from '../support/demoCopy.ts'
 import { RECIPES } from '../support/genericRecipes.ts'
 import { fileFolder } from '../support/kit.ts'
-import { startPage } from './site.ts'
+import { serveDemo } from './site.ts'
 
 let server: ListeningServer
 const folder = fileFolder()
 beforeAll(async () => {
-  const file = join(folder, 'market.db')
-  const store = await copyDemo(file)
-  await store.tidy()
-  await store.close()
-  server = await startPage(file)
+  server = await serveDemo(folder)
 })
 afterAll(() => server.close())
 

@@ -52,7 +52,9 @@ function isPrivate(host: string): boolean {
   return url !== null && isLoopback(url)
 }
 
-/** Whether systemd writes stdout or stderr to its journal. The variable alone does not show it: programs of a desktop inherit it. */
+/**
+ * True if stdout or stderr goes to the journal of systemd. The variable alone is no proof, because programs of a desktop inherit it.
+ */
 function isLogged(): boolean {
   // Not a setting: systemd sets it for each process.
   const journal = process.env.JOURNAL_STREAM

@@ -26,7 +26,7 @@ import { unstartedError } from './trackJobs.ts'
  * where `check` finds it. At a terminal, a person sees it.
  */
 
-/** Whether errors are printed to a terminal, where a person sees them. */
+/** True at a terminal, where a person sees the errors. */
 const isAttended = (): boolean => process.stderr.isTTY === true
 
 /** How runs that did not start are recorded. */

@@ -50,7 +50,7 @@ export interface CommandSettings {
   readonly baseUrl: Setting<string> | null
   /** Not checked: an invalid key does not stop a command that calls no service. */
   readonly key: Setting<string> | null
-  /** Whether the key may be sent to another machine over plain HTTP. */
+  /** Allows sending the key to another machine over plain HTTP. */
   readonly allowHttp: Setting<boolean>
   /** Not checked, like the key. */
   readonly proxies: ProxySettings

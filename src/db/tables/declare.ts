@@ -18,7 +18,7 @@ export interface Column<T> {
   readonly isNullable: boolean
   /** Whether the database generates a missing value. */
   readonly isGenerated: boolean
-  /** Whether PostgreSQL stores its numbers in four bytes instead of eight. */
+  /** True if PostgreSQL stores its numbers in four bytes, not eight. */
   readonly isSmall: boolean
   readonly about: string
   /** The selected type; not set at run time. */
@@ -32,7 +32,7 @@ const column =
 export const integer = column<number>('integer')
 /** The largest number of a small column. */
 export const MAX_SMALL = 2 ** 31 - 1
-/** Whether a small column can store a number. */
+/** Returns true if four bytes can store a number. */
 export const isSmall = (number: number): boolean => Number.isInteger(number) && Math.abs(number) <= MAX_SMALL
 /** A whole number from `-MAX_SMALL` to `MAX_SMALL`, in a table with a row for each value. */
 export const smallInteger = (about: string): Column<number> => ({ ...integer(about), isSmall: true })

@@ -267,7 +267,8 @@ export function resultDrawing(
   const ats = positions.map(([at]) => at)
   const distance = usualDistance(ats, content === 'time' ? 86_400 : 1)
   const isBars = kind === 'bars'
-  const [first, last] = [ats[0] ?? 0, ats.at(-1) ?? 1]
+  const first = ats[0] ?? 0
+  const last = ats.at(-1) ?? 1
   const margin = isBars || first === last ? distance / 2 : 0
   const range: Interval = { from: first - margin, to: last + margin }
   const slot = (0.8 * distance) / lines.length

@@ -179,7 +179,8 @@ function beginChart(): void {
     const period =
       when === null ? undefined : (periodAt(chart.now, when) ?? (chart.before && periodAt(chart.before, when)))
     if (!period) return
-    const [from, to] = [period.from, period.to].map((border) => addressText(chart.offsets, border)) as [string, string]
+    const from = addressText(chart.offsets, period.from)
+    const to = addressText(chart.offsets, period.to)
     const query = new URLSearchParams({ geo: embedded.geo, from, to })
     const { asOf } = chart
     try {

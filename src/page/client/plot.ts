@@ -52,11 +52,13 @@ const EMPTY: Drawn = { kind: 'values', segments: [] }
 /** Marks an interval of a chart by an element. */
 function mark(u: uPlot, className: string, from: number, to: number, title = ''): HTMLElement {
   const element = Object.assign(document.createElement('div'), { className, title, textContent: title })
-  const [left, right] = [from, to].map((at) => Math.min(Math.max(u.valToPos(at, 'x'), 0), u.under.clientWidth))
+  const place = (at: number): number => Math.min(Math.max(u.valToPos(at, 'x'), 0), u.under.clientWidth)
+  const left = place(from)
+  const right = place(to)
   element.style.left = `${left}px`
-  element.style.width = `${Math.max(1, right! - left!)}px`
+  element.style.width = `${Math.max(1, right - left)}px`
   // A narrow part has only its sign.
-  if (right! > left! && right! - left! < ROOM_FOR_NAME) element.textContent = title.slice(0, 1)
+  if (right > left && right - left < ROOM_FOR_NAME) element.textContent = title.slice(0, 1)
   return element
 }
 
@@ -196,9 +198,10 @@ export function createChart(element: HTMLElement, first: ShownChart, { locale, n
               const pixelS = (range[1] - range[0]) / width
               const stretched = (pixelS * (held[1] - held[0])) / (now[1] - now[0] || 1)
               const from = range[0] + held[0] * pixelS - now[0] * stretched
-              const [begin, end] = [from, from + stretched * width].sort((a, b) => a - b) as [number, number]
-              if (isDone) events.zoom(begin, end)
-              else preview(begin, end)
+              const to = from + stretched * width
+              // Fingers that cross turn the range around.
+              const show = isDone ? events.zoom : preview
+              show(Math.min(from, to), Math.max(from, to))
             },
           )
           // uPlot keeps the click that ends a drag to itself. A tap only moves the cursor.

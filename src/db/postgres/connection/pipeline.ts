@@ -17,7 +17,7 @@ const ABORTED = '25P02'
 /** A connection that knows the transaction on it. */
 interface PipelinedConnection extends DatabaseConnection {
   readonly client: pg.PoolClient
-  /** Whether the state of the connection is unknown. Then no other transaction uses it. */
+  /** True if the state of the connection is unknown, so that no other transaction uses it. */
   isDiscarded(): boolean
   begin(): void
   commit(): Promise<void>

@@ -49,7 +49,7 @@ const ONE_STATEMENT = { queryMode: 'extended' } as const
 /** Statements that return rows, but not through a cursor. */
 const RETURNS_ROWS = /^(explain|show)\b/i
 /**
- * Whether a statement failed because it returns no rows. Then the error is at its first word, and that word is a keyword of the server. A
+ * Returns true if a statement failed because it returns no rows: the error is at its first word, which is a keyword of the server. A
  * misspelled `select` is no keyword.
  */
 async function isWithoutRows({ kysely }: Connection, text: string, before: string, thrown: unknown): Promise<boolean> {

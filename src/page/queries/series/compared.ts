@@ -132,7 +132,8 @@ export function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
   const forth = mover(zone, shift, 1)
   const back = mover(zone, shift, -1)
   const periods = [...eachPeriod(earlier)].flatMap(({ from, to, ...values }) => {
-    const [begin, border] = [from, to].map(forth) as [number, number]
+    const begin = forth(from)
+    const border = forth(to)
     if (back(begin) !== from) return []
     // A local day may have another length than the earlier one; a shorter period ends before the next one begins.
     const isDay = to - from >= 23 * HOUR
