@@ -142,3 +142,12 @@ describe('the picture of a series', () => {
     expect(Object.fromEntries(query)).toMatchObject({ geo: '3', last: '7', asof: NIGHTS[3] })
   })
 })
+
+test('the panel of a difference ends where the chart above does, beside an axis of another unit', async () => {
+  const svg = await picture('/series/544.svg?geo=8741&from=2025-10-24&to=2025-10-27&with=1293,600:3&difference=1')
+  const rights = [...svg.matchAll(/<path fill="none" stroke="#dbe0dc" d="M64 [\d.]+H([\d.]+)"/g)].map(
+    ([, right]) => right,
+  )
+  expect(rights.length).toBeGreaterThan(4)
+  expect(new Set(rights).size).toBe(1)
+})

@@ -297,6 +297,7 @@ test('a range of many years says that its revisions need a shorter one', async (
   const page = await text(nights, path)
   expect(page).toContain('Choose 400 days at most to see its revisions.')
   expect((await fetch(`${nights.url}/api/revisions/600/3?from=2020-01-01&to=2026-01-01`)).status).toBe(400)
+  expect((await fetch(`${nights.url}/api/revisions/600/3?run=999`)).status).toBe(404)
 })
 
 test.each([

@@ -26,6 +26,8 @@ export interface Drawing {
   /** The units of the axes at the left and at the right. */
   readonly unit: string | null
   readonly otherUnit: string | null
+  /** Whether there is room for an axis at the right: another chart may have one above or below. */
+  readonly hasOtherAxis: boolean
   /** Shaded intervals, each with its state. */
   readonly states: readonly (readonly [from: number, to: number, state: string])[]
   /** Instants with a text beside a dotted line. */
@@ -120,9 +122,8 @@ const ROOM_FOR_MARK = 60
 
 /** Draws axes, shaded intervals and lines. */
 export function draw(drawing: Drawing, frame: Frame, look: Look, locale: string): Html {
-  const { ticks, lines, unit, otherUnit, states, marks, hints } = drawing
+  const { ticks, lines, unit, otherUnit, hasOtherAxis, states, marks, hints } = drawing
   const { width, height, side, top, bottom } = frame
-  const hasOtherAxis = lines.some(({ isOther }) => isOther)
   const { x, right } = horizontalScale(drawing, frame, hasOtherAxis)
   const createScale = (isOther: boolean) => {
     const reach = joinReach(lines.filter((line) => line.isOther === isOther))

@@ -53,6 +53,7 @@ export function seriesDrawing({
     states,
     unit,
     otherUnit: compared.find((other) => other.unit !== unit)?.unit ?? null,
+    hasOtherAxis: compared.some((other) => other.unit !== unit),
     marks: steps.map(([at, , text]) => ({ at, text })),
     hints: [],
     lines: [

@@ -1,6 +1,6 @@
 import type { RecipeChart } from '../../reports/recipes/recipe.ts'
 import { oneLine } from '../../util/text.ts'
-import { EARLIEST, isDate, LATEST } from '../../util/time/instant.ts'
+import { DAY, EARLIEST, isDate, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { valueText, writtenLocale } from '../client/format.ts'
@@ -166,6 +166,8 @@ export function readLines(
     if (line.has(at) || !isDrawn(value)) hidden++
     if (isDrawn(value)) line.set(at, value)
   }
+  const yAts = y.map(find)
+  const byAt = find(by)
   for (const row of rows) {
     const cell = row[xAt]!
     if (cell === null) continue
@@ -176,8 +178,8 @@ export function readLines(
     }
     if (!texts.has(at))
       texts.set(at, content === 'time' && typeof cell === 'number' ? formatLocal(zone, at) : String(cell))
-    if (by === null) for (const name of y) set(name, at, row[find(name)])
-    else set(row[find(by)] ?? null, at, row[find(y[0]!)])
+    if (by === null) for (const [i, name] of y.entries()) set(name, at, row[yAts[i]!])
+    else set(row[byAt] ?? null, at, row[yAts[0]!])
   }
   const all = [...lines].map(([group, values]) => ({
     name: typeof group === 'string' ? group : `${by} ${group ?? '–'}`,
@@ -265,7 +267,7 @@ export function resultDrawing(
   locale: string,
 ): Drawing {
   const ats = positions.map(([at]) => at)
-  const distance = usualDistance(ats, content === 'time' ? 86_400 : 1)
+  const distance = usualDistance(ats, content === 'time' ? DAY : 1)
   const isBars = kind === 'bars'
   const first = ats[0] ?? 0
   const last = ats.at(-1) ?? 1
@@ -294,6 +296,7 @@ export function resultDrawing(
     lines: drawn,
     unit,
     otherUnit: null,
+    hasOtherAxis: false,
     states: [],
     ticks: axisTicks({ content, positions, zone }, isBars, range, locale),
     marks: [],

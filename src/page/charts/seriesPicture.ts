@@ -87,7 +87,8 @@ function differenceDrawing(chart: ChartData, { drawn, unfinished }: Difference):
     states: unfinished ? [[...unfinished, UNFINISHED]] : [],
     marks: [],
     hints: [],
-    otherUnit: chart.compared.find((other) => other.unit !== chart.unit)?.unit ?? null,
+    otherUnit: null,
+    hasOtherAxis: chart.compared.some(({ unit }) => unit !== chart.unit),
     lines: [
       {
         style: 'difference',

@@ -3,7 +3,7 @@ import type { Reader } from '../../db/store.ts'
 import { EARLIEST, type Instant, LATEST } from '../../util/time/instant.ts'
 import { type Interval, intersect, merge } from '../../util/time/interval.ts'
 
-/** The most withdrawn values that are read of a range. */
+/** The most withdrawn values that are read of a geo in an interval. */
 const MAX_WITHDRAWN = 5_000
 
 /** A stored value that a later response withdrew. */

@@ -1,4 +1,5 @@
 import { formatUtc, HOUR } from '../../util/time/instant.ts'
+import type { Interval } from '../../util/time/interval.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { figure, seriesDrawing } from '../charts/figure.ts'
 import { valueReach } from '../client/segments.ts'
@@ -158,14 +159,19 @@ ${links}
 ${vintages !== null && html`${vintagesForm(request)}${vintagesChart(vintages, section, request)}`}</section>`
 }
 
+/** Finds the change of a range by a run. */
+async function findChange({ store }: PageRequest, dataset: NamedLine, range: Interval, run: number | null) {
+  const change = (await readChanges(store, dataset, range)).find((change) => change.run === run)
+  if (!change) throw new NotFound(`revisions of run ${run}`)
+  return change
+}
+
 /** Reads one page of the values that a run changed in a range. */
 async function readRunRevisions(request: PageRequest) {
   const { store, params, query } = request
   const { dataset, range } = await readChartQuery(request)
-  const run = wholeNumber(params.run)
   requireExamined(range)
-  const change = (await readChanges(store, dataset, range)).find((change) => change.run === run)
-  if (!change) throw new NotFound(`revisions of run ${params.run}`)
+  const change = await findChange(request, dataset, range, wholeNumber(params.run))
   const line = { ...dataset, ...range }
   const pages = Math.ceil((await countRevisedValues(store, line, change.run)) / VALUES_A_PAGE)
   const page = Math.min(Math.max(1, pages), Math.max(1, wholeNumber(query.get('page')) ?? 1))
@@ -237,7 +243,8 @@ export const revisionsCsv: Responder = async (request) => {
   const run = numberIn(query, 'run')
   const name = `${path}-${geoId}-revisions${run === null ? '' : `-run-${run}`}.csv`
   if (run !== null) {
-    const values = await readRevisedValues(store, line, run)
+    const change = await findChange(request, dataset, range, run)
+    const values = await readRevisedValues(store, line, change.run)
     const rows = values.map(({ at, before, after }) => [
       formatUtc(at),
       formatLocal(zone, at),

@@ -72,8 +72,9 @@ async function readResolved(request: PageRequest): Promise<RequestedStatement> {
 }
 
 /** Reads the indicators that an unchanged recipe needs and that are not stored, with their names. */
-async function readLacking(request: PageRequest, { sql, recipe: name, parameters }: RequestedStatement) {
-  const recipe = recipesFor(request.service).find((each) => each.name === name)
+async function readLacking(request: PageRequest, statement: RequestedStatement) {
+  const { sql, parameters } = statement
+  const recipe = findRecipe(statement, request)
   // The browser sends the line ends of a form in its own way.
   if (recipe?.sql.trim() !== sql.replaceAll('\r\n', '\n').trim()) return []
   const values = Object.fromEntries(parameters.map(({ name, value }) => [name, value]))

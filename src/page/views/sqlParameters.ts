@@ -100,7 +100,7 @@ export async function readChoices(request: PageRequest, parameters: readonly Par
   const { kysely } = request.store
   const needs = (kind: 'geo' | 'indicator'): boolean =>
     parameters.some(({ name, type }) => name === kind || type.startsWith(kind))
-  const geos = kysely.selectFrom('series_geo').select('geo_id').distinct().orderBy('geo_id').limit(MAX_OFFERED)
+  const geos = kysely.selectFrom('series_geo').select('geo_id').distinct().orderBy('geo_id')
   const series = kysely
     .selectFrom('series')
     .select('indicator_id')
@@ -155,5 +155,5 @@ export function parameterFields(
     const isNamed = isIndicator(parameter)
     return html`<span class="pick"><label for="${PARAMETER_PREFIX}${name}"><code>${name}</code></label> <input id="${PARAMETER_PREFIX}${name}" name="${PARAMETER_PREFIX}${name}" value="${value}" ${attributes} autocomplete="off"${isGeo(parameter) && html` list="geos"`}${isNamed && html` data-pick="indicator"`}${recipe && isNeeded(recipe, name) && html` required`}>${isNamed && suggestionList(`suggested-${name}`, request)} ${nameOf(parameter)}</span> `
   }
-  return html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${parameters.map(field)}${choices.geo.length > 0 && html`<datalist id="geos">${choices.geo.map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</datalist>`}</fieldset>`
+  return html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${parameters.map(field)}${choices.geo.length > 0 && html`<datalist id="geos">${choices.geo.slice(0, MAX_OFFERED).map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</datalist>`}</fieldset>`
 }

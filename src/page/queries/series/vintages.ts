@@ -60,7 +60,7 @@ export async function readVintages(
   return {
     from: days.from,
     to: days.to,
-    unit: drawnUnit(request, dataset, range),
+    unit: drawnUnit(request, dataset, days),
     ticks: ticks.filter((_, i) => i % every === 0),
     bucket: bucketText(request, drawn.at(-1)!, chosenUnit(request, days), dataset.measure),
     lines: vintages.map(({ at, run }, i) => ({ at, run, drawn: drawn[i]! })),
