@@ -10,18 +10,18 @@ import { createEtag } from './lastRun.ts'
 import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
 import { geoNames, seriesUnits } from './queries/names.ts'
+import { readChart } from './queries/series/chart.ts'
+import { placeName, readCompared, withStates } from './queries/series/compared.ts'
+import { differenceName, subtractedPlace } from './queries/series/difference.ts'
 import {
   type ChartTableRow,
   type ComparedLine,
   chosenUnit,
   differenceTo,
   readCarpet,
-  readChart,
   readRows,
   unitOfExtremes,
-} from './queries/series/chartData.ts'
-import { placeName, readCompared, withStates } from './queries/series/compared.ts'
-import { differenceName, readDifference, subtractedPlace } from './queries/series/difference.ts'
+} from './queries/series/lines.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
 import { seriesHeads, suggestSeries } from './queries/seriesPaths.ts'
 
@@ -34,9 +34,8 @@ export const chartData: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
   const states = await readStates(request, chartQuery.dataset, chartQuery.range)
   const compared = await readCompared(request, chartQuery)
-  const difference = await readDifference(request, chartQuery, compared)
   const withOpen = await withStates(request, compared, chartQuery.range)
-  return jsonResponse(await readChart(request, chartQuery, states, withOpen, difference))
+  return jsonResponse(await readChart(request, chartQuery, states, withOpen))
 }
 
 /**

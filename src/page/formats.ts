@@ -1,6 +1,6 @@
 import { ENTRY_ROUTES } from '../job/entryRoutes.ts'
 import type { RecordedOutcome } from '../util/eventFields.ts'
-import { floorToSecond, type Instant } from '../util/time/instant.ts'
+import { floorToSecond, HOUR, type Instant } from '../util/time/instant.ts'
 import { formatLocal } from '../util/time/zone.ts'
 import { valueText, writtenLocale } from './client/format.ts'
 import type { PageRequest } from './page.ts'
@@ -26,6 +26,10 @@ export const outcomeStyle = (outcome: RecordedOutcome): string =>
 export const numberText = (value: number | null | undefined, locale: string, minimumFractionDigits = 0): string =>
   // A value that rounds to zero is written without a sign.
   value?.toLocaleString(locale, { minimumFractionDigits, maximumFractionDigits: 3, signDisplay: 'negative' }) ?? ''
+
+/** A length of time in hours, with one decimal. */
+export const hoursText = (seconds: number, locale: string): string =>
+  numberText(Math.round((10 * seconds) / HOUR) / 10, locale)
 
 /** The decimals that any of some values needs. */
 export const mostDecimals = (values: readonly (number | null)[]): number =>

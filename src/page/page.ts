@@ -240,9 +240,15 @@ export function numberIn(
 export const wholeNumber = (text: string | null | undefined): number | null =>
   /^\d{1,15}$/.test(text ?? '') ? Number(text) : null
 
-/** Selects the part of a list that the `page` of an address names, from 1. */
-export function paginate<Row>({ query }: PageRequest, rows: readonly Row[], size: number) {
-  const pages = Math.max(1, Math.ceil(rows.length / size))
+/** The page of a list that the `page` of an address names, from 1, and the rows before it. */
+export function pageOf({ query }: PageRequest, rows: number, size: number) {
+  const pages = Math.max(1, Math.ceil(rows / size))
   const page = Math.min(pages, numberIn(query, 'page', { from: 1 }) ?? 1)
-  return { page, pages, shown: rows.slice((page - 1) * size, page * size) }
+  return { page, pages, offset: (page - 1) * size }
+}
+
+/** Selects the part of a list that the `page` of an address names. */
+export function paginate<Row>(request: PageRequest, rows: readonly Row[], size: number) {
+  const { page, pages, offset } = pageOf(request, rows.length, size)
+  return { page, pages, shown: rows.slice(offset, offset + size) }
 }

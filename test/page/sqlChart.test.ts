@@ -133,7 +133,9 @@ describe('a recipe on the page', () => {
     )
     expect(html).toMatch(/name="p\.geo" value="3"[^>]* list="geos"[^>]*> <small[^>]*><bdi>España/)
     const several = await page('/sql?recipe=monthly-energy&p.indicators=real-time+wind+generation,1295')
-    expect(several).toMatch(/name="p\.indicators" value="551,1295"/)
+    expect(several).toMatch(
+      /name="p\.indicators" value="551,1295"[^>]*>.*?<small[^>]*><bdi>Real-time wind[^<]*, [^<]+</,
+    )
     const csv = await page('/sql.csv?recipe=daily-average&p.indicator=day-ahead+spot+market+price&p.geo=espana')
     expect(csv.split('\n').length).toBeGreaterThan(10)
     const unknown = await get('/sql?recipe=daily-average&p.geo=atlantis')

@@ -1,9 +1,10 @@
 import { SIGNS, valueText } from '../client/format.ts'
 import { drawBars, drawSteps, type Scales, valueReach, zeroLine } from '../client/segments.ts'
-import { numberText, signedText } from '../formats.ts'
+import { hoursText, signedText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
-import type { ChartData, Difference } from '../queries/series/chartData.ts'
+import type { ChartData } from '../queries/series/chart.ts'
+import type { Difference } from '../queries/series/lines.ts'
 import { horizontalScale, oneDecimal, pathData, roundTicks } from './drawing.ts'
 import { FRAME } from './figure.ts'
 
@@ -84,7 +85,7 @@ export function figuresText({ bias, mae, rmse, seconds, unit }: Difference, { wo
     withUnit(signedText(bias, locale)),
     withUnit(valueText(mae, locale)),
     withUnit(valueText(rmse, locale)),
-    numberText(Math.round((10 * seconds) / 3600) / 10, locale),
+    hoursText(seconds, locale),
   )
 }
 

@@ -1,6 +1,7 @@
 import { type Drawn, differing, drawBand, drawSteps, valueReach } from '../client/segments.ts'
 import { type Html, html } from '../html.ts'
-import type { ChartData, ComparedLine } from '../queries/series/chartData.ts'
+import type { ChartData } from '../queries/series/chart.ts'
+import type { ComparedLine } from '../queries/series/lines.ts'
 import { type Drawing, type DrawnLine, draw, drawNames, type Frame, type Look, type NamedBars } from './drawing.ts'
 
 /** The look of charts on a page, whose style has a rule for each class. */

@@ -6,9 +6,9 @@ import { html } from '../html.ts'
 import type { PageRequest, Responder } from '../page.ts'
 import { readStates } from '../queries/intervals.ts'
 import { hasLocalSources } from '../queries/overviewData.ts'
-import { type ChartData, type ComparedLine, type Difference, readChart } from '../queries/series/chartData.ts'
+import { type ChartData, readChart } from '../queries/series/chart.ts'
 import { placeName, readCompared, withStates } from '../queries/series/compared.ts'
-import { readDifference } from '../queries/series/difference.ts'
+import type { ComparedLine, Difference } from '../queries/series/lines.ts'
 import { type ChartQuery, findAsOf, type NamedLine, rangeQuery, readChartQuery } from '../queries/series/seriesQuery.ts'
 import { figuresText } from './comparisonFigures.ts'
 import { type Drawing, draw, type Frame } from './drawing.ts'
@@ -110,8 +110,7 @@ export async function drawSeries(request: PageRequest): Promise<string> {
   const { dataset, range, asOf } = chartQuery
   const states = await readStates(own, dataset, range)
   const compared = await withStates(own, await readCompared(own, chartQuery), range)
-  const difference = await readDifference(own, chartQuery, compared)
-  const chart = await readChart(own, chartQuery, states, compared, difference)
+  const chart = await readChart(own, chartQuery, states, compared)
   const panel = chart.difference && differenceDrawing(chart, chart.difference)
   const { zone, unit, trunc, agg, geoAgg, geoTrunc, seriesId } = dataset
   const drawing = seriesDrawing(chart)

@@ -4,13 +4,14 @@ import { formatLocal } from '../../util/time/zone.ts'
 import { figure, seriesDrawing } from '../charts/figure.ts'
 import { valueReach } from '../client/segments.ts'
 import { type Column, numberedPager, table } from '../elements.ts'
-import { countText, momentText, mostDecimals, numberText, signedText, timeText } from '../formats.ts'
+import { countText, hoursText, momentText, mostDecimals, numberText, signedText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import {
   csvResponse,
   NotFound,
   numberIn,
   type PageRequest,
+  pageOf,
   paginate,
   type Query,
   type Responder,
@@ -18,7 +19,7 @@ import {
   wholeNumber,
 } from '../page.ts'
 import { type Change, isExamined, readChanges } from '../queries/series/changes.ts'
-import { subtract } from '../queries/series/chartData.ts'
+import { subtract } from '../queries/series/lines.ts'
 import {
   countRevisedValues,
   type RevisedValue,
@@ -103,7 +104,7 @@ function changesTable({ dataset, range, revisions, here }: Section, request: Pag
     count(labels.added, ({ added }) => added),
     difference(labels.mean, ({ mean }) => mean),
     difference(labels.largest, ({ largest }) => largest),
-    [labels.hours, ({ seconds }) => numberText(Math.round((10 * seconds) / HOUR) / 10, locale), 'number'],
+    [labels.hours, ({ seconds }) => hoursText(seconds, locale), 'number'],
     [
       labels.values,
       ({ run, at }) =>
@@ -168,23 +169,20 @@ async function findChange({ store }: PageRequest, dataset: NamedLine, range: Int
 
 /** Reads one page of the values that a run changed in a range. */
 async function readRunRevisions(request: PageRequest) {
-  const { store, params, query } = request
+  const { store, params } = request
   const { dataset, range } = await readChartQuery(request)
   requireExamined(range)
   const change = await findChange(request, dataset, range, wholeNumber(params.run))
   const line = { ...dataset, ...range }
-  const pages = Math.ceil((await countRevisedValues(store, line, change.run)) / VALUES_A_PAGE)
-  const page = Math.min(Math.max(1, pages), Math.max(1, wholeNumber(query.get('page')) ?? 1))
+  const count = await countRevisedValues(store, line, change.run)
+  const { page, pages, offset } = pageOf(request, count, VALUES_A_PAGE)
   return {
     dataset,
     range,
     summary: (await readRevisions(store, line, [change]))[0]!,
     page,
     pages,
-    rows: await readRevisedValues(store, line, change.run, {
-      limit: VALUES_A_PAGE,
-      offset: (page - 1) * VALUES_A_PAGE,
-    }),
+    rows: await readRevisedValues(store, line, change.run, { limit: VALUES_A_PAGE, offset }),
   }
 }
 

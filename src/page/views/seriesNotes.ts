@@ -2,7 +2,7 @@ import { formatMillis } from '../../util/time/instant.ts'
 import { serviceText } from '../elements.ts'
 import { type HtmlPart, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
-import type { ChartData } from '../queries/series/chartData.ts'
+import type { ChartData } from '../queries/series/chart.ts'
 import { type ChartQuery, readChoices, replacedDays } from '../queries/series/seriesQuery.ts'
 
 /** Says which parameters of an address have no effect, and why. */

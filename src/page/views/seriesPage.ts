@@ -36,16 +36,7 @@ import { readStates } from '../queries/intervals.ts'
 import { geoList } from '../queries/names.ts'
 import { lastDays, PERIOD_UNITS, periodBorders } from '../queries/periods.ts'
 import { readChanges } from '../queries/series/changes.ts'
-import {
-  type ChartTableRow,
-  type ComparedLine,
-  chosenUnit,
-  differenceTo,
-  readChart,
-  readRows,
-  revisedBy,
-  unitOfExtremes,
-} from '../queries/series/chartData.ts'
+import { readChart } from '../queries/series/chart.ts'
 import {
   comparedNames,
   placeName,
@@ -54,8 +45,16 @@ import {
   ThirdUnit,
   withStates,
 } from '../queries/series/compared.ts'
-import { readDifference } from '../queries/series/difference.ts'
 import { readFreshness, readLacking } from '../queries/series/freshness.ts'
+import {
+  type ChartTableRow,
+  type ComparedLine,
+  chosenUnit,
+  differenceTo,
+  readRows,
+  revisedBy,
+  unitOfExtremes,
+} from '../queries/series/lines.ts'
 import {
   checkChoices,
   lastShown,
@@ -205,8 +204,7 @@ async function readSeriesPage(request: PageRequest) {
   const states = await readStates(request, dataset, range)
   const named = compared.flatMap(({ line }) => (line.shift === undefined ? line : []))
   const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
-  const difference = await readDifference(request, chartQuery, compared)
-  const chart = await readChart(request, chartQuery, states, compared, difference)
+  const chart = await readChart(request, chartQuery, states, compared)
   const changes = await readChanges(store, dataset, range)
   const open = states.filter(({ state }) => state !== 'final')
   const causes = await readCauses(

@@ -12,7 +12,14 @@ import { choiceIn, csvResponse, type PageRequest, type Responder, view } from '.
 import { indicatorNames } from '../queries/names.ts'
 import { type CollectedResult, createStatementRunner } from '../statementQueue.ts'
 import { chartSection, chosenChart, drawResult } from './sqlChart.ts'
-import { PARAMETER_PREFIX, parameterFields, readChoices, readParameters, resolveNames } from './sqlParameters.ts'
+import {
+  PARAMETER_PREFIX,
+  parameterFields,
+  readGeos,
+  readIndicators,
+  readParameters,
+  resolveNames,
+} from './sqlParameters.ts'
 
 /** The longest statement, in characters. */
 const MAX_SQL_CHARACTERS = 20_000
@@ -67,8 +74,8 @@ async function runStatement<Result>(
 /** Reads the statement of an address with ids in place of names. */
 async function readResolved(request: PageRequest): Promise<RequestedStatement> {
   const statement = readStatement(request)
-  const choices = await readChoices(request, statement.parameters)
-  return { ...statement, parameters: await resolveNames(request, statement.parameters, choices) }
+  const geos = await readGeos(request, statement.parameters)
+  return { ...statement, parameters: await resolveNames(request, statement.parameters, geos) }
 }
 
 /** Reads the indicators that an unchanged recipe needs and that are not stored, with their names. */
@@ -87,11 +94,13 @@ async function readLacking(request: PageRequest, statement: RequestedStatement) 
 async function readSqlQuery(request: PageRequest) {
   const { isForeign } = request
   const raw = readStatement(request)
-  const choices = await readChoices(request, raw.parameters)
-  let shown = { ...raw, isForeign, choices, lacking: [] as Awaited<ReturnType<typeof readLacking>> }
+  const geos = await readGeos(request, raw.parameters)
+  const indicators = await readIndicators(request, raw.parameters)
+  let shown = { ...raw, isForeign, geos, indicators, lacking: [] as Awaited<ReturnType<typeof readLacking>> }
   if (isForeign) return { ...shown, result: null, refused: null }
   try {
-    shown = { ...shown, parameters: await resolveNames(request, raw.parameters, choices) }
+    const parameters = await resolveNames(request, raw.parameters, geos)
+    shown = { ...shown, parameters, indicators: await readIndicators(request, parameters) }
     if (shown.isReady) shown = { ...shown, lacking: await readLacking(request, shown) }
     if (shown.lacking.length > 0) return { ...shown, result: null, refused: null }
     return { ...shown, result: await runStatement(request, shown, runner.run), refused: null }
@@ -175,13 +184,13 @@ function lackingSection({ lacking }: SqlQuery, { words }: PageRequest): HtmlPart
 function form(sqlQuery: SqlQuery, request: PageRequest): Html {
   const { words, link, query } = request
   const { sql: labels } = words
-  const { sql, recipe, parameters, choices } = sqlQuery
+  const { sql, recipe, parameters, geos, indicators } = sqlQuery
   const kept = { ...(recipe !== null && { recipe }), ...chosenChart(query) }
   return html`<form action="${link('/sql')}" class="question">
 ${Object.entries(kept).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <label for="sql">${labels.statement}</label>
 <textarea id="sql" name="sql" rows="5" cols="80" spellcheck="false" autocapitalize="off" required>${sql || 'select * from latest limit 20'}</textarea>
-${parameterFields(parameters, choices, findRecipe(sqlQuery, request), request)}
+${parameterFields(parameters, geos, indicators, findRecipe(sqlQuery, request), request)}
 <button>${labels.run}</button></form>`
 }
 

@@ -6,7 +6,7 @@ import { floorToSecond, formatMillis, HOUR } from '../../util/time/instant.ts'
 import { addLocal, atLocal, formatLocal, localDate } from '../../util/time/zone.ts'
 import { serviceText, suggestionList } from '../elements.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { NotFound, type PageRequest } from '../page.ts'
+import { NotFound, type PageRequest, wholeNumber } from '../page.ts'
 import { indicatorNames, namedGeos } from '../queries/names.ts'
 import { findNamedSeries, findSeriesByPath } from '../queries/seriesPaths.ts'
 
@@ -22,14 +22,11 @@ export interface Parameter {
   readonly type: ParameterType
 }
 
-/** An id that a field offers, with its name. */
-interface Choice {
+/** A geo with its name. */
+export interface NamedGeo {
   readonly id: number
   readonly name: string | null
 }
-
-/** What the fields offer. */
-export type Choices = Readonly<Record<'geo' | 'indicator', readonly Choice[]>>
 
 /** A time of a form, without an offset, in UTC; any other text as it is. */
 function readInstant(text: string, zone: string): string {
@@ -66,7 +63,7 @@ const noMatch = ({ words }: PageRequest, text: string): InputError =>
   new InputError(words.sql.noName(text), { code: 'no-name' })
 
 /** Finds the geo that a text names: one that it equals, else the only one that begins with it. */
-function findGeo(request: PageRequest, geos: readonly Choice[], text: string): string {
+function findGeo(request: PageRequest, geos: readonly NamedGeo[], text: string): string {
   const wanted = withoutAccents(text)
   const plain = geos.map(({ id, name }) => ({ id, name: withoutAccents(name ?? '') }))
   const equal = plain.filter(({ name }) => name === wanted)
@@ -76,10 +73,14 @@ function findGeo(request: PageRequest, geos: readonly Choice[], text: string): s
 }
 
 /** Replaces names of indicators and geos by their ids. Throws InputError if one matches none or several. */
-export async function resolveNames(request: PageRequest, parameters: readonly Parameter[], { geo }: Choices) {
+export async function resolveNames(
+  request: PageRequest,
+  parameters: readonly Parameter[],
+  geos: readonly NamedGeo[],
+): Promise<Parameter[]> {
   const isId = (text: string): boolean => /^\d*$/.test(text)
   const resolve = async ({ type, value }: Parameter): Promise<string> => {
-    if (type === 'geo') return isId(value) ? value : findGeo(request, geo, value)
+    if (type === 'geo') return isId(value) ? value : findGeo(request, geos, value)
     if (type === 'indicator') return isId(value) ? value : findIndicator(request, value)
     if (type !== 'indicators') return value
     const parts = value.split(',').map((part) => part.trim())
@@ -95,26 +96,39 @@ export async function resolveNames(request: PageRequest, parameters: readonly Pa
   )
 }
 
-/** Reads what the fields offer: geos and indicators with values. */
-export async function readChoices(request: PageRequest, parameters: readonly Parameter[]): Promise<Choices> {
-  const { kysely } = request.store
-  const needs = (kind: 'geo' | 'indicator'): boolean =>
-    parameters.some(({ name, type }) => name === kind || type.startsWith(kind))
-  const geos = kysely.selectFrom('series_geo').select('geo_id').distinct().orderBy('geo_id')
-  const series = kysely
-    .selectFrom('series')
-    .select('indicator_id')
+const isGeo = ({ name, type }: Parameter): boolean => name === 'geo' || type === 'geo'
+const isIndicator = ({ name, type }: Parameter): boolean => name === 'indicator' || type.startsWith('indicator')
+const idsOf = ({ value }: Parameter): number[] => value.split(',').flatMap((id) => wholeNumber(id) ?? [])
+
+/** Reads the geos with values, if a parameter needs them. */
+export async function readGeos(request: PageRequest, parameters: readonly Parameter[]): Promise<NamedGeo[]> {
+  if (!parameters.some(isGeo)) return []
+  const rows = await request.store.kysely
+    .selectFrom('series_geo')
+    .select('geo_id')
     .distinct()
-    .where('kind', '=', ENTRY_ROUTES.series)
-    .orderBy('indicator_id')
-    .limit(MAX_OFFERED)
-  const geoIds = needs('geo') ? (await geos.execute()).map(({ geo_id }) => geo_id) : []
-  const indicatorIds = needs('indicator') ? (await series.execute()).map(({ indicator_id }) => indicator_id) : []
-  const names = await indicatorNames(request, indicatorIds)
-  return {
-    geo: await namedGeos(request, geoIds),
-    indicator: indicatorIds.map((id) => ({ id, name: names.get(`${ENTRY_ROUTES.series} ${id}`) ?? null })),
-  }
+    .orderBy('geo_id')
+    .execute()
+  return namedGeos(
+    request,
+    rows.map(({ geo_id }) => geo_id),
+  )
+}
+
+/** Reads the names of the indicators that parameters have, by id. */
+export async function readIndicators(
+  request: PageRequest,
+  parameters: readonly Parameter[],
+): Promise<ReadonlyMap<number, string>> {
+  const ids = parameters.filter(isIndicator).flatMap(idsOf)
+  if (ids.length === 0) return new Map()
+  const names = await indicatorNames(request, ids)
+  return new Map(
+    ids.flatMap((id) => {
+      const name = names.get(`${ENTRY_ROUTES.series} ${id}`)
+      return name === undefined ? [] : [[id, name]]
+    }),
+  )
 }
 
 /** The attributes of the field of a type, and its value. */
@@ -134,19 +148,20 @@ function fieldKind({ type, value }: Parameter, zone: string): readonly [attribut
 /** The fields of parameters, with the names of their ids. */
 export function parameterFields(
   parameters: readonly Parameter[],
-  choices: Choices,
+  geos: readonly NamedGeo[],
+  indicators: ReadonlyMap<number, string>,
   recipe: Recipe | undefined,
   request: PageRequest,
 ): HtmlPart {
   const { sql: labels } = request.words
   const { timeZone } = request.service
   if (parameters.length === 0) return null
-  const isGeo = ({ name, type }: Parameter): boolean => name === 'geo' || type === 'geo'
-  const isIndicator = ({ name, type }: Parameter): boolean => name === 'indicator' || type.startsWith('indicator')
-  const nameOf = ({ type, value }: Parameter): HtmlPart => {
-    if (type !== 'geo' && type !== 'indicator' && type !== 'indicators') return null
-    const offered = choices[type === 'geo' ? 'geo' : 'indicator']
-    const names = value.split(',').flatMap((id) => offered.find((choice) => String(choice.id) === id)?.name ?? [])
+  const geoNames = new Map(geos.flatMap(({ id, name }) => (name === null ? [] : [[id, name]])))
+  // A statement of one's own may mean something else by a parameter of that name.
+  const nameOf = (parameter: Parameter): HtmlPart => {
+    if (parameter.type === 'text') return null
+    const byId = isIndicator(parameter) ? indicators : geoNames
+    const names = idsOf(parameter).flatMap((id) => byId.get(id) ?? [])
     return names.length > 0 && html`<small class="soft">${serviceText(names.join(', '))}</small>`
   }
   const field = (parameter: Parameter): Html => {
@@ -155,5 +170,5 @@ export function parameterFields(
     const isNamed = isIndicator(parameter)
     return html`<span class="pick"><label for="${PARAMETER_PREFIX}${name}"><code>${name}</code></label> <input id="${PARAMETER_PREFIX}${name}" name="${PARAMETER_PREFIX}${name}" value="${value}" ${attributes} autocomplete="off"${isGeo(parameter) && html` list="geos"`}${isNamed && html` data-pick="indicator"`}${recipe && isNeeded(recipe, name) && html` required`}>${isNamed && suggestionList(`suggested-${name}`, request)} ${nameOf(parameter)}</span> `
   }
-  return html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${parameters.map(field)}${choices.geo.length > 0 && html`<datalist id="geos">${choices.geo.slice(0, MAX_OFFERED).map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</datalist>`}</fieldset>`
+  return html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${parameters.map(field)}${geos.length > 0 && html`<datalist id="geos">${geos.slice(0, MAX_OFFERED).map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</datalist>`}</fieldset>`
 }

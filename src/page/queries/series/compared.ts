@@ -6,7 +6,7 @@ import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { readStates } from '../intervals.ts'
 import { findNamedSeries } from '../seriesPaths.ts'
-import { type ComparedLine, type ComparedLineWithStates, drawLine, drawnUnit } from './chartData.ts'
+import { type ComparedLine, type ComparedLineWithStates, drawLine, drawnUnit } from './lines.ts'
 import {
   type ChartLine,
   type ChartQuery,

@@ -4,6 +4,7 @@ import type { Interval } from '../../../util/time/interval.ts'
 import { type Drawn, eachPeriod } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { periodAt } from '../periods.ts'
+import { moveLine, placeName } from './compared.ts'
 import {
   type ComparedLine,
   type Difference,
@@ -12,8 +13,7 @@ import {
   drawnUnit,
   type MeasuredLine,
   withoutNoise,
-} from './chartData.ts'
-import { moveLine, placeName } from './compared.ts'
+} from './lines.ts'
 import { type ChartQuery, moveByShift, type NamedLine, readChoices } from './seriesQuery.ts'
 import { drawnValue, joinValues } from './window.ts'
 
@@ -79,12 +79,13 @@ function figures(differences: Drawn) {
 }
 
 /**
- * Reads the difference between the first line and the next one of its unit; null unless the address has one. Its figures are of every
+ * Reads the difference between the first line, as drawn, and the next one of its unit; null unless the address has one. Its figures are of every
  * value, of the chosen summary, or of daily means if the range is long.
  */
 export async function readDifference(
   request: PageRequest,
   { dataset, range, asOf }: ChartQuery,
+  own: Drawn,
   compared: readonly ComparedLine[],
 ): Promise<Difference | null> {
   const place = subtractedPlace(request, dataset, compared)
@@ -95,7 +96,6 @@ export async function readDifference(
   const fetchId = asOf?.fetchId ?? null
   const earlier = shift ? { from: moveByShift(zone, range.from, shift), to: moveByShift(zone, range.to, shift) } : range
   const moved = (theirs: Drawn): Drawn => (shift ? moveLine(theirs, zone, shift) : theirs)
-  const own = await drawLine(request, dataset, range, fetchId)
   // Values of one line have no period in common with columns of the other.
   const isMixed = own.kind !== other.drawn.kind
   const first =
@@ -107,13 +107,11 @@ export async function readDifference(
   const drawn = subtractLines(first, second)
   const readFigures = async () => {
     if (readChoices(request.query).by) return figures(drawn)
-    const own = await readEveryValue(request, dataset, range, fetchId)
-    const theirs = own && (await readEveryValue(request, line, earlier, line.fetchId))
-    if (own && theirs) return figures(subtractLines(own, moved(theirs)))
-    const [ownDays, theirDays] = [
-      await drawDays(request.store, dataset, range, fetchId),
-      await drawDays(request.store, line, earlier, line.fetchId),
-    ]
+    const ownValues = await readEveryValue(request, dataset, range, fetchId)
+    const theirValues = ownValues && (await readEveryValue(request, line, earlier, line.fetchId))
+    if (ownValues && theirValues) return figures(subtractLines(ownValues, moved(theirValues)))
+    const ownDays = await drawDays(request.store, dataset, range, fetchId)
+    const theirDays = await drawDays(request.store, line, earlier, line.fetchId)
     return figures(subtractLines(ownDays, moved(theirDays)))
   }
   const today = periodAt(dataset.zone, request.now, 'day')

@@ -4,22 +4,18 @@ import type { Reader } from '../../../db/store.ts'
 import type { Measure } from '../../../db/tables/sql/expressions.ts'
 import { DAY, HOUR } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { localClock, localDate, offsetAt, transitions } from '../../../util/time/zone.ts'
-import { lengthText } from '../../client/format.ts'
+import { localClock, localDate, offsetAt } from '../../../util/time/zone.ts'
 import type { Drawn } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
-import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
 import { PERIOD_UNITS, type PeriodUnit, periodBorders } from '../periods.ts'
 import { readWithdrawn, type WithdrawnValue } from '../withdrawn.ts'
-import { countChangesSince } from './changesSince.ts'
 import { type ChartLine, type ChartQuery, moveByShift, type NamedLine, readChoices, type Shift } from './seriesQuery.ts'
 import {
   drawnSummary,
   joinBands,
   type Line,
   NO_VALUES,
-  readStepChanges,
   readWindow,
   type Summary,
   sixDigits,
@@ -30,16 +26,6 @@ import {
 const USUAL_COLUMNS = 300
 const STATIC_COLUMNS = 720
 const MAX_COLUMNS = 1_000
-const MAX_STATES = 400
-
-/** The offset of a zone at the beginning of a range, and its changes. */
-const listOffsets = (zone: string, { from, to }: Interval): [number, number][] => {
-  const rows = transitions(zone)
-  const first = rows.findLastIndex(({ at }) => at <= from)
-  return rows
-    .filter(({ at }, i) => i === Math.max(0, first) || (at > from && at < to))
-    .map(({ at, offset }) => [Math.max(at, from), offset])
-}
 
 /** The number of columns of the requested picture. */
 const chartColumns = ({ query, isLive }: Pick<PageRequest, 'query' | 'isLive'>): number => {
@@ -146,79 +132,6 @@ function drawRows(rows: readonly ChartTableRow[], measure: Measure | null = null
   const periods = measure === 'energy' ? rows.map((row) => ({ ...row, min: row.mean, max: row.mean })) : rows
   return { kind: 'extremes', segments: joinBands(periods.map((period) => [period, period])) }
 }
-
-/** Explains the line of a chart if it summarizes values: what stands for which periods, and its band if it has one. */
-export function bucketText(
-  { words: { series: labels } }: PageRequest,
-  now: Drawn,
-  by: PeriodUnit | undefined,
-  measure: Measure | null,
-) {
-  const [summary] = now.kind === 'extremes' ? now.segments : []
-  if (!summary) return null
-  const period = by === undefined ? lengthText(summary.step) : labels.units[by]
-  if (by !== undefined && measure === 'energy') return labels.sums(period)
-  return summary.min ? labels.bucket(period) : labels.means(period)
-}
-
-/** The intervals that are not final, as a chart has them. */
-const drawnStates = (states: readonly ChartState[]) =>
-  states
-    .filter(({ state }) => state !== 'final')
-    .slice(0, MAX_STATES)
-    .map(({ from, to, state }) => [from, to, state] as const)
-/** Reads the step of the last value before an instant; undefined if there is none. */
-async function stepBefore({ kysely }: Reader, { seriesId, geoId }: Line, at: number): Promise<number | undefined> {
-  const row = await kysely
-    .selectFrom('observation')
-    .select('step_s')
-    .where((eb) => eb.and({ series_id: seriesId, geo_id: geoId }))
-    .where('at', '<', at)
-    .orderBy('at', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.step_s
-}
-
-/** Reads all data of a chart. */
-export async function readChart(
-  request: PageRequest,
-  { dataset, range, asOf: then }: ChartQuery,
-  states: readonly ChartState[],
-  compared: readonly ComparedLineWithStates[],
-  difference: Difference | null,
-) {
-  const { store } = request
-  const steps = await readStepChanges(store, dataset.seriesId, range)
-  const earlier = steps[0] && (await stepBefore(store, dataset, steps[0].from_at))
-  const [now, before = null] = await drawVersions(request, dataset, range, then ? [null, then.fetchId] : [null])
-  return {
-    ...range,
-    zone: dataset.zone,
-    unit: drawnUnit(request, dataset, range),
-    /** The offsets of the zone in seconds, each with its first instant. */
-    offsets: listOffsets(dataset.zone, range),
-    ticks: timeTicks(dataset.zone, range, request.locale),
-    now: now!,
-    /** What a summarized line shows; null for values. */
-    bucket: bucketText(request, now!, chosenUnit(request, range), dataset.measure),
-    /** The values as known at a past moment; null without one. */
-    before,
-    asOf: then?.moment ?? null,
-    /** How many values changed since then; null without a past moment, and for a long range. */
-    changed: then && (await countChangesSince(store, { ...dataset, ...range }, then.fetchId)),
-    compared: compared.map(({ open, ...line }) => ({ ...line, states: drawnStates(open) })),
-    difference,
-    states: drawnStates(states),
-    /** The changes of the step: the instant, the new step in seconds, and both steps in words. */
-    steps: steps.map(({ from_at, step_s }, i) => {
-      const before = i === 0 ? earlier : steps[i - 1]!.step_s
-      return [from_at, step_s, [before, step_s].flatMap((step) => (step ? lengthText(step) : [])).join(' → ')] as const
-    }),
-  }
-}
-
-export type ChartData = Awaited<ReturnType<typeof readChart>>
 
 /** A row of the table beside a chart. */
 export interface ChartTableRow extends Interval, Omit<Extremes, 'sum'> {
