@@ -35,6 +35,23 @@ test('--with reads a CSV file as a temporary table, and the transaction is read-
   expect(taken).toMatchObject({ code: 2, err: expect.stringContaining('already has a table or view Series') })
 })
 
+test('--with refuses names that hide tables of the server, or that are equal to it', async () => {
+  const url = await migratedDatabase()
+  const dir = folder()
+  const start = 'é'.repeat(31)
+  writeFileSync(join(dir, 'long.csv'), `${start}Ω,${start}é\n1,2\n`)
+  const query = (file: string) =>
+    runCommand(dir, ['query', 'select 1 as one', '--json', '--with', file, '--database', url])
+  expect(await query('pg_class=costs.csv')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('already has a table or view pg_class'),
+  })
+  expect(await query('long.csv')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/The columns é+Ω and é+ of long begin with the same 63 bytes/),
+  })
+})
+
 test('--with names the privilege that a role lacks', async () => {
   const { url, as } = await databaseWithRoles()
   await (await openStore(as('writer'))).close()

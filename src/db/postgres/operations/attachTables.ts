@@ -14,9 +14,29 @@ const TYPES = {
   instant: 'timestamptz',
 } as const
 
+/** PostgreSQL ignores the rest of a name. */
+const NAME_BYTES = 63
+
+/** Throws InputError if two columns have the same name for PostgreSQL. */
+function refuseEqualNames({ name: table, columns }: AttachedTable): void {
+  // A character that ends later is ignored, too.
+  const start = (name: string) => new TextDecoder().decode(Buffer.from(name).subarray(0, NAME_BYTES), { stream: true })
+  const byStart = Map.groupBy(columns, ({ name }) => start(name))
+  for (const [first, second] of byStart.values())
+    if (first && second)
+      throw new InputError(
+        `The columns ${first.name} and ${second.name} of ${table} begin with the same ${NAME_BYTES} bytes, and PostgreSQL ignores the rest.`,
+        { hint: 'Shorten one of the names in the CSV file.', code: 'bad-csv' },
+      )
+}
+
 async function createTables(client: pg.ClientBase, tables: readonly AttachedTable[]): Promise<void> {
-  const stored = `select from pg_class where relnamespace = 'public'::regnamespace and lower(relname) = lower($1)`
-  for (const { name, columns, rows } of tables) {
+  // A temporary table would hide a table of the server with its name, such as pg_class.
+  const stored = `select from pg_catalog.pg_class
+    where relnamespace in ('public'::regnamespace, 'pg_catalog'::regnamespace) and lower(relname) = lower($1)`
+  for (const table of tables) {
+    const { name, columns, rows } = table
+    refuseEqualNames(table)
     if ((await client.query(stored, [name])).rows.length > 0) throw createTakenNameError(name)
     const declared = columns.map((column) => `${quoteName(column.name)} ${TYPES[column.type]}`)
     await client.query(`create temporary table ${quoteName(name)} (${declared.join(', ')}) on commit drop`)
