@@ -25,6 +25,8 @@ const GEOS = [
 ] as const
 const ZONE = 'Europe/Madrid'
 const BEGIN = startOfDate(ZONE, '2015-01-01')!
+/** As in a backfill, long after the windows. */
+const SETTLED_BEFORE = startOfDate(ZONE, '2026-01-01')!
 /** Counts the values of a response, if no clock changes. */
 export const countValues = ({ days }: Shape): number => days * 24 * GEOS.length
 const RESPONSES_PER_SERIES = 100
@@ -76,7 +78,7 @@ export function planRequest(n: number, { days }: Shape): PlannedRequest {
       geoIds: null,
     },
     geoIds: [0],
-    settledBefore: window.to,
+    settledBefore: SETTLED_BEFORE,
     lookbackS: 172_800,
     timeZone: ZONE,
     isUnfiltered: false,

@@ -3,13 +3,17 @@ import type { Migration } from 'kysely/migration'
 import { NewerSchemaError, StoreError } from '../util/errors.ts'
 import type { SchemaState } from './store.ts'
 
-/** Migrations by name, oldest first, loaded on demand. A name starts with the number of its schema. */
+/**
+ * Migrations by name, oldest first, loaded on demand. A name starts with the number of its schema. Both databases count together, so a
+ * number may be missing from one.
+ */
 export type Migrations = Readonly<Record<string, () => Promise<Migration>>>
 
 export const SQLITE_MIGRATIONS: Migrations = {
   '0001_schema': () => import('../../migrations/0001_schema.ts'),
   '0002_judgement': () => import('../../migrations/0002_judgement.ts'),
   '0003_archives': () => import('../../migrations/0003_archives.ts'),
+  '0005_recent_fetches': () => import('../../migrations/0005_recent_fetches.ts'),
 }
 
 export const POSTGRES_MIGRATIONS: Migrations = {
@@ -17,6 +21,7 @@ export const POSTGRES_MIGRATIONS: Migrations = {
   '0002_judgement': () => import('../../migrations/postgres/0002_judgement.ts'),
   '0003_archives': () => import('../../migrations/postgres/0003_archives.ts'),
   '0004_small_columns': () => import('../../migrations/postgres/0004_small_columns.ts'),
+  '0005_recent_fetches': () => import('../../migrations/postgres/0005_recent_fetches.ts'),
 }
 
 /** The number of the schema that a migration makes. */

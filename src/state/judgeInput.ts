@@ -1,9 +1,8 @@
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { prepareQuery } from '../db/prepared.ts'
 import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../db/queries/coverageColumns.ts'
-import { GOOD_OUTCOMES, isUserRange, NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
+import { COARSE, GOOD_OUTCOMES, isUserRange, NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import type { Reason } from '../db/tables/bookkeeping.ts'
-import { FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { epochSeconds } from '../db/tables/sql/expressions.ts'
 import type { EarlierLookback } from '../job/duty.ts'
@@ -93,7 +92,7 @@ const selectCoarse = prepareQuery((db, { seriesId }: { seriesId: number }) =>
     .innerJoin('_run', '_run.id', '_fetch.run_id')
     .select(['_fetch.from_at', '_fetch.to_at', 'geo_ids', '_fetch.finished_at', '_run.command', 'reason'])
     .where('series_id', '=', seriesId)
-    .where('_fetch.outcome', '=', FETCH_OUTCOMES.coarse[0])
+    .where('_fetch.outcome', '=', COARSE)
     .where('_fetch.from_at', 'is not', null),
 )
 
@@ -117,6 +116,12 @@ const selectAccepted = prepareQuery((db, { seriesId }: { seriesId: number }) =>
 export const LAST_FETCHES = 30
 
 /**
+ * The condition of the index `_fetch_recent`, which spares the windows of a backfill. What reached the present also reached the border of
+ * settled values, which is never in the future.
+ */
+const REACHED_BORDER = sql<boolean>`to_at >= coalesce(settled_before, 0) - 3600`
+
+/**
  * The last fetches that reached the present, by id, because clocks may be set back. Times in the future are wrong. A reply with rejects
  * does not show how far the source is behind.
  */
@@ -127,7 +132,9 @@ const selectLastFetches = prepareQuery((db, { seriesId, until }: { seriesId: num
     .where('series_id', '=', seriesId)
     .where('outcome', 'in', GOOD_OUTCOMES)
     .where('rows_rejected', '=', 0)
-    .where('finished_at', '<=', until)
+    .where(REACHED_BORDER)
+    // As `<=`, it would make SQLite read all fetches by time, and sort them by id.
+    .where(({ eb, not }) => not(eb('finished_at', '>', until)))
     .where((fetch) => fetch('to_at', '>=', fetch(epochSeconds(fetch, 'finished_at'), '-', HOUR)))
     .orderBy('id', 'desc')
     .limit(LAST_FETCHES),

@@ -171,3 +171,15 @@ test('a database of schema 2 gets the prices of PVPC before June 2021 and the ta
   const names = rowsOf(file, "select column_name from data_dictionary where object = 'archive_pvpc'")
   expect(names).toContainEqual({ column_name: 'price_gen' })
 })
+
+test('a database of schema 3 gets the index of recent requests', async () => {
+  const file = join(tempFolder(), 'three.db')
+  await (await openWriter(file, 'migrate')).close()
+  const db = new SQLite(file)
+  db.exec("drop index _fetch_recent; delete from _migration where name = '0005_recent_fetches'")
+  db.pragma('user_version = 3')
+  db.close()
+  await (await openWriter(file, 'migrate')).close()
+  expect(rowsOf(file, "select name from sqlite_schema where name = '_fetch_recent'")).toHaveLength(1)
+  expect(rowsOf(file, 'pragma user_version')).toEqual([{ user_version: SCHEMA_VERSION }])
+})

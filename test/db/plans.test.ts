@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VIEWS } from '../../src/db/tables/schema.ts'
+import { stepsOf } from '../page/plans.ts'
 import { copyDemo } from '../support/demoCopy.ts'
 import { RECIPES } from '../support/genericRecipes.ts'
 import { fileFolder, runJob, serve, tempStore } from '../support/kit.ts'
@@ -86,6 +87,18 @@ describe('query plans', () => {
     await runJob(other, await market(), JOB, { now: NOW })
     expect(other.get(`select count(*) from sqlite_stat1 where tbl = 'observation'`)).toBeGreaterThan(0)
   })
+})
+
+test('a reply reads no earlier requests of its series but the last ones that reached the present', async () => {
+  const other = await tempStore()
+  const server = await market()
+  const steps = await stepsOf(other, () => runJob(other, server, JOB, { now: NOW }), /^select .*"_fetch"/s)
+  // An index by time or id alone would read every request of the series.
+  const all = steps.filter(({ detail }) =>
+    /INDEX _fetch_(series|checked) \(series_id=\?( AND finished_at.*)?\)/.test(detail),
+  )
+  expect(all).toEqual([])
+  expect(steps.map(({ detail }) => detail)).toContain('SEARCH _fetch USING INDEX _fetch_recent (series_id=?)')
 })
 
 /** Returns the page numbers in a WAL. Source: the file format of SQLite, section 4.1. */

@@ -16,10 +16,11 @@ function anything(sql: string): object | unknown[] {
   return named.length > 0 ? Object.fromEntries(named) : [...sql.matchAll(/\?/g)].map(() => 1)
 }
 
-/** Runs an action and returns the plan steps of all its queries, each with its statement. */
+/** Runs an action and returns the plan steps of all its queries, or of those that match a text, each with its statement. */
 export async function stepsOf(
   reader: Reader,
   work: () => Promise<unknown>,
+  text = /./,
 ): Promise<{ readonly detail: string; readonly sql: string }[]> {
   if (onlyInFile('plan')) {
     await work()
@@ -37,12 +38,14 @@ export async function stepsOf(
   } finally {
     prototype.prepare = prepare
   }
-  return [...statements].flatMap((sql) =>
-    (reader.all(`explain query plan ${sql}`, anything(sql) as never) as { detail: string }[]).map(({ detail }) => ({
-      detail,
-      sql,
-    })),
-  )
+  return [...statements]
+    .filter((sql) => text.test(sql))
+    .flatMap((sql) =>
+      (reader.all(`explain query plan ${sql}`, anything(sql) as never) as { detail: string }[]).map(({ detail }) => ({
+        detail,
+        sql,
+      })),
+    )
 }
 
 /** Runs an action and returns the plan steps that scan a large table. */

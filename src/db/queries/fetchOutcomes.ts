@@ -19,6 +19,8 @@ import { readGeos } from './seriesLookup.ts'
 
 /** Outcomes with a trusted response. */
 export const GOOD_OUTCOMES = FETCH_OUTCOMES.good.map((outcome) => sql.lit(outcome))
+/** The outcome of a response with mixed resolutions. */
+export const COARSE = sql.lit(FETCH_OUTCOMES.coarse[0])
 /** All outcomes that are not failures. */
 export const NO_FAILURE = NOT_FAILED_OUTCOMES.map((outcome) => sql.lit(outcome))
 /** Whether a request failed. */

@@ -53,6 +53,8 @@ export const INDEXES = [
   `create index _fetch_checked on _fetch (series_id, finished_at) where outcome in (${list(FETCH_OUTCOMES.good)})`,
   `create index _fetch_coarse on _fetch (series_id, id) where outcome = ${list(FETCH_OUTCOMES.coarse)}`,
   `create index _fetch_failed on _fetch (series_id, id) where outcome not in (${list(NOT_FAILED_OUTCOMES)})`,
+  // The condition follows from that of the query for the usual lag (`state/judgeInput.ts`), and both databases can index it.
+  'create index _fetch_recent on _fetch (series_id, id) where to_at >= coalesce(settled_before, 0) - 3600',
   'create index _fetch_reply on _fetch (reply_hash)',
   'create index _fetch_run on _fetch (run_id)',
   'create index _fetch_series on _fetch (series_id, id)',

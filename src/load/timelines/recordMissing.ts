@@ -58,7 +58,8 @@ export async function recordMissing(tx: Transaction<Database>, changed: Timeline
   const coverage = await selectCoverage.all(tx, range)
   const stored = Map.groupBy(await selectAbsences.all(tx, range), ({ geo }) => geo)
   const isBeside = !changed.window || reach.from < changed.window.from || reach.to > changed.window.to
-  const dismissed = isBeside ? await selectDismissedWindows.all(tx, range) : []
+  const mayBeDismissed = isBeside && (await selectDismissal.first(tx, {})) !== undefined
+  const dismissed = mayBeDismissed ? await selectDismissedWindows.all(tx, range) : []
   for (const geoId of new Set([...scopes.keys(), ...ranges.keys()])) {
     const scope = scopes.get(geoId) ?? []
     const before = stored.get(geoId) ?? []
@@ -222,6 +223,11 @@ const selectCoverage = prepareQuery((db, { seriesId, from, to }: { seriesId: num
     .where('series_id', '=', seriesId)
     .where('from_at', '<', to)
     .where('to_at', '>', from),
+)
+
+/** Any dismissed reject. Most databases have none, and to look for those of a series reads all its fetches. */
+const selectDismissal = prepareQuery((db, _: object) =>
+  db.selectFrom('_quarantine').select('id').where('dismissed_after', 'is not', null).limit(1),
 )
 
 const selectDismissedWindows = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>

@@ -20,18 +20,18 @@ testLinks('migrate creates a database, and --list only lists migrations', async 
 })
 
 /** Copies the program and adds a migration that creates a table. */
-function programWithFourthMigration(): string {
+function programWithAnotherMigration(): string {
   const folder = tempFolder()
   for (const part of ['src', 'migrations', 'package.json']) cpSync(part, join(folder, part), { recursive: true })
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   const list = join(folder, 'src/db/migrations.ts')
-  const more = `  '0004_made_up': async () => ({
+  const more = `  '0006_made_up': async () => ({
     up: async (db) => {
       await db.schema.createTable('made_up').addColumn('a', 'integer').execute()
-      await sql\`pragma user_version = 4\`.execute(db)
+      await sql\`pragma user_version = 6\`.execute(db)
     },
   }),`
-  const last = "'0003_archives': () => import('../../migrations/0003_archives.ts'),"
+  const last = "'0005_recent_fetches': () => import('../../migrations/0005_recent_fetches.ts'),"
   const text = readFileSync(list, 'utf8')
   expect(text).toContain(last)
   writeFileSync(list, `import { sql } from 'kysely'\n${text.replace(last, `${last}\n${more}`)}`)
@@ -50,21 +50,21 @@ test('a later version migrates a database and keeps a copy, and earlier versions
       cwd: dir,
       encoding: 'utf8',
     })
-  const program = programWithFourthMigration()
+  const program = programWithAnotherMigration()
   expect(later('migrate', '--list')).toBe(
-    'x.db has schema 3 of 4.\n  applied  0001_schema\n  applied  0002_judgement\n  applied  0003_archives\n  pending  0004_made_up\n',
+    'x.db has schema 5 of 6.\n  applied  0001_schema\n  applied  0002_judgement\n  applied  0003_archives\n  applied  0005_recent_fetches\n  pending  0006_made_up\n',
   )
   for (const command of ['status', 'gaps', 'check', 'discover'])
-    expect(() => later(command), command).toThrow(/outdated schema 3.*indicator-sync migrate/s)
+    expect(() => later(command), command).toThrow(/outdated schema 5.*indicator-sync migrate/s)
   expect(() => later('doctor')).toThrow(
     expect.objectContaining({
-      stdout: expect.stringMatching(/FIX {2}schema +schema 3 is outdated \(current: 4\); run `indicator-sync migrate`/),
+      stdout: expect.stringMatching(/FIX {2}schema +schema 5 is outdated \(current: 6\); run `indicator-sync migrate`/),
     }),
   )
   await runCommand(dir, ['publish', 'copy.db', '--database', 'x.db'])
-  expect(() => later('status', '--database', 'copy.db')).toThrow(/outdated schema 3.*Publish it again/s)
+  expect(() => later('status', '--database', 'copy.db')).toThrow(/outdated schema 5.*Publish it again/s)
   expect(later('migrate')).toBe(
-    'x.db has schema 4 of 4.\n  applied  0001_schema\n  applied  0002_judgement\n  applied  0003_archives\n  applied  0004_made_up\n',
+    'x.db has schema 6 of 6.\n  applied  0001_schema\n  applied  0002_judgement\n  applied  0003_archives\n  applied  0005_recent_fetches\n  applied  0006_made_up\n',
   )
   const rows = (name: string, sql: string): unknown[] => {
     const db = new SQLite(join(dir, name), { readonly: true })
@@ -74,12 +74,12 @@ test('a later version migrates a database and keeps a copy, and earlier versions
   }
   expect(rows('x.db', 'select id from geo order by id')).toEqual([3, 8741])
   expect(rows('x.db', 'select count(*) from made_up')).toEqual([0])
-  expect(rows('x.db.schema-3', 'select id from geo order by id')).toEqual([3, 8741])
-  expect(rows('x.db.schema-3', "select name from sqlite_schema where name = 'made_up'")).toEqual([])
+  expect(rows('x.db.schema-5', 'select id from geo order by id')).toEqual([3, 8741])
+  expect(rows('x.db.schema-5', "select name from sqlite_schema where name = 'made_up'")).toEqual([])
   expect(await runCommand(dir, ['status', '--database', 'x.db'])).toMatchObject({
     code: 7,
     err: expect.stringMatching(
-      /has schema 4; this version of indicator-sync supports up to 3\.\n.*Update indicator-sync/,
+      /has schema 6; this version of indicator-sync supports up to 5\.\n.*Update indicator-sync/,
     ),
   })
 })
@@ -87,7 +87,7 @@ test('a later version migrates a database and keeps a copy, and earlier versions
 test('concurrent migrations keep one copy of the earlier schema', async () => {
   const dir = tempFolder()
   await runCommand(dir, ['migrate', '--database', 'x.db'])
-  const program = programWithFourthMigration()
+  const program = programWithAnotherMigration()
   const migrating = Array.from({ length: 4 }, () =>
     promisify(execFile)('node', [program, 'migrate', '--database', 'x.db'], { cwd: dir }).then(
       () => 0,
@@ -98,9 +98,9 @@ test('concurrent migrations keep one copy of the earlier schema', async () => {
   const codes = await Promise.all(migrating)
   expect(codes).toContain(0)
   expect(codes.filter((code) => code !== 0 && code !== 5)).toEqual([])
-  expect(readdirSync(dir).filter((name) => name.startsWith('x.db.schema'))).toEqual(['x.db.schema-3'])
-  const copy = new SQLite(join(dir, 'x.db.schema-3'), { readonly: true })
-  expect(copy.pragma('user_version', { simple: true })).toBe(3)
+  expect(readdirSync(dir).filter((name) => name.startsWith('x.db.schema'))).toEqual(['x.db.schema-5'])
+  const copy = new SQLite(join(dir, 'x.db.schema-5'), { readonly: true })
+  expect(copy.pragma('user_version', { simple: true })).toBe(5)
   copy.close()
 })
 
@@ -116,7 +116,7 @@ test.each(['status', 'migrate'])(
     expect(await runCommand(dir, [command, '--database', 'old.db'])).toMatchObject({
       code: 7,
       err: expect.stringMatching(
-        /has schema 28; this version of indicator-sync supports up to 3.*\n.*Update indicator-sync/,
+        /has schema 28; this version of indicator-sync supports up to 5.*\n.*Update indicator-sync/,
       ),
     })
     expect(readFileSync(join(dir, 'old.db')).equals(before)).toBe(true)
