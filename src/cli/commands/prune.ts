@@ -51,7 +51,7 @@ const spaceText = (vacuum: boolean): string =>
     ? 'Shrunk the database.'
     : 'The database keeps its size and reuses the space. --vacuum shrinks it and needs twice its size.'
 
-/** Requests confirmation on a terminal, but not in scripts. */
+/** Asks for confirmation on a terminal, but not in scripts. */
 async function isConfirmed({ yes, json }: PruneArgs, question: string): Promise<boolean> {
   if (yes || json || !process.stdin.isTTY || !process.stderr.isTTY) return true
   const terminal = createInterface({ input: process.stdin, output: process.stderr })

@@ -14,7 +14,7 @@ import { type DATABASE_FLAG, DEFAULT_DATABASE, type SERVICE_FLAGS } from '../fla
 import { rememberSecret } from '../terminal/secrets.ts'
 import { extractKey } from './extractKey.ts'
 
-/** Files that people write by hand are smaller. */
+/** Bytes. Files that people write by hand are smaller. */
 const MAX_BYTES = 1024 * 1024
 
 /**
