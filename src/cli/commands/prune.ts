@@ -31,9 +31,11 @@ type PruneArgs = Args<typeof flags, typeof positionals>
 
 /** Returns the seconds of an age in days or longer units. */
 function parseAge(age: string): number {
-  const span = parseDuration(age)
-  if (span && span.count > 0 && span.unit !== 'minute' && span.unit !== 'hour') return durationSeconds(span)
-  const ambiguous = span?.unit === 'minute' ? `: m may mean minutes or months; write ${span.count}mo for months` : ''
+  const duration = parseDuration(age)
+  if (duration && duration.count > 0 && duration.unit !== 'minute' && duration.unit !== 'hour')
+    return durationSeconds(duration)
+  const ambiguous =
+    duration?.unit === 'minute' ? `: m may mean minutes or months; write ${duration.count}mo for months` : ''
   throw new InputError(`${JSON.stringify(age)} is not a valid age${ambiguous}.`, {
     hint: 'Pass at least one day, in days, weeks, months or years: 90d, 12w, 6mo or 2y.',
     code: 'bad-span',
