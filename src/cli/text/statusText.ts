@@ -7,7 +7,7 @@ import { tableText } from '../terminal/table.ts'
 import { wrapText } from '../terminal/width.ts'
 import { findingsText, inZone } from './findingsText.ts'
 
-/** Listed findings and series. */
+/** The number of findings, and of series, that are listed. */
 const MAX_FINDINGS = 20
 const MAX_SERIES = 20
 /** The command that lists all of them. */
