@@ -18,10 +18,11 @@ const LAYERS = [
 /** The same for the folders of `src/cli`. */
 const CLI_LAYERS = ['commandLine', 'commands', 'jobs', 'exports', 'statements', 'text', 'settings', 'terminal']
 
-/** Packages that only these files use, so that each can be replaced in one place. */
+/** The files that may use each package, so that it can be replaced there. The types of kysely are used wherever tables are read. */
 const PACKAGE_USERS = {
   'better-sqlite3': ['db/sqlite/'],
   pg: ['db/postgres/'],
+  'pg-connection-string': ['db/postgres/'],
   'pg-boss': ['cluster/'],
   'p-queue': ['fetch/', 'page/statementQueue.ts'],
   'p-retry': ['fetch/'],
@@ -30,6 +31,7 @@ const PACKAGE_USERS = {
   'pino-pretty': ['util/log.ts'],
   'fastest-levenshtein': ['util/'],
   yargs: ['cli/'],
+  croner: ['cli/jobs/dueTimes.ts', 'job/', 'state/rhythm.ts'],
   'string-width': ['cli/terminal/width.ts'],
   '@hono/node-server': ['emulator/', 'page/pageServer.ts'],
   hono: ['emulator/', 'page/html.ts', 'page/security.ts', 'page/pageServer.ts'],
@@ -46,7 +48,8 @@ const PACKAGE_USERS = {
   '@e965/xlsx': ['util/workbook.ts'],
 }
 
-const PURE = 'service|db/tables|job|judge|plan|transform'
+/** Pure folders, and the files of `load` that only decide. */
+const PURE = ['^src/(service|db/tables|job|judge|plan|transform)/', '^src/load/decide', '^src/load/[^/]+/decide']
 
 const error = (name, comment, from, to) => ({ severity: 'error', name, comment, from, to })
 /** A pattern of folders and files of `src`. */
@@ -78,7 +81,7 @@ const cliLayers = CLI_LAYERS.slice(1).map((name, index) =>
 const packageUsers = Object.entries(PACKAGE_USERS).map(([name, places]) =>
   error(
     `door-${name}`,
-    'One folder uses the package, so that it can be replaced there.',
+    'Only the files in PACKAGE_USERS may use this package, so that it can be replaced in one place.',
     { path: '^src/', pathNot: places.map((place) => `^src/${place}`) },
     { path: packageOf(name) },
   ),
@@ -99,14 +102,14 @@ export default {
     ),
     error(
       'pure',
-      'Tests of pure folders need no mocks: no database, disk, network or process.',
-      { path: `^src/(${PURE})/` },
+      'Tests of pure files need no mocks: no database, disk, network or process.',
+      { path: PURE },
       { path: ['^src/db/', '^src/util/files/'], pathNot: '^src/db/tables/' },
     ),
     error(
       'pure-of-node',
-      'Tests of pure folders need no mocks: no database, disk, network or process.',
-      { path: `^src/(${PURE})/` },
+      'Tests of pure files need no mocks: no database, disk, network or process.',
+      { path: PURE },
       { dependencyTypes: ['core'], pathNot: '^(node:)?buffer$' },
     ),
     error(

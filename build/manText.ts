@@ -17,7 +17,7 @@ export const VARIABLES = [
   ['INDICATOR_SYNC_NOTIFY', '--notify', 'webhook URL that is notified of each run'],
 ] as const
 
-/** A command with its module; `words`: the words after the name of the program. */
+/** A command with its module; `usage`: its name and its positional arguments. */
 interface DescribedCommand extends CommandModule {
   readonly name: string
   readonly about: string

@@ -6,7 +6,7 @@ import type { Service } from '../service/service.ts'
 import { KeyError, SyncError } from '../util/errors.ts'
 import { type CommandSettings, requireService } from './settings/config.ts'
 
-/** A finding of `doctor`. */
+/** A diagnosis of `doctor`, as its JSON has it. */
 export interface Diagnosis {
   readonly what: string
   readonly good: boolean
@@ -15,11 +15,11 @@ export interface Diagnosis {
   readonly warns?: true
 }
 
-export const good = (what: string, says: string): Diagnosis => ({ what, good: true, says })
+export const pass = (what: string, says: string): Diagnosis => ({ what, good: true, says })
 export const warn = (what: string, says: string): Diagnosis => ({ what, good: true, says, warns: true })
-export const bad = (what: string, says: string): Diagnosis => ({ what, good: false, says })
+export const fail = (what: string, says: string): Diagnosis => ({ what, good: false, says })
 
-/** Short, because a person waits. */
+/** The timeout of the test call is short, because a person waits. */
 const TIMEOUT_MS = 20_000
 
 /** Compares the clock of a response with that of this machine; empty if the response has no date. */
@@ -29,13 +29,13 @@ function diagnoseClock({ headers }: HttpResponse): Diagnosis[] {
   const difference = describeSkew(skewS)
   return [
     difference === null
-      ? good('clock online', "matches the service's clock")
-      : bad('clock online', `${difference}: correct the clock of this machine`),
+      ? pass('clock online', "matches the service's clock")
+      : fail('clock online', `${difference}: correct the clock of this machine`),
   ]
 }
 
 const diagnoseError = (error: SyncError): Diagnosis =>
-  bad(error instanceof KeyError ? 'key online' : 'online', [error.message, error.hint].filter(Boolean).join(' '))
+  fail(error instanceof KeyError ? 'key online' : 'online', [error.message, error.hint].filter(Boolean).join(' '))
 
 /** The request that shows whether a service can be reached; null if it declares none. */
 function buildProbe(service: Service): ApiRequest | null {
@@ -58,7 +58,7 @@ export async function diagnoseService(settings: CommandSettings): Promise<Diagno
     const access = requireService(settings)
     const { service } = access
     const request = buildProbe(service)
-    if (request === null) return [good('online', `not called: ${service.name} declares no route for a test call`)]
+    if (request === null) return [pass('online', `not called: ${service.name} declares no route for a test call`)]
     const client = createClient({
       ...access,
       limits: { timeoutMs: TIMEOUT_MS, totalMs: TIMEOUT_MS },
@@ -71,8 +71,8 @@ export async function diagnoseService(settings: CommandSettings): Promise<Diagno
     const isJson = /^\s*[[{]/.test(reply.body.toString('latin1', 0, 64))
     return [
       isJson
-        ? good('online', `responds in ${Math.round(reply.ms)} ms and accepts the key`)
-        : bad('online', 'the response is not JSON; check the base URL'),
+        ? pass('online', `responds in ${Math.round(reply.ms)} ms and accepts the key`)
+        : fail('online', 'the response is not JSON; check the base URL'),
       ...diagnoseClock(reply),
     ]
   } catch (error) {

@@ -37,16 +37,6 @@ function consequencesText({ trouble, consequences }: RootTrouble, list: ListName
   return series.length === 0 ? '' : `. Missing because of this: ${list(series)}`
 }
 
-/** The geos that a trouble is about, each once. */
-function geosOf(trouble: Trouble): number[] {
-  if ('gaps' in trouble) return [...new Set(trouble.gaps.flatMap(({ geoIds }) => geoIds))]
-  if ('lacking' in trouble) return [...trouble.lacking.geoIds]
-  if ('days' in trouble) return [...trouble.days.geoIds]
-  if ('timeline' in trouble) return [trouble.timeline.geo_id]
-  if ('ahead' in trouble) return [...trouble.ahead.geoIds]
-  return 'change' in trouble ? [...trouble.change.geoIds] : []
-}
-
 /** A finding, with the facts from which pages write their own sentences. */
 export type FoundFinding = Finding & RootTrouble
 
@@ -81,7 +71,7 @@ export async function findWithFacts(
       message: rules.message(trouble, context) + consequencesText(root, list),
       command: command && toCommand(command),
       cause: trouble.cause,
-      geo_ids: geosOf(trouble),
+      geo_ids: rules.geoIds?.(trouble) ?? [],
       targets: 'failures' in trouble ? trouble.failures.map(({ target }) => target) : [],
       ...root,
     }

@@ -37,7 +37,7 @@ export interface Gap extends NamedSeries {
   readonly next_at: string | null
   /** The first job that selects it; null if none does. */
   readonly job: string | null
-  /** Whether it is one of a few lost values of a day, at steps below 15 minutes: it is listed, but is no finding. */
+  /** Whether it is one of a few lost values of a day, at steps below 15 minutes: it is listed, but is not a finding. */
   readonly tolerated: boolean
   /** The next run that fetches it, for people: the job's schedule, or the command that runs it; null if none will. */
   readonly next: string | null

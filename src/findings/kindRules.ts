@@ -26,6 +26,8 @@ export interface KindRules<K extends FindingKind> {
   readonly subject: (trouble: TroubleOf<K>, jobs: ReadonlyMap<number, StoredJob>) => string
   /** What is wrong, and what a person must do if no command helps. */
   readonly message: (trouble: TroubleOf<K>, context: MessageContext) => string
+  /** The geos that a finding is about, each once; null if it is not about geos. */
+  readonly geoIds: ((trouble: TroubleOf<K>) => readonly number[]) | null
   /** The command that ends a finding; null if only a person, or time, can. */
   readonly command:
     | ((trouble: TroubleOf<K>, facts: CommandFacts, consequences: readonly Trouble[]) => string | null)

@@ -24,7 +24,7 @@ export interface MissingData extends NamedSeries {
   /** Seconds of missing data of all geos. */
   readonly seconds: number
   readonly sinceAt: Instant | null
-  /** The earliest next request; null if no sync will. */
+  /** The earliest next request; null if no sync requests it. */
   readonly nextAt: Instant | null
   /** The first job whose windows have it; null if none has. */
   readonly jobId: number | null
@@ -138,7 +138,7 @@ interface Facts {
   readonly 'cadence changed': { readonly change: CoarserCadence }
   readonly 'id changed meaning': { readonly meaning: ChangedMeaning }
   readonly overlap: { readonly days: AffectedDays }
-  readonly 'out of range': DescribedFacts
+  readonly 'out of range': DescribedFacts & { readonly geoIds: readonly number[] }
   readonly reference: DescribedFacts
   readonly 'daily totals': {
     readonly timeline: NamedSeries & { readonly geo_id: number }

@@ -72,7 +72,7 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // It is not empty.
+    // A folder that is not empty stays.
   }
 }
 
@@ -84,9 +84,9 @@ function removeSnapshot(folder: string): void {
   const manifest = readLakeManifest(folder)
   const folders = new Set<string>()
   for (const { path } of manifest ? listFiles(manifest) : []) {
-    // Also folders whose files a killed command removed already.
+    // The list includes folders whose files a killed command removed already.
     for (let above = dirname(path); above !== '.'; above = dirname(above)) folders.add(above)
-    // A link instead of a folder points elsewhere.
+    // If a link replaces a folder, its files belong to somebody else.
     if (isBelow(dirname(join(folder, path)), folder)) rmSync(join(folder, path), { force: true })
   }
   for (const below of [...folders].sort((a, b) => b.length - a.length))

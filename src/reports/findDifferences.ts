@@ -220,7 +220,7 @@ export async function findDifferences(db: Reader, question: DiffQuestion): Promi
 }
 
 /** Reads the start and the end of a run, which is `now` while it lasts; undefined if it does not exist. */
-export async function readRunSpan(
+export async function readRunTimes(
   { kysely }: Reader,
   run: number,
   now: string,

@@ -3,10 +3,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type ActiveJob, openQueue, type Queue } from '../../src/cluster/queue.ts'
 import { type QueuedRequest, toQueuedRequest } from '../../src/cluster/queuedRequest.ts'
 import { openStore } from '../../src/db/open.ts'
-import { clearQueue, readQueues } from '../../src/db/queries/queues.ts'
+import { clearQueue, queueNames, readQueues } from '../../src/db/queries/queues.ts'
 import { planJob } from '../../src/plan/planJob.ts'
 import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { SERVICES } from '../../src/service/services.ts'
+import type { SyncError } from '../../src/util/errors.ts'
 import { migratedDatabase, withClient } from '../postgres/database.ts'
 import { JOB, jobStates, NOW } from './joined.ts'
 import { machine } from './machines.ts'
@@ -55,6 +56,17 @@ test('a check of a stopped queue ends, so that a worker that checks while it sto
   const { queue } = await open()
   await queue.close()
   await queue.check()
+})
+
+test('a worker whose queue was deleted gets an error that says so, whatever the words of pg-boss', async () => {
+  const { store, sql } = await open()
+  const errors: SyncError[] = []
+  const queue = await openQueue(store, HOST, (error) => errors.push(error))
+  onTestFinished(() => queue.close())
+  await collect(queue)
+  await sql(`select pgboss.delete_queue('${queueNames(HOST).queue}')`)
+  await expect.poll(() => errors.length, { timeout: 30_000 }).toBeGreaterThan(0)
+  expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(['no-queue']))
 })
 
 test('two processes never execute the same request', async () => {

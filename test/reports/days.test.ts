@@ -39,6 +39,7 @@ test('check finds a day whose totals differ from its values, and an implausible 
     {
       kind: 'out of range',
       message: 'indicator 600, geo 3: 2000000000 at 2025-10-22T10:00:00Z. Compare it with the source',
+      geo_ids: [3],
     },
   ])
 })

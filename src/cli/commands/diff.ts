@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/store.ts'
-import { type Difference, type DiffQuestion, findDifferences, readRunSpan } from '../../reports/findDifferences.ts'
+import { type Difference, type DiffQuestion, findDifferences, readRunTimes } from '../../reports/findDifferences.ts'
 import { InputError } from '../../util/errors.ts'
 import { quantity } from '../../util/text.ts'
 import { formatMillis } from '../../util/time/instant.ts'
@@ -62,18 +62,18 @@ async function readSpan(reader: Reader, args: DiffArgs, zone: string): Promise<P
     }
   if (args.from !== undefined || args.to !== undefined || args.run.length > 2)
     throw new InputError('Pass --run once or twice, or --from and --to.', { code: 'usage' })
-  const spans: { from: string; to: string }[] = []
+  const runs: { from: string; to: string }[] = []
   for (const run of args.run) {
-    const span = await readRunSpan(reader, run, formatMillis(now))
-    if (!span)
+    const times = await readRunTimes(reader, run, formatMillis(now))
+    if (!times)
       throw new InputError(`Run ${run} does not exist.`, {
         hint: 'List the runs: indicator-sync query "select id, job, started_at from runs"',
         code: 'unknown-run',
       })
-    spans.push(span)
+    runs.push(times)
   }
   // Two runs are compared from the end of the first to the end of the second.
-  const [first, second] = spans
+  const [first, second] = runs
   return second ? { from: first!.to, to: second.to } : first!
 }
 

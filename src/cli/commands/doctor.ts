@@ -15,7 +15,7 @@ import { grouped, quantity } from '../../util/text.ts'
 import { formatUtc, toInstant } from '../../util/time/instant.ts'
 import { formatLocal, transitions } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
-import { bad, type Diagnosis, diagnoseService, good, warn } from '../diagnosis.ts'
+import { type Diagnosis, diagnoseService, fail, pass, warn } from '../diagnosis.ts'
 import { DATABASE_FLAG, JSON_FLAG, SERVICE_FLAGS } from '../flags.ts'
 import { type CommandSettings, readSettings } from '../settings/config.ts'
 import { withReader } from '../settings/databases.ts'
@@ -30,8 +30,8 @@ export const flags = {
 } as const
 export const examples = ['doctor --database data/demo.db', 'doctor --online --service esios']
 
-function statusWord({ good: isGood, warns }: Diagnosis): string {
-  if (!isGood) return 'FIX '
+function statusWord({ good, warns }: Diagnosis): string {
+  if (!good) return 'FIX '
   return warns ? 'WARN' : 'ok  '
 }
 
@@ -39,7 +39,7 @@ function statusWord({ good: isGood, warns }: Diagnosis): string {
 const EARLIEST_NOW = 1_735_689_600
 /** Free space of the disk with the database. */
 const MIN_FREE_MIB = 500
-/** Bytes. A larger write-ahead log is not folded back, because a reader uses it. */
+/** Bytes. A larger write-ahead log shows that a reader prevents checkpoints. */
 const MAX_LOG_BYTES = 512 * 1024 * 1024
 
 /** Checks whether the key would be sent unencrypted to another machine. */
@@ -49,7 +49,7 @@ function diagnoseEncryption({ baseUrl, allowHttp }: CommandSettings): Diagnosis[
   return [
     allowHttp.value
       ? warn('encryption', `none, as ${allowHttp.from} allows: ${risk}`)
-      : bad(
+      : fail(
           'encryption',
           'none: anyone on the network path could read the key; use https://, or INDICATOR_SYNC_ALLOW_HTTP=1 in a trusted network',
         ),
@@ -64,12 +64,12 @@ function diagnoseProxy({ baseUrl, proxies }: CommandSettings): Diagnosis[] {
   if (!setting) return []
   try {
     const proxy = findProxy(url, proxies)
-    if (proxy) return [good('proxy', `${proxy.origin} (${proxy.from})`)]
+    if (proxy) return [pass('proxy', `${proxy.origin} (${proxy.from})`)]
     const reason = isLoopback(url) ? 'is on this machine' : `is excepted (${proxies.exceptions?.from})`
-    return [good('proxy', `none: ${url.host} ${reason}`)]
+    return [pass('proxy', `none: ${url.host} ${reason}`)]
   } catch (error) {
     if (!(error instanceof InputError)) throw error
-    return [bad('proxy', `${error.message} ${error.hint}`)]
+    return [fail('proxy', `${error.message} ${error.hint}`)]
   }
 }
 
@@ -79,31 +79,31 @@ function diagnoseEnvFile(): Diagnosis[] {
   // Windows has no such permissions.
   if (!file?.isFile() || process.platform === 'win32') return []
   const mode = file.mode & 0o777
-  if ((mode & 0o077) === 0) return [good('.env', 'readable only by its owner')]
+  if ((mode & 0o077) === 0) return [pass('.env', 'readable only by its owner')]
   return [warn('.env', `other users can access it (mode ${mode.toString(8).padStart(3, '0')}): chmod 600 .env`)]
 }
 
 function diagnoseKey({ key, service }: CommandSettings): Diagnosis {
-  if (!key) return bad('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
+  if (!key) return fail('key', 'not set: INDICATOR_SYNC_API_KEY or --api-key-file')
   const fault = keyFault(key.value)
-  if (fault) return bad('key', `${fault} (${key.from})`)
+  if (fault) return fail('key', `${fault} (${key.from})`)
   const issued = expectedForm(service.value.apiKey, key.value)
   if (issued) return warn('key', `set (${key.from}), but does not look like an issued key (${issued})`)
-  return good('key', `set (${key.from}); never shown`)
+  return pass('key', `set (${key.from}); never shown`)
 }
 
 const diagnoseSettings = (settings: CommandSettings): Diagnosis[] => {
   const { service, baseUrl, database } = settings
   return [
-    good('service', `${service.value.name} (${service.from})`),
+    pass('service', `${service.value.name} (${service.from})`),
     baseUrl
-      ? good('base URL', `${baseUrl.value} (${baseUrl.from})`)
-      : bad('base URL', `not set: INDICATOR_SYNC_BASE_URL, --base-url or --service ${LIVE}`),
+      ? pass('base URL', `${baseUrl.value} (${baseUrl.from})`)
+      : fail('base URL', `not set: INDICATOR_SYNC_BASE_URL, --base-url or --service ${LIVE}`),
     ...diagnoseEncryption(settings),
     ...diagnoseProxy(settings),
     ...diagnoseEnvFile(),
     diagnoseKey(settings),
-    good('database', `${database.value} (${database.from})`),
+    pass('database', `${database.value} (${database.from})`),
   ]
 }
 
@@ -116,15 +116,15 @@ function diagnoseMachine(file: string, { timeZone }: Service): Diagnosis[] {
   const { bavail, bsize } = statfsSync(folder)
   const freeMib = Math.floor((bavail * bsize) / 1024 / 1024)
   return [
-    good('runtime', `Node ${process.versions.node}`),
-    good(
+    pass('runtime', `Node ${process.versions.node}`),
+    pass(
       'time zones',
       `${process.versions.tz ?? 'built in'}; ${timeZone} has ${quantity(changes, 'clock change')} in ${year}`,
     ),
-    now > EARLIEST_NOW ? good('clock', local) : bad('clock', `the clock is wrong: ${local}`),
+    now > EARLIEST_NOW ? pass('clock', local) : fail('clock', `the clock is wrong: ${local}`),
     freeMib >= MIN_FREE_MIB
-      ? good('disk', `${grouped(freeMib)} MiB free in ${folder}`)
-      : bad('disk', `only ${grouped(freeMib)} MiB free in ${folder}; at least ${MIN_FREE_MIB} MiB recommended`),
+      ? pass('disk', `${grouped(freeMib)} MiB free in ${folder}`)
+      : fail('disk', `only ${grouped(freeMib)} MiB free in ${folder}; at least ${MIN_FREE_MIB} MiB recommended`),
   ]
 }
 
@@ -139,9 +139,9 @@ async function describeLock(file: string, holder: LockHolder | undefined): Promi
 
 async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
   const { exists, version, known } = await readSchemaState(file)
-  if (!exists) return [good('schema', 'no database yet; the first sync creates it')]
+  if (!exists) return [pass('schema', 'no database yet; the first sync creates it')]
   if (version < known)
-    return [bad('schema', `schema ${version} is outdated (current: ${known}); run \`indicator-sync migrate\``)]
+    return [fail('schema', `schema ${version} is outdated (current: ${known}); run \`indicator-sync migrate\``)]
   return withReader(file, async (reader) => {
     const integrity = await reader.engine.checkIntegrity()
     const dangling = (await reader.engine.findDanglingRows()).length
@@ -150,21 +150,21 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
     const findings = await findFindings(reader, toInstant(Date.now()), { depth: 'state' })
     const missed = findings.filter(({ kind }) => kind === 'no run' || kind === 'never run')
     return [
-      good('schema', `version ${version} (current)`),
-      (integrity.isSound ? good : bad)('integrity', integrity.detail),
+      pass('schema', `version ${version} (current)`),
+      integrity.isSound ? pass('integrity', integrity.detail) : fail('integrity', integrity.detail),
       dangling === 0
-        ? good('references', 'complete')
-        : bad('references', `${quantity(dangling, 'row refers', 'rows refer')} to missing rows`),
+        ? pass('references', 'complete')
+        : fail('references', `${quantity(dangling, 'row refers', 'rows refer')} to missing rows`),
       ...(isAddress(file)
         ? []
         : [
             logBytes < MAX_LOG_BYTES
-              ? good('WAL', log)
-              : bad('WAL', `${log}: a long-running reader prevents checkpoints; close it`),
+              ? pass('WAL', log)
+              : fail('WAL', `${log}: a long-running reader prevents checkpoints; close it`),
           ]),
-      good('write lock', await describeLock(file, await readHolder(reader.kysely))),
-      ...missed.map(({ message }) => bad('runs', message)),
-      ...(missed.length === 0 ? [good('runs', 'no scheduled run is missed')] : []),
+      pass('write lock', await describeLock(file, await readHolder(reader.kysely))),
+      ...missed.map(({ message }) => fail('runs', message)),
+      ...(missed.length === 0 ? [pass('runs', 'no scheduled run is missed')] : []),
     ]
   })
 }
@@ -172,19 +172,19 @@ async function diagnoseDatabase(file: string): Promise<Diagnosis[]> {
 /** Reports a database that is too damaged to be read; throws any other error again. */
 function diagnoseFailure(error: unknown): Diagnosis[] {
   if (!(error instanceof StoreError || error instanceof BusyError)) throw error
-  return [bad('database', `${error.message} ${error.hint ?? ''}`.trimEnd())]
+  return [fail('database', `${error.message} ${error.hint ?? ''}`.trimEnd())]
 }
 
 export async function handler(args: Args<typeof flags>): Promise<number> {
   const settings = readSettings(args)
   const file = settings.database.value
-  const findings = [
+  const diagnoses = [
     ...diagnoseSettings(settings),
     ...diagnoseMachine(file, settings.service.value),
     ...(await diagnoseDatabase(file).catch(diagnoseFailure)),
     ...(args.online ? await diagnoseService(settings) : []),
   ]
-  const lines = findings.map((finding) => `${statusWord(finding)} ${finding.what.padEnd(13)} ${finding.says}`)
-  printResult(args, findings, lines.join('\n'))
-  return findings.every(({ good }) => good) ? EXIT.done : EXIT.check
+  const lines = diagnoses.map((diagnosis) => `${statusWord(diagnosis)} ${diagnosis.what.padEnd(13)} ${diagnosis.says}`)
+  printResult(args, diagnoses, lines.join('\n'))
+  return diagnoses.every(({ good }) => good) ? EXIT.done : EXIT.check
 }

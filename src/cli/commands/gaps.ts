@@ -161,7 +161,7 @@ export function handler(args: GapsArgs): Promise<number> {
     const now = toInstant(Date.now())
     const gaps = [...(await findGaps(reader, now)), ...(args.provisional ? await findProvisional(reader, now) : [])]
     const lacking = await findLackingGeos(reader, now)
-    // All rows include all geos.
+    // `--limit 0` prints all rows, each with all its geos.
     const allRows = gapRows(gaps, args.limit === 0 ? Number.POSITIVE_INFINITY : MAX_GEOS)
     const rows = allRows.slice(0, args.limit || allRows.length)
     const isComplete = incomplete.length + lacking.length === 0
@@ -170,7 +170,7 @@ export function handler(args: GapsArgs): Promise<number> {
       : 'No known gaps, but data may be missing:'
     printResult(args, gaps, rows.length > 0 ? tableText({ columns: COLUMNS, rows }) : noGaps)
     if (!args.json) {
-      // Other commands count ranges.
+      // Names the number of ranges, too, because other commands count those.
       const ranges = allRows.length < gaps.length ? ` rows, which stand for ${quantity(gaps.length, 'range')}` : ''
       warnOfLimit(args, rows.length, allRows.length, ranges)
       if (ranges !== '' && rows.length === allRows.length)

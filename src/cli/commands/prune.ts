@@ -31,9 +31,11 @@ type PruneArgs = Args<typeof flags, typeof positionals>
 
 /** Returns the seconds of an age in days or longer units. */
 function parseAge(age: string): number {
-  const span = parseDuration(age)
-  if (span && span.count > 0 && span.unit !== 'minute' && span.unit !== 'hour') return durationSeconds(span)
-  const ambiguous = span?.unit === 'minute' ? `: m may mean minutes or months; write ${span.count}mo for months` : ''
+  const duration = parseDuration(age)
+  if (duration && duration.count > 0 && duration.unit !== 'minute' && duration.unit !== 'hour')
+    return durationSeconds(duration)
+  const ambiguous =
+    duration?.unit === 'minute' ? `: m may mean minutes or months; write ${duration.count}mo for months` : ''
   throw new InputError(`${JSON.stringify(age)} is not a valid age${ambiguous}.`, {
     hint: 'Pass at least one day, in days, weeks, months or years: 90d, 12w, 6mo or 2y.',
     code: 'bad-span',
@@ -51,7 +53,7 @@ const spaceText = (vacuum: boolean): string =>
     ? 'Shrunk the database.'
     : 'The database keeps its size and reuses the space. --vacuum shrinks it and needs twice its size.'
 
-/** Requests confirmation on a terminal, but not in scripts. */
+/** Asks for confirmation on a terminal, but not in scripts. */
 async function isConfirmed({ yes, json }: PruneArgs, question: string): Promise<boolean> {
   if (yes || json || !process.stdin.isTTY || !process.stderr.isTTY) return true
   const terminal = createInterface({ input: process.stdin, output: process.stderr })

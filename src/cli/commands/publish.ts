@@ -85,7 +85,7 @@ function pageRange({ page, from, to, last }: PublishArgs, { timeZone }: Service)
   if (from === undefined || to === undefined)
     refuseRange('A range needs both --from and --to.', 'Pass both, or --last DAYS.')
   const range = resolveRange({ from, to }, timeZone, toInstant(Date.now()))!
-  // A local day is that of each series.
+  // Each series has its own local days.
   const border = (at: number): string => (floorTo(timeZone, at, 'day') === at ? localDate(timeZone, at) : formatUtc(at))
   return { from: border(range.from), to: border(range.to) }
 }

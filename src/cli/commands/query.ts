@@ -114,7 +114,7 @@ export async function handler(args: QueryArgs): Promise<number> {
   const exit = (signal: StopSignal) => process.exit(EXIT_BY_SIGNAL[signal])
   for (const signal of STOP_SIGNALS) process.on(signal, exit)
   try {
-    // It starts while the recipe is prepared.
+    // The process of the statement starts while the recipe is prepared.
     const statement = startStatement()
     const { sql, parameters, empty, notes, ownTables } = await prepareQuestion()
     if (!args.quiet) for (const note of notes) process.stderr.write(`${note}\n`)

@@ -53,7 +53,7 @@ function isPrivate(host: string): boolean {
 }
 
 /**
- * True if stdout or stderr goes to the journal of systemd. The variable alone is no proof, because programs of a desktop inherit it.
+ * True if stdout or stderr goes to the journal of systemd. The variable alone does not prove it, because programs of a desktop inherit it.
  */
 function isLogged(): boolean {
   // Not a setting: systemd sets it for each process.

@@ -119,7 +119,7 @@ async function readShown(reader: Reader, args: ShowArgs, service: Service): Prom
   return { ...series, from, to, asOf, step: shortest, values }
 }
 
-/** Refuses files that are no pictures. */
+/** Refuses names of files that are not pictures. */
 function checkPicture(output: string): void {
   if (extname(output).toLowerCase() === '.svg') return
   throw new InputError(`Cannot draw to ${output}: a picture is an SVG file.`, {

@@ -13,7 +13,7 @@ export const positionals = JOBS
 export const flags = { ...JSON_FLAG } as const
 export const examples = ['validate jobs/nightly.yaml']
 
-/** Exits 2 on a mistake, not on a warning. */
+/** Returns exit code 2 for a mistake, but not for a warning. */
 export async function handler(args: Args<typeof flags, typeof positionals>): Promise<number> {
   const service = readSettings({}).service.value
   const now = toInstant(Date.now())

@@ -23,7 +23,7 @@ export const flags = {
 } as const
 export const examples = ['worker --database postgres://user@host/market --service esios']
 
-/** Milliseconds without a sign of the database after which a stopped worker exits. */
+/** Milliseconds without a response of the database after which a stopped worker exits. */
 const SILENT_MS = 15_000
 
 export async function handler(args: Args<typeof flags>): Promise<number> {

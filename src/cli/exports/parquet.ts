@@ -64,7 +64,7 @@ async function writeParquet(write: (bytes: Uint8Array) => void, { columns, rows 
       createdBy: `indicator-sync ${version()}`,
     })
   } finally {
-    // A full disk ends it in the middle of a statement.
+    // A full disk ends the export in the middle of the statement, which stays open otherwise.
     await source.return(undefined)
   }
 }

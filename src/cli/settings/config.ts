@@ -14,7 +14,7 @@ import { type DATABASE_FLAG, DEFAULT_DATABASE, type SERVICE_FLAGS } from '../fla
 import { rememberSecret } from '../terminal/secrets.ts'
 import { extractKey } from './extractKey.ts'
 
-/** Files that people write by hand are smaller. */
+/** Bytes. Files that people write by hand are smaller. */
 const MAX_BYTES = 1024 * 1024
 
 /**
@@ -48,11 +48,11 @@ export type SettingFlags = Partial<Args<typeof DATABASE_FLAG & typeof SERVICE_FL
 export interface CommandSettings {
   readonly service: Setting<Service>
   readonly baseUrl: Setting<string> | null
-  /** Not checked: an invalid key does not stop a command that calls no service. */
+  /** The key as it was set: an invalid one does not stop a command that calls no service. */
   readonly key: Setting<string> | null
   /** Allows sending the key to another machine over plain HTTP. */
   readonly allowHttp: Setting<boolean>
-  /** Not checked, like the key. */
+  /** The proxies as they were set, like the key. */
   readonly proxies: ProxySettings
   readonly database: Setting<string>
 }

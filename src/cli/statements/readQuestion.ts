@@ -29,7 +29,7 @@ export interface Question {
   readonly ownTables: readonly OwnTable[]
 }
 
-/** No statement consists of one word. */
+/** Matches the name of a recipe, because no statement consists of one word. */
 const RECIPE_NAME = /^[\w-]+$/
 
 /** Converts a whole number to a bigint: the database would take a double for a real. */

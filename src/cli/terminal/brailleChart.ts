@@ -45,7 +45,7 @@ export function chartText(
   for (const [x, value] of shrink(values, columns * 2).entries()) {
     const level = value === null ? null : Math.round(((value - low) / (high - low)) * (height * 4 - 1))
     if (level !== null) {
-      // From the level next to that of the point before.
+      // The joining line begins at the level next to that of the point before.
       const start = before === null ? level : before + Math.sign(level - before)
       for (let y = Math.min(level, start); y <= Math.max(level, start); y++)
         cells[height - 1 - (y >> 2)]![x >> 1]! |= DOTS[x % 2 === 0 ? 0 : 1][y & 3]!

@@ -29,15 +29,15 @@ export interface PlanTextOptions {
   readonly gaps: string
 }
 
-/** A line of the table: some requests, and the span of their windows; null if none has a window. */
+/** A line of the table: some requests, and the time from the first window to the last; null if none has a window. */
 interface PlanLine {
   readonly labels: readonly string[]
   readonly calls: number
-  readonly span: Interval | null
+  readonly window: Interval | null
 }
 
 /** Joins the windows of two requests. */
-const joinSpans = (a: Interval | null, b: Interval | null): Interval | null =>
+const joinWindows = (a: Interval | null, b: Interval | null): Interval | null =>
   a && b ? { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) } : (a ?? b)
 
 /** Estimates how long calls take at least, and over how many days the limit spreads them. */
@@ -82,8 +82,8 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
     const { entryPath, reason, window } = request
     const labels = [entryPath, requestName(request, manyIndicators.get(entryPath)), reason]
     const key = labels.join(' ')
-    const line = lines.get(key) ?? { labels, calls: 0, span: null }
-    lines.set(key, { labels, calls: line.calls + 1, span: joinSpans(line.span, window) })
+    const line = lines.get(key) ?? { labels, calls: 0, window: null }
+    lines.set(key, { labels, calls: line.calls + 1, window: joinWindows(line.window, window) })
   }
   if (calls === 0) {
     const isUpToDate = emptyWindowHints(job, options.now).length === 0
@@ -93,8 +93,8 @@ export function planText(planned: PlannedJob, options: PlanTextOptions): string 
   }
   const table = tableText({
     columns: ['entry', 'request', 'reason', 'calls', 'from', 'to'],
-    rows: [...lines.values()].map(({ labels, calls, span }) => {
-      return [...labels, calls, localText(zone, span?.from), localText(zone, span?.to)]
+    rows: [...lines.values()].map(({ labels, calls, window }) => {
+      return [...labels, calls, localText(zone, window?.from), localText(zone, window?.to)]
     }),
   })
   const earlier = `${earlierCalls} of ${quantity(calls, 'call')} fetch data that an earlier run selected and that left its window before it was final.`

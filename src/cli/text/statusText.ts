@@ -7,7 +7,7 @@ import { tableText } from '../terminal/table.ts'
 import { wrapText } from '../terminal/width.ts'
 import { findingsText, inZone } from './findingsText.ts'
 
-/** Listed findings and series. */
+/** The number of findings, and of series, that are listed. */
 const MAX_FINDINGS = 20
 const MAX_SERIES = 20
 /** The command that lists all of them. */
@@ -53,7 +53,7 @@ export function statusText(
   ])
   const findings = listsAll ? status.findings : groupFindings(status.findings, LIST_COMMAND)
   const shownFindings = listsAll ? findings : findings.slice(0, MAX_FINDINGS)
-  // Those that are furthest behind need attention first; an ended one needs none.
+  // The series that are furthest behind need attention first; an ended series needs none.
   const urgency = ({ has_ended, lag_hours }: StatusSeries): number => (has_ended ? -1 : lag_hours)
   const shownSeries =
     listsAll || series.length <= MAX_SERIES

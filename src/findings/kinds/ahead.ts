@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { GOOD_OUTCOMES } from '../../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../../db/store.ts'
 import { epochSeconds } from '../../db/tables/sql/expressions.ts'
-import { type AheadSample, findTooFarAhead } from '../../judge/usualAhead.ts'
+import { type AheadSample, findTooFarAhead, type TooFarAhead } from '../../judge/usualAhead.ts'
 import { seriesName } from '../../reports/seriesName.ts'
 import { roughDuration } from '../../state/rhythm.ts'
 import { CLOCK_ERROR_S, DAY, formatMillis, HOUR, type Instant } from '../../util/time/instant.ts'
@@ -19,9 +19,8 @@ const REPORTED_S = 31 * DAY
 const RECENT_S = 93 * DAY
 
 /**
- * Reads the geos whose last value is in the future, or was when a recent reply had it: while no other one replaces or follows it, it is as
- * doubtful after its time as before. Of series that are not irregular: the source of events knows
- * some of them long before.
+ * Reads the geos whose last value is in the future, or was when a recent reply had it. While no other value replaces or follows it, it is as
+ * doubtful after its time as before. Leaves out irregular series, because a source of events knows some of them long before.
  */
 const readFutureGeos = ({ kysely }: Reader, now: Instant) =>
   kysely
@@ -50,9 +49,9 @@ const readFutureGeos = ({ kysely }: Reader, now: Instant) =>
     .orderBy('g.geo_id')
     .execute()
 
-/** Reads how far ahead the replies of each day were, by series. */
-async function readSamples({ kysely }: Reader, seriesIds: readonly number[], now: Instant) {
-  const rows = await kysely
+/** Reads how far ahead the replies of each series and day were. */
+const readSamples = ({ kysely }: Reader, seriesIds: readonly number[], now: Instant) =>
+  kysely
     .selectFrom('_fetch')
     .select((eb) => [
       'series_id',
@@ -70,44 +69,65 @@ async function readSamples({ kysely }: Reader, seriesIds: readonly number[], now
     .groupBy((eb) => ['series_id', eb(epochSeconds(eb, 'finished_at'), '/', sql.lit(DAY))])
     .$narrowType<{ series_id: number; lastAt: Instant; toAt: Instant }>()
     .execute()
-  return Map.groupBy(rows, ({ series_id }) => series_id)
+
+type FutureGeo = Awaited<ReturnType<typeof readFutureGeos>>[number]
+type SampleRow = Awaited<ReturnType<typeof readSamples>>[number]
+
+/** The replies of a day as a sample. */
+function toSample(timeZone: string, { finishedAt, aheadS, lastAt, toAt, stepS }: SampleRow): AheadSample {
+  const finished = Number(finishedAt)
+  const dayLeftS = dayIntervalAt(timeZone, finished).to - finished
+  return { finishedAt: finished, dayLeftS, lastAt, aheadS: Number(aheadS), isWhole: toAt > lastAt + (stepS ?? HOUR) }
+}
+
+/**
+ * Keeps the geos whose last value lies too far ahead. One whose time has come must still be the last one of a reply: values that follow it
+ * show that the source knew it, or has replaced it.
+ */
+function keepTooFarAhead(
+  geos: readonly FutureGeo[],
+  samples: readonly AheadSample[],
+  { sample, limitS }: TooFarAhead,
+  now: Instant,
+): FutureGeo[] {
+  const credibleTo = sample.finishedAt + limitS
+  const later = samples.filter(({ finishedAt }) => finishedAt >= sample.finishedAt)
+  const lastInReplies = new Set(later.map(({ lastAt }) => lastAt))
+  return geos.filter(
+    ({ last_at }) => last_at > credibleTo && (last_at > now + CLOCK_ERROR_S || lastInReplies.has(last_at)),
+  )
+}
+
+/** Judges the geos of one series, of which each has a last value in the future, or had. */
+function judgeSeries(geos: readonly FutureGeo[], rows: readonly SampleRow[], now: Instant): Trouble[] {
+  const { series_id, kind, indicator_id, time_trunc, geo_agg, time_zone: timeZone } = geos[0]!
+  const samples = rows.map((row) => toSample(timeZone, row))
+  const found = findTooFarAhead(samples, now - REPORTED_S)
+  if (!found) return []
+  const beyond = keepTooFarAhead(geos, samples, found, now)
+  if (beyond.length === 0) return []
+  const { sample, usualS, limitS } = found
+  const from = sample.finishedAt + limitS
+  const to = Math.max(...beyond.map(({ last_at, step_s }) => last_at + (step_s ?? HOUR)))
+  const geoIds = beyond.map(({ geo_id }) => geo_id)
+  const ahead = { series_id, kind, indicator_id, time_trunc, geo_agg, geoIds, timeZone, range: { from, to }, usualS }
+  return [{ kind: 'ahead', ahead, sinceAt: sample.finishedAt, jobIds: [], seriesIds: [series_id], cause: null }]
 }
 
 /** Finds series with values further in the future than they usually publish, as the replies before show. */
 async function findAheadValues(db: Reader, now: Instant): Promise<Trouble[]> {
   const geos = Map.groupBy(await readFutureGeos(db, now), ({ series_id }) => series_id)
   if (geos.size === 0) return []
-  const samples = await readSamples(db, [...geos.keys()], now)
-  return [...geos].flatMap(([seriesId, ofSeries]): Trouble[] => {
-    const { kind, indicator_id, time_trunc, geo_agg, time_zone: timeZone } = ofSeries[0]!
-    const known = (samples.get(seriesId) ?? []).map((row): AheadSample => {
-      const finishedAt = Number(row.finishedAt)
-      const dayLeftS = dayIntervalAt(timeZone, finishedAt).to - finishedAt
-      const isWhole = row.toAt > row.lastAt + (row.stepS ?? HOUR)
-      return { finishedAt, dayLeftS, lastAt: row.lastAt, aheadS: Number(row.aheadS), isWhole }
-    })
-    const found = findTooFarAhead(known, now - REPORTED_S)
-    if (!found) return []
-    const { sample, usualS, limitS } = found
-    const from = sample.finishedAt + limitS
-    const lastInReplies = new Set(
-      known.flatMap(({ finishedAt, lastAt }) => (finishedAt >= sample.finishedAt && lastAt > from ? lastAt : [])),
-    )
-    // Values that follow after their time say that the source knew them, or has replaced them.
-    const isDoubtful = (lastAt: Instant): boolean => lastAt > now + CLOCK_ERROR_S || lastInReplies.has(lastAt)
-    const beyond = ofSeries.filter(({ last_at }) => last_at > from && isDoubtful(last_at))
-    if (beyond.length === 0) return []
-    const to = Math.max(...beyond.map(({ last_at, step_s }) => last_at + (step_s ?? HOUR)))
-    const named = { series_id: seriesId, kind, indicator_id, time_trunc, geo_agg }
-    const ahead = { ...named, geoIds: beyond.map(({ geo_id }) => geo_id), timeZone, range: { from, to }, usualS }
-    return [{ kind: 'ahead', ahead, sinceAt: sample.finishedAt, jobIds: [], seriesIds: [seriesId], cause: null }]
-  })
+  const rows = await readSamples(db, [...geos.keys()], now)
+  const samples = Map.groupBy(rows, ({ series_id }) => series_id)
+  return [...geos].flatMap(([seriesId, ofSeries]) => judgeSeries(ofSeries, samples.get(seriesId) ?? [], now))
 }
 
 /** A series has values further in the future than it usually publishes. */
 export const ahead: KindRules<'ahead'> = {
   find: findAheadValues,
   subject: ({ ahead }) => seriesName(ahead),
+  geoIds: ({ ahead }) => ahead.geoIds,
   message({ ahead }, { listNames }) {
     const to = formatLocal(ahead.timeZone, ahead.range.to)
     const usual = ahead.usualS > 0 ? `reached at most ${roughDuration(ahead.usualS)} ahead` : 'had no future values'

@@ -64,6 +64,7 @@ const unitText = (name: string | null, unit: string | null): string => (unit ===
 export const changedMeaning: KindRules<'id changed meaning'> = {
   find: findChangedMeanings,
   subject: ({ meaning }) => itemName(`${meaning.kind} ${meaning.id}`),
+  geoIds: null,
   message: ({ meaning: { kind, id, from, oldName, oldUnit, name, unit } }) =>
     `${kind} ${id} was ${unitText(oldName, oldUnit)} and is ${unitText(name, unit)} from ${formatUtc(from)} on: the service uses the id for something else. Check that the job still selects what you want. Reported for 31 days`,
   command: null,

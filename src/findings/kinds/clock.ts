@@ -26,6 +26,7 @@ async function findFutureRuns({ kysely }: Reader, now: Instant): Promise<Trouble
 export const clock: KindRules<'clock'> = {
   find: findFutureRuns,
   subject: () => 'clock',
+  geoIds: null,
   message: ({ runs, latest }) =>
     `${quantity(runs, 'run')} ${runs === 1 ? 'has a time' : 'have times'} in the future, up to ${formatUtc(latest)}: the clock of this machine is behind, or was ahead then. Correct it. This ends when that time has come`,
   command: null,

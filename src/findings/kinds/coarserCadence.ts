@@ -7,14 +7,14 @@ import type { KindRules } from '../kindRules.ts'
 import type { CoarserCadence, Trouble } from '../trouble.ts'
 import { seriesAndGeos } from '../words.ts'
 
-/** Nobody can end this finding, so it ends after a while; the tables keep what it is about. */
+/** Nobody can end this finding, so it ends after a while; the tables keep the change. */
 const REPORTED_S = 31 * DAY
-/** Seconds. A change that lies further back than this before its reply is history, such as that of a backfill. */
+/** Seconds. A change that happened longer than this before its reply is history, such as one that a backfill shows. */
 const RECENT_S = 62 * DAY
 /** Seconds. A shorter stretch between two equal ones is rewritten history, and not a resolution that was given up. */
 const SHORT_STRETCH_S = 31 * DAY
 
-/** Finds series that publish longer periods since lately: the stretch of the last cadence is coarser than the one before. */
+/** Finds series whose periods have become longer lately: the last stretch is coarser than the one before. */
 async function findCoarserCadences(db: Reader, now: Instant): Promise<Trouble[]> {
   const rows = await db.kysely
     .selectFrom('_cadence as c')
@@ -59,6 +59,7 @@ async function findCoarserCadences(db: Reader, now: Instant): Promise<Trouble[]>
 export const coarserCadence: KindRules<'cadence changed'> = {
   find: findCoarserCadences,
   subject: ({ change }) => seriesName(change),
+  geoIds: ({ change }) => change.geoIds,
   message: ({ change }, { listNames }) =>
     `${seriesAndGeos(change, listNames)}: has a value every ${durationText(change.newStepS)} from ${change.at} on, every ${durationText(change.oldStepS)} before. Check that this is right, or set \`expect\` in the job. Reported for 31 days`,
   command: null,

@@ -33,6 +33,7 @@ export async function findDifferingDays({ kysely }: Reader): Promise<Trouble[]> 
 export const dailyTotals: KindRules<'daily totals'> = {
   find: findDifferingDays,
   subject: ({ timeline }) => seriesName(timeline),
+  geoIds: ({ timeline }) => [timeline.geo_id],
   message({ timeline, dates }, { listNames }) {
     const days =
       dates.length === 1 ? '1 day does not match its values' : `${dates.length} days do not match their values`

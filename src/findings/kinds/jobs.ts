@@ -9,11 +9,11 @@ import type { KindRules } from '../kindRules.ts'
 import type { Trouble } from '../trouble.ts'
 import { MAX_NAMES } from '../words.ts'
 
-/** Two definitions alternate after as many returns to the former one: one return may be an edit that was undone. */
+/** The number of returns to a former definition that make two definitions alternate: a single one may be an edit that was undone. */
 const MIN_RETURNS = 2
 /** The error code of a run whose job file does not exist. */
 const NO_JOB_FILE = 'no-job-file'
-/** Seconds. A definition that stayed as long no longer alternates. */
+/** Seconds. Definitions no longer alternate if one has stayed for longer. */
 const STEADY_AFTER_S = 14 * DAY
 
 const isAlternating = ({ returns, definitionAt }: StoredJob, now: Instant): boolean =>
@@ -87,6 +87,7 @@ const place = (job: StoredJob): string => (job.file === null ? 'a program withou
 export const jobFile: KindRules<'job file'> = {
   find: findJobTroubles,
   subject: ({ job }) => `job ${job.name}`,
+  geoIds: null,
   message({ job: { file, name }, isRequired, isNamed }) {
     if (isNamed && !isRequired)
       return `job file ${file} does not exist, but the last run of a command still named it. Restore the file, or remove it from that command line, such as in the crontab; then the command forgets the job`
@@ -104,6 +105,7 @@ export const jobFile: KindRules<'job file'> = {
 export const sameName: KindRules<'same name'> = {
   find: findJobTroubles,
   subject: ({ named }) => `job ${named[0]!.name}`,
+  geoIds: null,
   message: ({ named }, { listNames }) =>
     `job ${named[0]!.name} is defined ${named.length} times: ${named.length > MAX_NAMES ? listNames(named.map(place)) : named.map(place).join(' and ')}; rename one, or forget one`,
   command({ named }, { storedJobs }) {
@@ -116,6 +118,7 @@ export const sameName: KindRules<'same name'> = {
 export const alternating: KindRules<'alternating'> = {
   find: findJobTroubles,
   subject: ({ job }) => `job ${job.name}`,
+  geoIds: null,
   message: ({ job }) =>
     `two definitions of job ${job.name} alternate under ${place(job)}, so each drops what only the other selects; give each a name of its own`,
   command: null,
@@ -125,6 +128,7 @@ export const alternating: KindRules<'alternating'> = {
 export const neverRun: KindRules<'never run'> = {
   find: findJobTroubles,
   subject: ({ job }) => `job ${job.name}`,
+  geoIds: null,
   message: ({ job }) =>
     `job ${job.name} has never run since it was stored at ${job.definitionAt}. Check its timer or \`schedule\``,
   command: ({ job }, facts) => syncCommand(facts, job.id),
@@ -135,6 +139,7 @@ export const neverRun: KindRules<'never run'> = {
 export const noRun: KindRules<'no run'> = {
   find: findJobTroubles,
   subject: ({ rhythm }) => `job ${rhythm.job}`,
+  geoIds: null,
   message: ({ rhythm: { job, lastAt, usualS, missedFrom } }) =>
     `job ${job}: no run since ${formatUtc(lastAt)}; it usually runs every ${roughDuration(usualS)}, and was overdue at ${formatUtc(Math.floor(missedFrom))}. Check its timer or \`schedule\``,
   command: ({ rhythm }, facts) => syncCommand(facts, rhythm.jobId),

@@ -23,11 +23,12 @@ async function findLacking(db: Reader, now: Instant): Promise<Trouble[]> {
 const rules: KindRules<'geo' | 'no values'> = {
   find: findLacking,
   subject: ({ lacking }) => seriesName(lacking),
+  geoIds: ({ lacking }) => lacking.geoIds,
   message({ lacking }, { listNames }) {
     const fix = lacking.job === null ? 'the job' : `job ${lacking.job}`
     return `${lackingGeosText(lacking, listNames)} Unless they are still to come, correct ${fix}, then run the job`
   },
-  // After somebody has corrected the job.
+  // The command helps after somebody has corrected the job.
   command: ({ jobIds }, facts) => syncCommand(facts, jobIds[0]),
 }
 

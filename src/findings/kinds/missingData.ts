@@ -92,6 +92,11 @@ function gapText(gaps: readonly MissingData[], context: MessageContext): string 
   return `${seriesAndGeos(first, context.listNames)}: ${extentText(first)} ${reasonText(first)}${closingText(first, context)}`
 }
 
+/** The geos of all gaps, each once. */
+const listGeos = ({ gaps }: { readonly gaps: readonly MissingData[] }): number[] => [
+  ...new Set(gaps.flatMap(({ geoIds }) => geoIds)),
+]
+
 /** Says that nothing came after the last value, and how to accept that a series has ended. */
 function lateText(gaps: MissingData, context: MessageContext): string {
   const { timeZone, range, indicator_id } = gaps
@@ -122,6 +127,7 @@ function closeCommand(gaps: MissingData, facts: CommandFacts): string | null {
 export const late: KindRules<'late'> = {
   find: findMissingData,
   subject: ({ gaps }, jobs) => subject(gaps, jobs),
+  geoIds: listGeos,
   message: ({ gaps }, context) => lateText(gaps[0]!, context),
   command: null,
 }
@@ -130,6 +136,7 @@ export const late: KindRules<'late'> = {
 export const gap: KindRules<'gap'> = {
   find: findMissingData,
   subject: ({ gaps }, jobs) => subject(gaps, jobs),
+  geoIds: listGeos,
   message: ({ gaps }, context) => gapText(gaps, context),
   command: ({ gaps }, facts) => closeCommand(gaps[0]!, facts),
 }

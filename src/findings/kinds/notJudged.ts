@@ -5,7 +5,7 @@ import { quantity } from '../../util/text.ts'
 import type { KindRules } from '../kindRules.ts'
 import type { Trouble } from '../trouble.ts'
 
-/** Reads the series with coverage, whose spans other rules decided. */
+/** Reads the series with coverage that this version has not judged. */
 async function readCovered({ kysely }: Reader): Promise<number[]> {
   const rows = await kysely.selectFrom('_coverage').select('series_id').distinct().execute()
   return rows.map(({ series_id }) => series_id)
@@ -19,10 +19,11 @@ async function findUnjudged(db: Reader): Promise<Trouble[]> {
   return [{ kind: 'not judged', series: seriesIds.length, sinceAt: null, jobIds: [], seriesIds, cause: null }]
 }
 
-/** Other rules judged series, so what they lack is not known. */
+/** An earlier version judged series, so what they lack is not known. */
 export const notJudged: KindRules<'not judged'> = {
   find: findUnjudged,
   subject: () => 'database',
+  geoIds: null,
   message: ({ series }) =>
     `${quantity(series, 'series is', 'series are')} not judged by this version: what they lack is not known. The next sync judges them`,
   command: () => 'migrate',

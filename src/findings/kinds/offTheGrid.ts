@@ -10,7 +10,7 @@ import type { KindRules } from '../kindRules.ts'
 import type { Trouble } from '../trouble.ts'
 import { daysText, seriesAndGeos } from '../words.ts'
 
-/** Nobody can end this finding, so it ends after a while; the tables keep what it is about. */
+/** Nobody can end this finding, so it ends after a while; the tables keep the values. */
 const REPORTED_S = 31 * DAY
 
 /** Reads the windows of the requests since an instant that stored values of a series, by series. */
@@ -94,6 +94,7 @@ async function findStrayValues(db: Reader, now: Instant): Promise<Trouble[]> {
 export const offTheGrid: KindRules<'off the grid'> = {
   find: findStrayValues,
   subject: ({ days }) => seriesName(days),
+  geoIds: ({ days }) => days.geoIds,
   message: ({ days }, { listNames }) =>
     `${seriesAndGeos(days, listNames)}: ${quantity(days.count, 'value is', 'values are')} between the periods of the series, ${daysText(days.days)}. They are kept, and stand for no period: compare them with the source. Reported for 31 days`,
   command: null,

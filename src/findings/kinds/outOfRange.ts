@@ -18,9 +18,10 @@ async function findLargeValues({ kysely }: Reader): Promise<Trouble[]> {
   return [...Map.groupBy(values, ({ series_id }) => series_id).values()].map((group): Trouble => {
     const first = group[0]!
     const more = group.length === 1 ? '' : `, and ${quantity(group.length - 1, 'more value', 'more values')}`
+    const geoIds = [...new Set(group.map(({ geo_id }) => geo_id))]
     const what = `geo ${first.geo_id}: ${first.value} at ${formatUtc(first.at)}${more}`
     const about = { sinceAt: null, jobIds: [], seriesIds: [first.series_id], cause: null }
-    return { kind: 'out of range', subject: seriesName(first), what, ...about }
+    return { kind: 'out of range', subject: seriesName(first), what, geoIds, ...about }
   })
 }
 
@@ -28,6 +29,7 @@ async function findLargeValues({ kysely }: Reader): Promise<Trouble[]> {
 export const outOfRange: KindRules<'out of range'> = {
   find: findLargeValues,
   subject: ({ subject }) => subject,
+  geoIds: ({ geoIds }) => geoIds,
   message: ({ subject, what }) => `${subject}, ${what}. Compare it with the source`,
   command: null,
 }

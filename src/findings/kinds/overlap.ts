@@ -40,6 +40,7 @@ async function findOverlaps({ kysely }: Reader): Promise<Trouble[]> {
 export const overlap: KindRules<'overlap'> = {
   find: findOverlaps,
   subject: ({ days }) => seriesName(days),
+  geoIds: ({ days }) => days.geoIds,
   message: ({ days }, { listNames }) =>
     `${seriesAndGeos(days, listNames)}: ${quantity(days.count, 'day has', 'days have')} more than 25 hours of values, ${daysText(days.days)}`,
   command({ days: { series_id, indicator_id, geoIds, days } }, facts) {

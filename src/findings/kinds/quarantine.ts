@@ -47,6 +47,7 @@ const rejectedSubject = ({ series, target }: RejectedReply): string => (series =
 export const quarantine: KindRules<'quarantine'> = {
   find: findQuarantineTroubles,
   subject: ({ reply }) => rejectedSubject(reply),
+  geoIds: null,
   message({ reply }, { toCommand }) {
     const { entries, replies, path, reason } = reply
     const count = quantity(entries, 'rejected row or field', 'rejected rows or fields')
@@ -58,7 +59,7 @@ export const quarantine: KindRules<'quarantine'> = {
     return `${rejectedSubject(reply)}: ${count}${replies > 1 ? ` in ${replies} responses` : ''}, such as ${path}: ${reason}. ${fix}`
   },
   command({ reply, seriesIds }, { unverified }) {
-    // Another reply may be valid. If it was not, it will not be.
+    // Another reply may be valid. If a second one was not, a third will not be either.
     if (reply.replies > 1) return dismissCommand(reply)
     return seriesIds.some((id) => unverified.has(id)) ? 'retry' : null
   },

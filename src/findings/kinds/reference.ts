@@ -18,6 +18,7 @@ async function findDangling({ engine }: Reader): Promise<Trouble[]> {
 export const reference: KindRules<'reference'> = {
   find: findDangling,
   subject: ({ subject }) => subject,
+  geoIds: null,
   message: ({ subject, what }, { toCommand }) =>
     `${subject} ${what}. Check the database with \`${toCommand('doctor')}\`, then rebuild it with \`${toCommand('replay')}\``,
   command: null,

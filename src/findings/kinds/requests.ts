@@ -49,12 +49,13 @@ async function findRequestTroubles(db: Reader): Promise<Trouble[]> {
 export const unknownId: KindRules<'unknown id'> = {
   find: findRequestTroubles,
   subject: ({ failures }) => itemName(itemKey(failures[0]!)),
+  geoIds: null,
   message({ failures, nextAt }, { toCommand, now }) {
     const name = itemName(itemKey(failures[0]!))
     const job = failures[0]!.job
     return `the service does not know ${name}. Correct or remove it in ${job === null ? 'the job' : `job ${job}`}, then run the job; \`${toCommand('discover')}\` lists the indicators. ${nextAt > now ? `Next request: ${formatUtc(nextAt)}` : 'The next run requests it again'}`
   },
-  // After somebody has corrected the job.
+  // The command helps after somebody has corrected the job.
   command: ({ jobIds }, facts) => syncCommand(facts, jobIds[0]),
   isCauseOf: (cause, trouble) => trouble.kind === 'gap' && areWithin(trouble.seriesIds, cause.seriesIds),
   namesItsSeries: true,
@@ -76,6 +77,7 @@ function failureSubject(failures: readonly OpenFailureRow[]): string {
 export const failure: KindRules<'failure'> = {
   find: findRequestTroubles,
   subject: ({ failures }) => failureSubject(failures),
+  geoIds: null,
   message({ failures, cause }, { listNames }) {
     const targets = listNames(
       failures.map(({ target }) => target),

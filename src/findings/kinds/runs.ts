@@ -18,7 +18,7 @@ import { listNames, withoutDot } from '../words.ts'
 /** Why all runs fail, and the code of these runs. */
 const COMMON_CAUSES = { key: 'key-refused', 'service down': 'unavailable' } as const
 
-/** Finds why all runs fail now, as the last requests show, and the first run of which this may be true; null if they do not. */
+/** Finds why all runs fail now, as the last requests show, and the first run that may have failed for this reason; null if some succeed. */
 async function findCommonCause(db: Reader): Promise<{ kind: keyof typeof COMMON_CAUSES; from: number } | null> {
   const last = db.kysely.selectFrom('_fetch').select('outcome').orderBy('id', 'desc').limit(1)
   if ((await last.executeTakeFirst())?.outcome === 'key') return { kind: 'key', from: 0 }
@@ -30,8 +30,8 @@ const sinceOf = ({ sinceAt }: IncompleteRun): Instant => floorToSecond(sinceAt)
 const jobIdsOf = (runs: readonly IncompleteRun[]): number[] => runs.flatMap(({ jobId }) => jobId ?? [])
 
 /**
- * Groups failed runs with one reason, such as a setting of their command that cannot be used. Processes die for reasons of their own, and
- * runs of different parts need different commands.
+ * Groups failed runs with one reason, such as a setting of their command that cannot be used. Each process that died has a reason of its
+ * own, and runs of different parts need different commands.
  */
 const groupByCause = (runs: readonly IncompleteRun[]): IncompleteRun[][] => [
   ...Map.groupBy(runs, ({ run, isDead, code, message, command, part }) =>
@@ -84,7 +84,7 @@ function finishRunsCommand(
   return files.every((file) => file !== undefined) ? `sync ${files.join(' ')}` : (commands[0] ?? null)
 }
 
-/** Whether a trouble follows from what makes all runs fail; `outcome`: of the requests that failed because of it. */
+/** Whether a trouble follows from the cause that makes all runs fail. `outcome`: the outcome of the requests that failed because of it. */
 function isCausedByService(cause: Trouble, trouble: Trouble, outcome: 'key' | 'transient'): boolean {
   if (trouble.kind === 'unfinished') return trouble.cause === NOT_REACHED
   if (trouble.kind === 'failure') return failedIn(trouble, (failure) => failure.outcome === outcome)
@@ -95,6 +95,7 @@ function isCausedByService(cause: Trouble, trouble: Trouble, outcome: 'key' | 't
 export const key: KindRules<'key'> = {
   find: findRunTroubles,
   subject: () => 'service',
+  geoIds: null,
   message: ({ runs }, { toCommand, listNames }) =>
     `the service refused the API key: ${listNames(runs.map(runText))} failed. Set INDICATOR_SYNC_API_KEY to a valid key (\`${toCommand(KEY_COMMAND)}\` tests it), then run the command`,
   command: finishRunsCommand,
@@ -105,19 +106,21 @@ export const key: KindRules<'key'> = {
 export const serviceDown: KindRules<'service down'> = {
   find: findRunTroubles,
   subject: () => 'service',
+  geoIds: null,
   message: ({ runs }, { listNames }) =>
     `the service is unavailable: ${listNames(runs.map(runText))} failed: ${withoutDot(runs.at(-1)!.message)}`,
   command: finishRunsCommand,
   isCauseOf: (cause, trouble) => isCausedByService(cause, trouble, 'transient'),
 }
 
-/** Errors of single requests, which a job has whether its run succeeds or not. */
+/** Errors of single requests: a job may have them whether its run succeeds or not. */
 const OF_REQUEST = ['bad-request', 'not-found']
 
 /** The last runs of some jobs failed for one reason. */
 export const lastRun: KindRules<'last run'> = {
   find: findRunTroubles,
   subject: ({ runs }) => `${runs.length === 1 ? 'job' : 'jobs'} ${listNames(runs.map(({ job }) => job))}`,
+  geoIds: null,
   message: ({ runs }, { listNames }) => `${listNames(runs.map(runText))} failed: ${withoutDot(runs[0]!.message)}`,
   command: (trouble, facts) => finishRunsCommand(trouble, facts, []),
   isCauseOf(cause, trouble) {
@@ -139,6 +142,7 @@ export const lastRun: KindRules<'last run'> = {
 export const unfinished: KindRules<'unfinished'> = {
   find: findRunTroubles,
   subject: ({ run }) => `job ${run.job}`,
+  geoIds: null,
   message({ run, nextRunAt }, { now }) {
     const at = nextRunAt !== null && nextRunAt > now ? `next run: ${formatUtc(nextRunAt)}` : 'a run is due'
     const next = nextRunAt === null ? '' : `. The first run after that continues; ${at}`

@@ -36,7 +36,7 @@ interface TypedColumn {
 }
 
 const INTEGER = /^[+-]?(?:0|[1-9]\d*)$/
-/** Numbers of a decimal mark, with thousands or without. E5 is none. */
+/** Numbers of a decimal mark, with thousands or without. `E5` is not a number. */
 const NUMBERS: Readonly<Record<DecimalMark, RegExp>> = {
   '.': /^[+-]?(?=\.?\d)(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)?(?:\.\d+)?(?:e[+-]?\d+)?$/i,
   ',': /^[+-]?(?=,?\d)(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)?(?:,\d+)?(?:e[+-]?\d+)?$/i,
@@ -50,7 +50,7 @@ const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?
 /** A day as spreadsheets show it, with a clock or without. */
 const SHOWN_DAY = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2}))?)?$/
 
-/** The form of a cell. A column has one. */
+/** The form of a cell. All cells of a column have the same. */
 type Form = 'number' | 'ISO day or time' | 'day or time as spreadsheets show it' | 'text'
 
 function formOf(text: string): Form {
@@ -216,7 +216,7 @@ export function guessTypes(file: string, name: string, csv: CsvFile, rules: Read
   const marks = columns.map((cells, i) =>
     forms[i] === 'number' ? (rules.decimal ?? findMark(cells, refuseAt(i))) : undefined,
   )
-  // A comma between cells is none in a number.
+  // A comma that separates cells cannot be the decimal mark.
   const others = new Set(marks.filter((mark) => mark !== undefined).concat(csv.separator === ',' ? '.' : []))
 
   function typeNumbers(column: number): TypedColumn {

@@ -39,7 +39,7 @@ const ENCODINGS: readonly (readonly [beginning: string, encoding: string])[] = [
   ['\xfe\xff', 'utf-16be'],
 ]
 
-/** Decodes UTF-8, UTF-16 with a byte order mark, else the Western European encoding of Excel. Refuses what is no text. */
+/** Decodes UTF-8, UTF-16 with a byte order mark, else the Western European encoding of Excel. Refuses a file that is not text. */
 function decodeText(file: string, bytes: Buffer): string {
   const beginning = bytes.toString('latin1', 0, 16)
   const other = OTHER_FILES.find(([start]) => beginning.startsWith(start))

@@ -27,7 +27,7 @@ const describeNeed = ({ name, whole }: NeededColumn): string => (whole ? `${name
 /** Lists the columns that a recipe reads. */
 export const listNeeds = (needs: readonly NeededColumn[]): string => needs.map(describeNeed).join(' and ')
 
-/** Refuses a table without a column that the recipe reads, or with a value that is no such number. */
+/** Refuses a table without a column that the recipe reads, or with a value that is not a number of its kind. */
 function checkNeeds(
   file: string,
   csv: CsvFile,

@@ -106,7 +106,7 @@ export function startStatement(memory = 768 * MIB): StatementProcess {
   const ready = new Promise<boolean>((resolve) => {
     child.once('message', () => resolve(true))
     child.once('exit', () => resolve(false))
-    // There is no exit if it could not be started.
+    // A process that could not be started never exits.
     child.once('error', () => {
       process.off('exit', kill)
       resolve(false)
