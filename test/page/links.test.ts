@@ -38,7 +38,7 @@ test('every link of every page leads to an existing page', async () => {
   }
   expect(broken).toEqual([])
   expect(shapes.size).toBeGreaterThan(40)
-}, 60_000)
+})
 
 test('a geo that was requested with all others has the coverage of all', async () => {
   const { url } = await servePage(await together())

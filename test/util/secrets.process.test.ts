@@ -236,7 +236,7 @@ widgets: { list: true }
   expect(reader.get("select count(*) from indicator_text where name like '%[secret]%'")).toBe(1)
   await reader.close()
   // Many sequential commands.
-}, 60_000)
+})
 
 test('a key that appears only in the text of HTML is redacted, and its reply is not stored', async () => {
   const split = `${KEY.slice(0, 20)}<b title=\\"a>b\\"></b>${KEY.slice(20)}`

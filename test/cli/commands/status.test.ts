@@ -55,8 +55,8 @@ test('a series that is complete up to the fixed end of its window is not behind'
 
   // A later end was not fetched yet, so data is missing.
   writeFileSync(join(dir, 'job.yaml'), `${head}${entry(1293, 'from: 2025-01-01, to: 2025-01-10')}`)
-  const dead = serviceAt('http://127.0.0.1:9', emulator.key)
-  await runCommand(dir, ['sync', 'job.yaml'], dead)
+  const refusing = await emulate({ now, faults: [{ route: 'indicator', status: 400 }] })
+  await runCommand(dir, ['sync', 'job.yaml'], serviceAt(refusing.url, refusing.key))
   expect(await ended()).toEqual([
     [551, false],
     [1293, false],
