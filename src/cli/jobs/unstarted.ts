@@ -80,16 +80,12 @@ function describeRun(job: Job, error: SyncError | null): UnstartedRun | null {
 export async function recordUnrecorded(
   jobs: readonly Job[],
   thrown: unknown,
-  {
-    endedBy,
-    file,
-    ...options
-  }: Omit<RecordOptions, 'database'> & { readonly file: string; readonly endedBy: Job | null },
+  { endedBy, ...options }: RecordOptions & { readonly endedBy: Job | null },
 ): Promise<void> {
   const error = asSyncError(thrown)
   if (isAttended() || error instanceof StoppedError) return
   const runs = jobs.flatMap((job) => describeRun(job, unstartedError(job, error, endedBy)) ?? [])
-  await recordUnstartedRuns(runs, { ...options, database: file })
+  await recordUnstartedRuns(runs, options)
 }
 
 /** A job file of a command that failed: whom to notify, and what to record. `error`: null if another file ended the command. */
