@@ -24,7 +24,6 @@ const statedStepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number
   db
     .selectFrom('series_geo as g')
     .where('g.series_id', '=', seriesId)
-    .select('g.geo_id')
     .select((geo) => {
       const steps = geo
         .selectFrom('observation as o')
@@ -34,6 +33,7 @@ const statedStepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number
         .whereRef('o.geo_id', '=', 'g.geo_id')
         .limit(1)
       return [
+        'g.geo_id',
         steps.where('o.at', '<', at).orderBy('o.at', 'desc').as('before'),
         steps.where('o.at', '>=', at).orderBy('o.at').as('after'),
       ]
