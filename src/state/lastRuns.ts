@@ -35,21 +35,22 @@ export const NOT_REACHED = 'not-reached'
 /** Why a run was not reached. */
 export const unreachedText = (endedBy: string): string => `Not started, because job ${endedBy} ended the command.`
 
-type LastRun = Pick<
-  Selectable<Database['_run']>,
-  | 'id'
-  | 'job'
-  | 'job_id'
-  | 'command'
-  | 'part'
-  | 'from_at'
-  | 'to_at'
-  | 'started_at'
-  | 'finished_at'
-  | 'outcome'
-  | 'message'
-  | 'code'
->
+const LAST_RUN_COLUMNS = [
+  'id',
+  'job',
+  'job_id',
+  'command',
+  'part',
+  'from_at',
+  'to_at',
+  'started_at',
+  'finished_at',
+  'outcome',
+  'message',
+  'code',
+] as const
+
+type LastRun = Pick<Selectable<Database['_run']>, (typeof LAST_RUN_COLUMNS)[number]>
 
 const describeRun = (
   { id, job, job_id, command, part, started_at, finished_at, message, code }: LastRun,
@@ -124,20 +125,7 @@ async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Pr
     .$if(!includesEmptyStops, (query) => query.where(isNoEmptyStop))
   const runs = await kysely
     .selectFrom('_run')
-    .select([
-      'id',
-      'job',
-      'job_id',
-      'command',
-      'part',
-      'from_at',
-      'to_at',
-      'started_at',
-      'finished_at',
-      'outcome',
-      'message',
-      'code',
-    ])
+    .select(LAST_RUN_COLUMNS)
     .where('id', 'in', ids)
     .orderBy('job')
     .orderBy('id')
@@ -174,8 +162,19 @@ export async function withDeadRuns<
 export async function readLastRun(db: Reader) {
   const last = db.kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'job_id', 'command', 'outcome', 'message', 'code', 'planned', 'requests', 'started_at'])
-    .select('finished_at')
+    .select([
+      'id',
+      'job',
+      'job_id',
+      'command',
+      'outcome',
+      'message',
+      'code',
+      'planned',
+      'requests',
+      'started_at',
+      'finished_at',
+    ])
     .orderBy('id', 'desc')
     .limit(1)
   const [run = null] = await withDeadRuns(db, await last.execute())
