@@ -83,8 +83,7 @@ const planOptions = ({ range, restate = false }: Part): UserOptions => ({
 /**
  * Fetches and loads the missing data of a job. Its name identifies it, whatever the path given to `readJob`: another job with the same
  * name edits it, so what it no longer selects is no longer required. Unlike the command, it sends no notifications and updates no lake.
- * Throws errors that prevent a run, such as InputError; the reason for
- * an early end is in the summary.
+ * Throws errors that prevent a run, such as InputError; the reason for an early end is in the summary.
  */
 export async function sync(job: Job, options: SyncOptions): Promise<Summary> {
   const { service = SERVICES[LIVE], now, range, restate, proxy, ...rest } = options

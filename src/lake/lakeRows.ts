@@ -22,7 +22,7 @@ export interface LakeTimeline extends Readonly<Record<ValueTable, Interval | nul
   readonly geoId: number
   /** The time zone of its local days. */
   readonly zone: string
-  /** How its energy follows from its values; null if they are no energy. */
+  /** How its energy follows from its values; null if they are not energy. */
   readonly measure: Measure | null
 }
 

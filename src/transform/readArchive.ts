@@ -31,7 +31,7 @@ const MAX_RATIO = 500
 /** A smaller file is never refused for its ratio. */
 const HARMLESS_BYTES = 1_000_000
 const MAX_ROWS = 2_000_000
-/** Of a text, or rows of JSON. */
+/** The maximum number of lines of a text, or of rows of JSON. */
 const MAX_LINES = 100_000
 const MAX_LINE_BYTES = 10_000
 const MAX_NAME_LENGTH = 200

@@ -93,7 +93,7 @@ async function* makeVisible(pieces: Pieces): AsyncGenerator<string | Uint8Array>
 /** Error codes of an output whose reader has closed it. */
 const READER_LEFT = ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE']
 
-/** Prints pieces no faster than they are read. A reader that leaves early, like `head`, is no error. */
+/** Prints pieces no faster than they are read. A reader that leaves early, like `head`, is not an error. */
 export async function stream(pieces: Pieces): Promise<void> {
   try {
     // A file gets the texts unchanged, a terminal without control characters.

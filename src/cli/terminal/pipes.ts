@@ -27,7 +27,7 @@ export function endWithOutput(): void {
 }
 
 /**
- * Handles output that cannot be written. A reader that leaves early, like `head`, or a closed terminal is no failure: the command
+ * Handles output that cannot be written. A reader that leaves early, like `head`, or a closed terminal is not a failure: the command
  * continues without output, or exits with 0 (`endWithOutput`). A full disk is an error. Errors of stderr are ignored.
  */
 export function watchOutput(): void {

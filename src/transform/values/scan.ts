@@ -234,7 +234,7 @@ export function scanValues(body: Buffer, rules: ValueRules): ScannedBody | null 
   if (!template) return null
   const collector = createCollector(rules)
   const scanned = scanRows(body, first, template, rules.zone, collector)
-  // With another list of values, it would not be certain whose rows these are.
+  // If the body has another list of values, it is not certain whose rows these are.
   if (!scanned || body.indexOf(VALUES_KEY, scanned.end) !== -1) return null
   const { end, rows } = scanned
   const rest = Buffer.concat([body.subarray(0, list + 1), body.subarray(end)])
