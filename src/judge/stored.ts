@@ -41,7 +41,7 @@ export interface Timeline {
   readonly geoId: number
   /** Null if there are only nulls. */
   readonly extent: Extent | null
-  /** Null if it is not known: then nothing is said about the begin and the end. */
+  /** Null if it is not known: then nothing is said about the start and the end. */
   readonly kind: CadenceKind | null
 }
 

@@ -17,7 +17,7 @@ const coverageAt = prepareQuery((db, parameters: { seriesId: number; at: Instant
 )
 
 /**
- * The steps that the replies of the nearest values stated, for every geo; null where there is none. Stored steps do not do: a
+ * The steps that the replies of the nearest values stated, for every geo; null if there is none. Stored steps do not suffice: a
  * coarser one is written only after some days.
  */
 const statedStepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number; at: Instant }) =>

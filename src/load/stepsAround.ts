@@ -3,7 +3,7 @@ import { prepareQuery } from '../db/prepared.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Instant } from '../util/time/instant.ts'
 
-/** The steps of the stored values nearest to an instant, in seconds; null where there is none. */
+/** The steps of the stored values nearest to an instant, in seconds; null if there is none. */
 export interface StepsAround {
   readonly geo_id: number
   /** The step of the last value before the instant. */

@@ -85,7 +85,7 @@ function replaces(later: LastRun, run: LastRun): boolean {
 }
 
 /** Whether a run was not stopped before any request succeeded. */
-const isNoEmptyStop = (eb: ExpressionBuilder<Database, '_run'>) =>
+const isNotEmptyStop = (eb: ExpressionBuilder<Database, '_run'>) =>
   eb.or([eb('outcome', '<>', 'stopped'), eb('requests', '>', eb.ref('failed'))])
 
 /** Reads the start of the first of several runs of a job or part in a row that ended like its last one. */
@@ -103,7 +103,7 @@ async function readSince(
   const others = earlier
     .select(({ fn }) => fn.max<number | null>('id').as('id'))
     .where((eb) => eb.or([eb('outcome', '<>', outcome), eb('code', 'is distinct from', code)]))
-    .$if(!includesEmptyStops, (query) => query.where(isNoEmptyStop))
+    .$if(!includesEmptyStops, (query) => query.where(isNotEmptyStop))
   const lastOther = (await others.executeTakeFirst())?.id ?? 0
   const first = earlier.select('started_at').where('id', '>', lastOther).where('outcome', '=', outcome)
   return (await first.orderBy('id').limit(1).executeTakeFirst())?.started_at ?? started_at
@@ -122,7 +122,7 @@ async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Pr
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
     .groupBy((run) => [nameWithoutId(run), 'job_id', 'part'])
-    .$if(!includesEmptyStops, (query) => query.where(isNoEmptyStop))
+    .$if(!includesEmptyStops, (query) => query.where(isNotEmptyStop))
   const runs = await kysely
     .selectFrom('_run')
     .select(LAST_RUN_COLUMNS)

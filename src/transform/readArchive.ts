@@ -176,7 +176,7 @@ function refuseLargeBook(bytes: number, form: string): void {
 const OTHER_BOOK = /(?:^|\/)(?:manifest\.xml|objectdata\.xml|document\.iwa|index\.zip)$/i
 
 /**
- * Throws if a workbook is none, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain.
+ * Throws if the file is not a workbook, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain.
  * Returns the number of cells in the largest of them; 0 for XLS.
  */
 async function checkWorkbook(bytes: Buffer): Promise<number> {

@@ -43,24 +43,25 @@ async function prepare(
   command: string,
   ownJobs: readonly Job[] | undefined,
 ): Promise<{ readonly jobs: readonly Job[]; readonly options: RunOptions }> {
+  const { jobs: files = [] } = args
   const part = describePart(command, args)
   const targets = readNotifyTargets(args)
   try {
     const commandSettings = readSettings(args)
+    const { database, service } = commandSettings
     // A mistyped job file is reported before a missing key.
-    const jobs = ownJobs ?? readSelectedJobs({ jobs: [], ...args }, commandSettings.service.value)
+    const jobs = ownJobs ?? readSelectedJobs({ jobs: files, only: args.only }, service.value)
     const settings = requireService(commandSettings)
     refuseDistributed(args, commandSettings)
     const log = logFor(args, [settings.key])
     const notifier = createNotifier(jobs, targets, { command, log })
-    const file = commandSettings.database.value
-    return { jobs, options: { settings, flags: args, file, command, part, log, notifier } }
+    return { jobs, options: { settings, flags: args, file: database.value, command, part, log, notifier } }
   } catch (error) {
     const { reportUnstarted } = await import('./unstarted.ts')
     await reportUnstarted(args, error, {
       command,
       part,
-      files: ownJobs ? [] : (args.jobs ?? []),
+      files: ownJobs ? [] : files,
       jobs: ownJobs ?? [],
       targets,
       log: logFor(args, []),

@@ -21,7 +21,7 @@ function createInstantReader(): (text: unknown) => Instant {
   }
 }
 
-/** The instants of the three fields of a row; NaN for one that is none. */
+/** The instants of the three fields of a row; NaN for a field that is not an instant. */
 interface Stamps {
   readonly datetime: Instant
   readonly tzTime: Instant

@@ -121,7 +121,7 @@ function createStampReader(body: Buffer) {
     const ones = body[at + 1]! - ZERO
     return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
   }
-  /** The instant of the text from `at` to `end`; NaN if it is none. */
+  /** The instant of the text from `at` to `end`; NaN if it is not an instant. */
   return (at: number, end: number): Instant => {
     if (last !== -1 && end - at === length && isLast(at, 0, 11) && isLast(at, 19, length)) {
       const hour = two(at + 11)
