@@ -16,17 +16,17 @@ export interface Pause {
   readonly reason: string
 }
 
-/** What happens before a failed call ends. */
-interface Preparation {
-  /** Whether other processes learn that the host is down. */
-  readonly isGivenUp: boolean
-  readonly pauses: readonly Pause[]
-}
-
-/** What follows from a failed call: the request fails, unless the failure allows another attempt; or the run ends. */
+/** What follows from a failed call, after pauses. `isGivenUp`: other processes learn that the host is down. */
 export type Reaction =
-  | (Preparation & { readonly kind: 'fail'; readonly failure: AttemptFailure })
-  | (Preparation & { readonly kind: 'end'; readonly error: SyncError })
+  /** The request fails, unless the failure allows another attempt. */
+  | {
+      readonly kind: 'fail'
+      readonly failure: AttemptFailure
+      readonly pauses: readonly Pause[]
+      readonly isGivenUp: boolean
+    }
+  /** The run ends. */
+  | { readonly kind: 'end'; readonly error: SyncError; readonly pauses: readonly Pause[]; readonly isGivenUp: boolean }
 
 /** Whether a failure shows that its host does not work. */
 export const isHostFailure = (
