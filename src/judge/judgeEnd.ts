@@ -19,7 +19,7 @@ export function judgeEnd(
   const from = last + step
   const requiring = requirements.filter((requirement) => endAhead(requirement) > from)
   const after = covered.filter(({ to, reply }) => to > from && reply!.state !== 'unverified')
-  // Up to the first range that was not requested.
+  // Uses the replies up to the first range that was not requested.
   const end = after.findIndex((span, i) => i > 0 && span.from !== after[i - 1]!.to)
   const requested = end === -1 ? after : after.slice(0, end)
   if (requiring.length === 0 || requested.length === 0) return []

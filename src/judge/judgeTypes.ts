@@ -14,7 +14,7 @@ export interface Requirement extends Interval {
   readonly job: string
   /** Its stored id; null before it is stored. */
   readonly jobId: number | null
-  /** Null for all. */
+  /** Null for all geos. */
   readonly geoIds: readonly number[] | null
   /** If the end follows the clock: the seconds that it stays behind it at most, negative for the future. Null for a fixed end. */
   readonly lagS: number | null
@@ -32,7 +32,7 @@ export interface Requirement extends Interval {
 
 /** A range of a series that a failed request left without a reply. */
 interface FailedRange extends Interval {
-  /** Null for all. */
+  /** Null for all geos. */
   readonly geoIds: readonly number[] | null
   readonly failedAt: Instant
   /** Whether the user requested the range itself (`backfill`, `restate`): it is missing although no job requires it. */

@@ -52,7 +52,7 @@ export interface StoredSeries {
   readonly expect: Expectation | null
   /** The geos that ever had values. */
   readonly geoIds: readonly number[]
-  /** Their timelines. */
+  /** The timelines of these geos. */
   readonly timelines: readonly Timeline[]
 }
 

@@ -142,7 +142,7 @@ export async function writeDays(
       const whole = calendar.dayAt(at[begin]!)
       do dayEnd = findDayEnd(observations, dayEnd, end, calendar.dayIntervalAt(at[dayEnd]!).to)
       while (dayEnd < end && calendar.dayIntervalAt(at[dayEnd]!).day === whole.day)
-      // Where the clocks go back over midnight, a day comes twice.
+      // If the clocks go back over midnight, a day comes twice.
       const isNext = days.length === firstOfGeo || whole.day > days.at(-1)![1].day
       if (wholeWindow && whole.from >= wholeWindow.from && whole.to <= wholeWindow.to && isNext)
         days.push([geoId, whole, sumTotals(observations, begin, dayEnd, whole, zone)])

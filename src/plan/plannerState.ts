@@ -56,7 +56,7 @@ export interface PlannerState {
   absentRequestedAt(jobId: number): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
   unknown(route: string, id: string | number): RefusalTimes | undefined
-  /** Read only if a budget may end the run. */
+  /** The last attempts; read only if a budget may end the run. */
   readonly attempts: Attempts
 }
 

@@ -169,7 +169,7 @@ export function createNotifier(
     const before = queues.get(url) ?? Promise.resolve()
     const delivered = before
       .then(async () => {
-        // Loaded with the first message.
+        // The sender is loaded with the first message.
         const { deliver, LAST_DELIVERY } = await import('../../fetch/deliver.ts')
         const named = { ...message, proxies }
         return controller.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, controller.signal)
@@ -202,7 +202,7 @@ export function createNotifier(
     broke: (job, thrown) => {
       const { code, message, hint = null } = asSyncError(thrown)
       const stop = { code, message, hint }
-      // As its run is recorded.
+      // The record of the run has the same outcome.
       const outcome = code === NOT_REACHED ? 'stopped' : 'failed'
       sendToTargets(job, { event: outcome, ok: false, text: `${job.name}: ${message}`, more: { outcome, stop } })
     },

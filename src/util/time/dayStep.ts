@@ -44,7 +44,7 @@ export function findDayStep(zone: string, day: LocalDay, at: readonly Instant[])
     if (at.length < periods * WHOLE_DAY) continue
     const counts = new Map<number, number>()
     for (const instant of at) {
-      // Where clocks skip midnight, the day begins later.
+      // If the clocks skip midnight, the day begins later.
       const phase = isCalendarStep(step) && instant === day.from ? 0 : phaseAt(zone, instant, step)
       counts.set(phase, (counts.get(phase) ?? 0) + 1)
     }
