@@ -59,13 +59,15 @@ export async function diagnoseService(settings: CommandSettings): Promise<Diagno
     const { service } = access
     const request = buildProbe(service)
     if (request === null) return [pass('online', `not called: ${service.name} declares no route for a test call`)]
-    const client = createClient({
-      ...access,
-      limits: { timeoutMs: TIMEOUT_MS, totalMs: TIMEOUT_MS },
-      pacer: createPacer({ perSecond: 1 }),
-      concurrency: 1,
-      signal: new AbortController().signal,
-    })
+    const limits = { timeoutMs: TIMEOUT_MS, totalMs: TIMEOUT_MS }
+    const client = createClient(
+      { ...access, limits },
+      {
+        pacer: createPacer({ perSecond: 1 }),
+        concurrency: 1,
+        signal: new AbortController().signal,
+      },
+    )
     const reply = await client.get(request, { mayRetry: () => false }).finally(client.close)
     if ('error' in reply) return [diagnoseError(reply.error), ...diagnoseClock(reply.last)]
     const isJson = /^\s*[[{]/.test(reply.body.toString('latin1', 0, 64))

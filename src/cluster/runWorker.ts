@@ -9,7 +9,6 @@ import { FETCH_OUTCOMES, type FetchOutcome } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
 import { type Client, openClient } from '../fetch/client.ts'
 import { parseHost } from '../fetch/hosts.ts'
-import type { OpenPacer } from '../fetch/pacer.ts'
 import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Run } from '../load/run.ts'
@@ -77,7 +76,7 @@ interface Worker {
   readonly context: WorkerContext
   readonly queue: Queue
   readonly emit: EmitEvent
-  /** One for each pace. */
+  /** A client for each pace. */
   readonly clients: Map<string, Promise<Client>>
   /** See `Sizes`. */
   readonly probed: Set<string>
@@ -226,9 +225,18 @@ function openClientFor({ context, clients, emit }: Worker, data: QueuedRequest):
   const key = paceKey(data)
   const open = clients.get(key)
   if (open) return open
-  const openPacer: OpenPacer = (pace, onPause) => createSharedPacer(context.store, pace, { isPatient: true, onPause })
-  const onGivenUp = (host: string): Promise<void> => requireCoordination(context.store).recordOutage(host)
-  const opened = openClient({ ...context, pace: data.pace, emit, openPacer, onGivenUp })
+  const { store, nowMs, signal, onPause } = context
+  const opened = openClient(context, {
+    store,
+    pace: data.pace,
+    nowMs,
+    signal,
+    emit,
+    onPause,
+    openSharedPacer: (pace, onSharedPause) =>
+      createSharedPacer(store, pace, { isPatient: true, onPause: onSharedPause }),
+    onGivenUp: (host) => requireCoordination(store).recordOutage(host),
+  })
   clients.set(key, opened)
   opened.catch(() => clients.delete(key))
   return opened
@@ -259,7 +267,8 @@ function createClaimedStore(store: Store, queue: Queue, job: ActiveJob, whole: P
           isEnding = false
           await lockSeries(tx, job.data)
           const done = await work(tx)
-          if (!(await (isEnding ? queue.complete : queue.confirm)(job, tx))) throw new LostClaimError()
+          const isConfirmed = isEnding ? await queue.complete(job, tx) : await queue.confirm(job, tx)
+          if (!isConfirmed) throw new LostClaimError()
           return done
         })
         isEnded ||= isEnding

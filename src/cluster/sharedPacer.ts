@@ -1,10 +1,11 @@
 import { type Coordination, requireCoordination } from '../db/coordination.ts'
 import type { Store } from '../db/store.ts'
-import { callLimits, createBudgetError, DAY_MS } from '../fetch/budget.ts'
+import { callLimits, createBudgetError } from '../fetch/budget.ts'
 import type { Pacer } from '../fetch/pacer.ts'
 import { createLongPauseError, MAX_WAIT_MS } from '../fetch/waits.ts'
 import type { Pace } from '../job/job.ts'
 import { SignalError, type StoppedError } from '../util/errors.ts'
+import { DAY_MS } from '../util/time/instant.ts'
 import { wait } from '../util/time/wait.ts'
 
 export interface PacerOptions {

@@ -180,7 +180,7 @@ export interface Engine {
   ): Promise<Extremes[]>
   /**
    * Adds tables that only this reader sees, until it is closed. Throws InputError for the name of a stored table. The database itself
-   * stays read-only. Also fixes what is read.
+   * stays read-only. Also starts a snapshot.
    */
   attachTables(tables: readonly AttachedTable[]): Awaitable<void>
   /** Runs a read-only statement of a user. Throws InputError with the message of the database. */

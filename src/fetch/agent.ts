@@ -57,7 +57,7 @@ function createConnect(
     const onConnected: Done = (error, socket) => {
       if (!socket) return done(error)
       const host = `${target.hostname}:${target.port || 443}`
-      // Earlier than the timeout of the request, which would be about the service.
+      // Fires before the request timeout, so that a connect failure is not blamed on the service.
       openTunnel(socket, host, proxy, Math.min(timeoutMs / 2, CONNECT_MS), (failed) =>
         failed ? done(failed) : connect({ ...options, httpSocket: socket }, done, onSocket),
       )

@@ -2,12 +2,15 @@
 export interface Breaker {
   /** Called after a response that shows that the host works, even if it refused the request. */
   succeeded(): void
-  /**
-   * Called after a failure about an item, such as `/indicators/600`. `isUnreachable`: there was no response at all. Returns the
-   * milliseconds for which to pause all calls, or what to give up: the host, or the item if all failures in a row are about it.
-   */
-  failed(item: string, isUnreachable: boolean): number | 'host' | 'item'
+  /** Called after a failure about an item, such as `/indicators/600`. `isUnreachable`: there was no response at all. */
+  failed(item: string, isUnreachable: boolean): Verdict
 }
+
+/** What a breaker decides after a failure. An item is given up if all failures in a row are about it. */
+export type Verdict =
+  | { readonly kind: 'continue' | 'giveUpItem' | 'giveUpHost' }
+  /** All calls pause. */
+  | { readonly kind: 'pause'; readonly ms: number }
 
 /** When a breaker opens, and when the run ends. */
 export interface BreakerOptions {
@@ -46,11 +49,11 @@ export function createBreaker(
       items.add(item)
       if (failuresInRow++ === 0) firstFailureAt = now()
       // Each attempt to connect may take so long that the breaker has not even opened yet.
-      if (isUnreachable && failuresInRow > 2 && now() - firstFailureAt >= giveUpMs) return 'host'
-      if (opened === 0 && failuresInRow < failures) return 0
+      if (isUnreachable && failuresInRow > 2 && now() - firstFailureAt >= giveUpMs) return { kind: 'giveUpHost' }
+      if (opened === 0 && failuresInRow < failures) return { kind: 'continue' }
       opened++
-      if (opened <= openings) return pauseMs * 2 ** (opened - 1)
-      return items.size > 1 || isUnreachable ? 'host' : 'item'
+      if (opened <= openings) return { kind: 'pause', ms: pauseMs * 2 ** (opened - 1) }
+      return { kind: items.size > 1 || isUnreachable ? 'giveUpHost' : 'giveUpItem' }
     },
   }
 }

@@ -5,10 +5,7 @@ import type { Database } from '../db/tables/schema.ts'
 import type { Pace } from '../job/job.ts'
 import { BudgetError } from '../util/errors.ts'
 import { quantity } from '../util/text.ts'
-import { CLOCK_ERROR_MS, formatMillis, formatUtc } from '../util/time/instant.ts'
-
-/** Milliseconds of a day, for which calls are stored, and of a minute. */
-export const [DAY_MS, MINUTE_MS] = [86_400_000, 60_000]
+import { CLOCK_ERROR_MS, DAY_MS, formatMillis, formatUtc, HOUR_MS, MINUTE_MS } from '../util/time/instant.ts'
 
 /** A limit of a pace: `calls` within `ms` milliseconds, which are a minute, an hour or a day. */
 export type CallLimit = { readonly calls: number; readonly ms: number; readonly word: string }
@@ -17,7 +14,7 @@ export type CallLimit = { readonly calls: number; readonly ms: number; readonly 
 export const callLimits = ({ callsPerMinute, callsPerHour, callsPerDay }: Pace) =>
   [
     { calls: callsPerMinute, ms: MINUTE_MS, word: 'minute' },
-    { calls: callsPerHour, ms: 3_600_000, word: 'hour' },
+    { calls: callsPerHour, ms: HOUR_MS, word: 'hour' },
     { calls: callsPerDay, ms: DAY_MS, word: 'day' },
   ].filter((limit): limit is CallLimit => limit.calls !== null)
 

@@ -3,15 +3,13 @@ import type { Store } from '../db/store.ts'
 import type { Pace } from '../job/job.ts'
 import type { ApiRequest, HttpResponse, Reply } from '../service/request.ts'
 import { OversizedError, SignalError, SyncError, TooLargeError } from '../util/errors.ts'
-import { createRedactors } from '../util/redact.ts'
-import { createAgent } from './agent.ts'
 import { type AttemptFailure, classifyResponse } from './classify.ts'
 import { createClockCheck } from './clockSkew.ts'
+import { openConnections } from './connections.ts'
 import { createHostRecords } from './hosts.ts'
-import { HTTP_LIMITS, type OpenResponse, readResponse, type SendOptions, userAgentHeader } from './http.ts'
+import { type OpenResponse, readResponse, type SendOptions, userAgentHeader } from './http.ts'
 import { type OpenPacer, openPacer } from './pacer.ts'
-import { proxyLogins } from './proxies.ts'
-import type { ClientOptions } from './settings.ts'
+import type { ClientOptions, Settings } from './settings.ts'
 import { AttemptError, type Call, createThrottle } from './throttle.ts'
 import type { OnPause } from './waits.ts'
 
@@ -57,26 +55,23 @@ export const isTooLarge = (error: SyncError): boolean =>
   error instanceof TooLargeError || error instanceof OversizedError
 
 const MAX_ATTEMPTS = 6
-/** Milliseconds before the first retry. Each further wait is twice as long, and up to twice that at random. */
+/** Milliseconds before the first retry. Each further wait is twice as long. A wait is multiplied by a random factor between 1 and 2. */
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 60_000
 
 /** Creates the client of a service. Its functions stand in the order in which a request passes them. */
-export function createClient(options: ClientOptions): Client {
-  const { key, concurrency, signal, proxies, emit, nowMs = Date.now, retryMs = FIRST_RETRY_MS } = options
-  const baseUrl = options.baseUrl.replace(/\/+$/, '')
-  const limits = { ...HTTP_LIMITS, ...options.limits }
-  const redactor = createRedactors([key, ...(proxies ? proxyLogins(proxies) : [])])
-  const agentOptions = { timeoutMs: limits.timeoutMs, connections: concurrency, signal, proxies }
-  const dispatcher = createAgent(agentOptions)
-  const publicDispatcher = createAgent({ ...agentOptions, isPublicOnly: true })
-  const { call, clear } = createThrottle({ ...options, baseUrl, dispatcher, publicDispatcher, limits, redactor })
+export function createClient(settings: Settings, options: ClientOptions): Client {
+  const { service, key, retryMs = FIRST_RETRY_MS } = settings
+  const { concurrency, signal, emit, nowMs = Date.now, pacer } = options
+  const baseUrl = settings.baseUrl.replace(/\/+$/, '')
+  const connections = openConnections(settings, options)
+  const { call, clear } = createThrottle(settings, options, connections.attempt)
   const checkClock = createClockCheck(emit)
   const userAgent = userAgentHeader()
 
   const headers: Client['headers'] = (withKey) => ({
     'Accept-Encoding': 'br, gzip',
-    ...(withKey ? { [options.service.apiKey.header]: key } : {}),
+    ...(withKey ? { [service.apiKey.header]: key } : {}),
     ...userAgent,
   })
 
@@ -153,32 +148,41 @@ export function createClient(options: ClientOptions): Client {
   }
 
   const close = async (): Promise<void> => {
-    options.pacer.close?.()
+    pacer.close?.()
     clear()
-    await Promise.all([dispatcher.destroy(), publicDispatcher.destroy()])
+    await connections.close()
   }
 
   return { baseUrl, concurrency, signal, headers, get, retry, call, close }
 }
 
-/** The recorded parts of a client: calls and pauses. */
-interface OpenClientOptions extends Omit<ClientOptions, 'pacer' | 'hosts' | 'concurrency'> {
-  /** Records calls and pauses for later runs and other processes. */
-  readonly store: Store
-  readonly pace: Pace
-  readonly nowMs: () => number
-  /** Opens the pacer of several processes. Default: that of this process. */
-  readonly openPacer?: OpenPacer | undefined
-}
-
-/** Opens the client of a service that is recorded in a database. */
-export async function openClient(options: OpenClientOptions): Promise<Client> {
-  const { pace, emit } = options
+/** Opens the client of a service whose calls and pauses are recorded in a database, for later runs and other processes. */
+export async function openClient(
+  settings: Settings,
+  {
+    store,
+    pace,
+    nowMs,
+    signal,
+    emit,
+    onPause: reportPause,
+    onGivenUp,
+    openSharedPacer,
+  }: Omit<ClientOptions, 'pacer' | 'hosts' | 'concurrency'> & {
+    readonly store: Store
+    readonly pace: Pace
+    readonly nowMs: () => number
+    /** Opens the pacer that several processes share. Default: a pacer of this process. */
+    readonly openSharedPacer?: OpenPacer | undefined
+  },
+): Promise<Client> {
+  const { service, baseUrl } = settings
+  const { concurrency } = pace
   const onPause: OnPause = (ms, reason) => {
     emit?.('calls.paused', { wait_ms: Math.round(ms), reason })
-    options.onPause?.(ms, reason)
+    reportPause?.(ms, reason)
   }
-  const pacer = options.openPacer?.(pace, onPause) ?? (await openPacer(options, pace, onPause))
-  const hosts = createHostRecords({ ...options, onPause })
-  return createClient({ ...options, onPause, pacer, hosts, concurrency: pace.concurrency })
+  const pacer = openSharedPacer?.(pace, onPause) ?? (await openPacer({ store, baseUrl, nowMs }, pace, onPause))
+  const hosts = createHostRecords({ store, service, baseUrl, nowMs, signal, onPause })
+  return createClient(settings, { pacer, hosts, concurrency, nowMs, signal, emit, onPause, onGivenUp })
 }

@@ -192,7 +192,7 @@ export const NETWORK_FAILURES: readonly NetworkFailure[] = [
     maxAttempts: 2,
   },
   {
-    // Only of a response: a late connection says nothing about the window.
+    // Matches late responses only: a late connection says nothing about the window.
     codes: /^(HEAD|TOTAL)_TIMEOUT$/,
     code: 'timeout',
     error: TooLargeError,

@@ -235,7 +235,7 @@ export async function fetchProbe(options: ProbeOptions): Promise<ProbeResult> {
       responses[name] = toProbeResponse(response)
       onResponse(response)
     }
-    // Without any response the service is down: further requests would only wait.
+    // If nothing responds, the service is down, and further requests would only wait.
     if (isFirst && !response && error instanceof TransientError) return result(new UnavailableError(error))
     // The client sends nothing after a refusal, but nothing may be left.
     if (error && endsRun && !(isRefusedItem && name === names.at(-1)))

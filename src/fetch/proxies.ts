@@ -88,7 +88,7 @@ const readLogins = ({ http, https }: ProxySettings): [login: string, plain: stri
 /** The logins of proxies in every form in which a proxy may repeat them: user with password, and as they are sent. */
 export const proxyLogins = (settings: ProxySettings): string[] =>
   readLogins(settings).flatMap(([login, plain]) =>
-    // A user alone may be a word that occurs elsewhere.
+    // Don't redact a bare user name; it may be an ordinary word.
     login.includes(':')
       ? [login, plain, Buffer.from(plain).toString('base64')]
       : [Buffer.from(`${plain}:`).toString('base64')],

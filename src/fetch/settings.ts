@@ -1,4 +1,3 @@
-import type { OnReject } from '../job/job.ts'
 import type { Service } from '../service/service.ts'
 import type { EmitEvent } from '../util/events.ts'
 import type { BreakerOptions } from './breaker.ts'
@@ -8,7 +7,7 @@ import type { Pacer } from './pacer.ts'
 import type { ProxySettings } from './proxies.ts'
 import type { OnPause } from './waits.ts'
 
-/** The user's choices for a run: the service, how it is reached, and the handling of invalid rows. */
+/** The service of a run, and how it is reached. */
 export interface Settings {
   readonly service: Service
   readonly baseUrl: string
@@ -18,8 +17,6 @@ export interface Settings {
   readonly allowHttp?: boolean | undefined
   /** Default: no proxy. */
   readonly proxies?: ProxySettings | undefined
-  /** Default: quarantine. */
-  readonly onReject?: OnReject | undefined
   /** Limits of a call that differ from the defaults. */
   readonly limits?: Partial<Limits> | undefined
   /** Milliseconds before the first retry. Default: a second. */
@@ -28,8 +25,8 @@ export interface Settings {
   readonly breaker?: BreakerOptions | undefined
 }
 
-/** The parts of a client. */
-export interface ClientOptions extends Settings {
+/** What a client needs in addition to the settings. */
+export interface ClientOptions {
   /** Decides when each call may be sent. */
   readonly pacer: Pacer
   /** Records hosts, and the pauses that they request, for later runs. Default: nothing is recorded. */

@@ -37,7 +37,7 @@ export function openTunnel(
   const connect = request({
     method: 'CONNECT',
     path: host,
-    // Without it, Node adds `Connection: close`.
+    // Without this header, Node adds `Connection: close`.
     headers: { Host: host, Connection: 'keep-alive', ...proxy.headers },
     createConnection: () => socket,
   })

@@ -1,12 +1,12 @@
 import { REGULAR_COMMANDS } from '../db/queries/jobRuns.ts'
 import type { Reader } from '../db/store.ts'
 import { type GapReason, isAbsence } from '../db/tables/codes.ts'
-import { type CallLimit, callLimits, MINUTE_MS } from '../fetch/budget.ts'
+import { type CallLimit, callLimits } from '../fetch/budget.ts'
 import type { Job } from '../job/job.ts'
 import { findRhythms } from '../state/rhythm.ts'
 import { readStoredJobs, type StoredJob } from '../state/storedJobs.ts'
 import { quantity } from '../util/text.ts'
-import { formatUtc, type Instant } from '../util/time/instant.ts'
+import { formatUtc, type Instant, MINUTE_MS } from '../util/time/instant.ts'
 
 /** The next runs of a job, as far as they are known. */
 export interface NextRuns {

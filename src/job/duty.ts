@@ -16,7 +16,7 @@ export interface SelectedRange extends Interval {
   /** The path of the entry in the job file. */
   readonly entryPath: string
   readonly series: SeriesIdentity
-  /** In ascending order; empty for all. */
+  /** The required geos in ascending order; empty for all. */
   readonly geoIds: readonly number[]
   /** The text of its window (`windowText`). */
   readonly window: string

@@ -97,6 +97,6 @@ export interface RetryRequest extends Omit<RouteCall, 'service'> {
   readonly geoIds: readonly number[] | null
   /** The longest lookback of the requests of the series, in seconds; null for listings. */
   readonly lookbackS: number | null
-  /** As in a planned request; false for listings about dates, which may have passed. */
+  /** The same as in a planned request, but false for listings about dates, which may have passed. */
   readonly isUnfiltered: boolean
 }

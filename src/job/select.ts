@@ -108,7 +108,7 @@ export function resolveSelectors(
   return resolved
 }
 
-/** As `resolveSelectors`; before the catalogue is stored, without the entries that need it. */
+/** Does the same as `resolveSelectors`, but leaves out the entries that need a catalogue while none is stored. */
 export const resolveStored = (
   job: Job,
   catalogue: readonly CatalogueIndicator[],

@@ -307,7 +307,7 @@ export function refineBorders(stretches: readonly Stretch[], zone: string, value
     const own = values(from).filter((at) => at >= before.from && at < to)
     return { ...stretch, from: findChange(before.grid, after, from, zone, own) }
   })
-  // Only now, because the grids beside a border are compared by instants near to it.
+  // Grids are normalized last, because those beside a border are compared by instants near to it.
   return refined.map(({ grid, ...stretch }) => ({ ...stretch, grid: grid && normalizeGrid(grid, zone) }))
 }
 

@@ -13,7 +13,7 @@ export interface Grid {
 
 /** Returns the start of the period that begins at or before an instant, and the functions to move from it, for calendar periods. */
 function calendarPeriods({ step, anchor }: Grid, zone: string) {
-  // A length that is none of the calendar is one of days.
+  // Treat any other length as a whole number of days.
   const { unit, count } = findCalendarPeriod(step) ?? { unit: 'day', count: Math.max(1, Math.round(step / DAY)) }
   const begin = (n: number): Instant => addLocal(zone, anchor, unit, n * count)
   return {

@@ -19,12 +19,12 @@ export function judgeEnd(
   const from = last + step
   const requiring = requirements.filter((requirement) => endAhead(requirement) > from)
   const after = covered.filter(({ to, reply }) => to > from && reply!.state !== 'unverified')
-  // Up to the first range that was not requested.
+  // Uses the replies up to the first range that was not requested.
   const end = after.findIndex((span, i) => i > 0 && span.from !== after[i - 1]!.to)
-  const asked = end === -1 ? after : after.slice(0, end)
-  if (requiring.length === 0 || asked.length === 0) return []
-  const start = Math.max(from, asked[0]!.from)
-  const to = Math.max(...asked.map(repliedTo))
+  const requested = end === -1 ? after : after.slice(0, end)
+  if (requiring.length === 0 || requested.length === 0) return []
+  const start = Math.max(from, requested[0]!.from)
+  const to = Math.max(...requested.map(repliedTo))
   if (start >= to) return []
   const allowedS = stored.allowedLagS ?? Math.max(UNKNOWN_LAG_S, 3 * step)
   return [
@@ -37,8 +37,8 @@ export function judgeEnd(
       reason: 'late',
       stepS: kind === 'regular' ? step : null,
       sinceAt: from,
-      // That of its first day: later days may be requested sooner.
-      nextAt: asked.find(({ nextAt }) => nextAt !== null)?.nextAt ?? null,
+      // Use the next request of the first day: later days may be requested sooner.
+      nextAt: requested.find(({ nextAt }) => nextAt !== null)?.nextAt ?? null,
       dueAt: from + allowedS,
     },
   ]

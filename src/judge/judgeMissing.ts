@@ -57,8 +57,8 @@ export function judgeMissing({ stored, finality, now }: JudgeContext, geoId: num
     while (first < verified.length && verified[first]!.to <= absence.from) first++
     const parts = cutAtCoverage(absence, verified, first)
     const tolerated = isTolerated(absence)
-    const repeatedNext = tolerated ? toleratedNext(absence) : absentNext(absence)
-    const next = isFuture(absence.checkedAt, now) ? now : repeatedNext
+    const regularNext = tolerated ? toleratedNext(absence) : absentNext(absence)
+    const next = isFuture(absence.checkedAt, now) ? now : regularNext
     const later = unverified.filter((row) => row.fetchedAt > absence.checkedAt && overlaps(row, absence))
     const notBefore = later.map(({ sinceAt, fetchedAt }) => unverifiedNext(sinceAt ?? fetchedAt, fetchedAt))
     for (const span of parts) {

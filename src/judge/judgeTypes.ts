@@ -14,7 +14,7 @@ export interface Requirement extends Interval {
   readonly job: string
   /** Its stored id; null before it is stored. */
   readonly jobId: number | null
-  /** Null for all. */
+  /** Null for all geos. */
   readonly geoIds: readonly number[] | null
   /** If the end follows the clock: the seconds that it stays behind it at most, negative for the future. Null for a fixed end. */
   readonly lagS: number | null
@@ -32,7 +32,7 @@ export interface Requirement extends Interval {
 
 /** A range of a series that a failed request left without a reply. */
 interface FailedRange extends Interval {
-  /** Null for all. */
+  /** Null for all geos. */
   readonly geoIds: readonly number[] | null
   readonly failedAt: Instant
   /** Whether the user requested the range itself (`backfill`, `restate`): it is missing although no job requires it. */
@@ -70,7 +70,7 @@ type SpanState = 'complete' | 'provisional' | 'expected' | 'missing'
 
 /**
  * A part of a timeline with one state. Spans with a reason take precedence over complete and provisional ones that contain them.
- * Those that are `expected` become `missing` at `dueAt`, without any other change.
+ * Spans that are `expected` become `missing` at `dueAt`, without any other change.
  */
 export interface Span extends Interval {
   /** A geo with values or one that a job names; `ALL_GEOS` only while no geo is known, and for other geos that may exist. */
@@ -90,12 +90,12 @@ export interface Span extends Interval {
   readonly stepS: number | null
   /** Since when values are missing; null if none are. */
   readonly sinceAt: Instant | null
-  /** From when on a sync requests it; null if none will, or if it does with the stored range that contains it. */
+  /** The time from which a sync requests it; null if none will, or if it does with the stored range that contains it. */
   readonly nextAt: Instant | null
-  /** From when on values are missing that are expected before; null if that does not depend on time. */
+  /** The time from which values are missing that are expected before; null if that does not depend on time. */
   readonly dueAt: Instant | null
   /** Whether a user accepted that values are missing. */
   readonly isAccepted: boolean
-  /** Whether it is one of a few lost values of a day, which are no finding. */
+  /** Whether it is one of a few lost values of a day, which are not a finding. */
   readonly isTolerated: boolean
 }

@@ -4,6 +4,7 @@ import { type Interval, intersect } from '../util/time/interval.ts'
 import { addUnits, ceilTo } from '../util/time/zone.ts'
 import type { Stretch } from './cadence.ts'
 import { type Grid, periodEnd, periodStarts } from './grid.ts'
+import type { Extent } from './stored.ts'
 
 /* Which periods of a timeline are missing: a pure function of its values, its cadence and what is covered. */
 
@@ -25,22 +26,16 @@ export interface TimelineValues {
   readonly isWithdrawn?: (at: Instant) => boolean
 }
 
-/** The first and the last instant with a value. Nothing is missing before and after them (C6, C7). */
-export interface Extent {
-  readonly first: Instant
-  readonly last: Instant
-}
-
 /**
- * Finds the missing periods that begin in covered intervals, between the first and the last value. `values` are all stored ones of
- * these intervals.
+ * Finds the missing periods that begin in covered intervals, between the first and the last value. Nothing is missing before and after
+ * them (C6, C7). `values` are all stored ones of these intervals.
  */
 export function findMissing(
   stretches: readonly Stretch[],
   zone: string,
   covered: readonly Interval[],
   values: TimelineValues,
-  { first, last }: Extent,
+  { first, last }: Pick<Extent, 'first' | 'last'>,
 ): MissingPeriods[] {
   return stretches.flatMap((stretch, i) => {
     const part = { from: Math.max(stretch.from, first), to: Math.min(stretches[i + 1]?.from ?? last, last) }

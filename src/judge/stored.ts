@@ -1,7 +1,6 @@
 import type { CadenceKind, CoveredState, MissingReason } from '../db/tables/series.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
-import type { Extent } from './missing.ts'
 
 /* What is stored of a series, as the judgement and the planner see it. */
 
@@ -30,12 +29,19 @@ export interface Absence extends Interval {
   readonly periods: number | null
 }
 
-/** The ends of the stored values of a series and geo. */
+/** The first and the last instant with a value, and the seconds of the last period. */
+export interface Extent {
+  readonly first: Instant
+  readonly last: Instant
+  readonly step: number
+}
+
+/** A row of `series_geo`: the ends of the stored values of a series and geo. */
 export interface Timeline {
   readonly geoId: number
-  /** The first and the last value, and the seconds of the last period; null if there are only nulls. */
-  readonly extent: (Extent & { readonly step: number }) | null
-  /** Null if it is not known: then nothing is said about the begin and the end. */
+  /** Null if there are only nulls. */
+  readonly extent: Extent | null
+  /** Null if it is not known: then nothing is said about the start and the end. */
   readonly kind: CadenceKind | null
 }
 

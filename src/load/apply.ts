@@ -6,7 +6,7 @@ import { geoRanges, type Observations, type Reject, type Rows, type RowValues } 
 import { type Database, tableOf } from '../db/tables/schema.ts'
 import { formatMillis } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
-import { applyValues, type FetchedValues } from './applyValues.ts'
+import { applyValues, type FetchedValues, NO_VALUE_CHANGES } from './applyValues.ts'
 import type { Counts } from './counts.ts'
 import { markListing, replaceOwned } from './listing.ts'
 import { withoutDismissed } from './quarantine/dismissed.ts'
@@ -46,23 +46,21 @@ export async function applyRows(
   // Compares the stored quantity, which the items replace, for days without stored values.
   await recordUnits(tx, planned, fetchId, rows)
   const items = await applyItems(tx, engine, reply)
-  const values = seriesId === null ? null : await applyValues(tx, engine, seriesId, reply, open.rejects)
-  const written = values ? addWritten(items.written, values.written) : items.written
+  const values =
+    seriesId === null ? NO_VALUE_CHANGES : await applyValues(tx, engine, { ...reply, seriesId }, open.rejects)
+  const written = addWritten(items.written, values.written)
   const counts = {
     rows_new: written.inserted,
     rows_unchanged: written.unchanged,
     rows_revised: written.revised,
-    rows_withdrawn: items.withdrawn + (values?.withdrawn ?? 0),
+    rows_withdrawn: items.withdrawn + values.withdrawn,
     rows_rejected: open.rejected,
   }
   const parsedOutcome = replyOutcome(rows)
   if (parsedOutcome !== outcome) await updateOutcome.run(tx, { fetchId, outcome: parsedOutcome })
   await closeFetch.run(tx, { fetchId, ...loadedColumns(rows, counts) })
-  return { counts, rejects: open.rejects, reach: values?.reach ?? NO_TIME }
+  return { counts, rejects: open.rejects, reach: values.reach }
 }
-
-/** The reach of a change that concerns no missing periods. */
-export const NO_TIME: Interval = { from: 0, to: 0 }
 
 interface Changes {
   readonly written: UpsertCounts

@@ -2,21 +2,23 @@ import type { Transaction } from 'kysely'
 import type { Engine, UpsertCounts } from '../db/engine.ts'
 import { geoRanges, isAboutValues, type Observations, type Reject, type Rows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
-import type { Extent } from '../judge/missing.ts'
+import type { Extent } from '../judge/stored.ts'
+import type { Service } from '../service/service.ts'
 import { type Instant, toInstant } from '../util/time/instant.ts'
-import type { Interval } from '../util/time/interval.ts'
+import { type Interval, NO_TIME } from '../util/time/interval.ts'
 import { isCalendarStep, LONGEST_FIXED_S } from '../util/time/periods.ts'
 import { listDecidedGeos, provesMissing } from './coverage/decideCoverage.ts'
 import { findLongestLookback, recordCoverage, toSeriesReply } from './coverage/recordCoverage.ts'
 import type { FetchRecord } from './recordFetch.ts'
 import { readStepsAround } from './stepsAround.ts'
-import { readStoredSeries, type StoredSeries } from './storedSeries.ts'
+import { readStoredSeries, type SeriesTransaction, type StoredSeries } from './storedSeries.ts'
 import { alignSteps } from './timelines/alignSteps.ts'
 import { type Cadences, cadenceInput, readCadences, withCadence } from './timelines/cadences.ts'
 import { findExtents, writeTimeline } from './timelines/extents.ts'
 import { recordMissing } from './timelines/recordMissing.ts'
 import { updateCadences } from './timelines/updateCadences.ts'
 import { NOTHING_WITHDRAWN, withdraw } from './timelines/withdraw.ts'
+import { NOTHING_WRITTEN } from './upsertItems.ts'
 import { writeDays } from './writeDays.ts'
 
 /** A recorded reply with its rows. */
@@ -30,9 +32,12 @@ interface ValueChanges {
   readonly written: UpsertCounts
   /** The number of withdrawn values. */
   readonly withdrawn: number
-  /** The interval in which missing periods may have changed; null if there is none. */
-  readonly reach: Interval | null
+  /** The interval in which missing periods may have changed. */
+  readonly reach: Interval
 }
+
+/** The changes by a reply without values. */
+export const NO_VALUE_CHANGES: ValueChanges = { written: NOTHING_WRITTEN, withdrawn: 0, reach: NO_TIME }
 
 /** What is stored of a series before a reply is loaded. */
 interface Before {
@@ -56,37 +61,36 @@ interface StoredValues {
 
 /**
  * Writes the values of a reply and the versions they supersede; then the totals of their days, the cadence of their timelines, coverage
- * and missing periods, which follow from each other in this order. Null if it has no values. `openRejects`: invalid rows that were not
- * dismissed.
+ * and missing periods, which follow from each other in this order. `openRejects`: invalid rows that were not dismissed.
  */
 export async function applyValues(
   tx: Transaction<Database>,
   engine: Engine,
-  seriesId: number,
-  reply: FetchedValues,
+  reply: FetchedValues & { readonly seriesId: number },
   openRejects: readonly Reject[],
-): Promise<ValueChanges | null> {
-  if (!reply.rows.observations) return null
+): Promise<ValueChanges> {
+  const { seriesId, fetchId, planned, rows } = reply
+  if (!rows.observations) return NO_VALUE_CHANGES
   const before = { series: await readStoredSeries(tx, seriesId), cadences: await readCadences(tx, seriesId) }
-  const stored = await storeValues(tx, engine, before, reply, reply.rows.observations)
-  const cadenceChanges = await updateDays(tx, engine, before, reply, stored)
+  const series = { tx, engine, seriesId, zone: before.series.timeZone, fetchId }
+  const stored = await storeValues(series, before, reply, rows.observations)
+  const cadenceChanges = await updateDays(series, before, planned.service, stored)
   const cadences = cadenceChanges.length > 0 ? await readCadences(tx, seriesId) : before.cadences
-  const extents = await findExtents(tx, seriesId, before.series.timelines, stored.observations, reply.planned)
-  await writeTimelines(tx, before.series, extents, cadences, stored.observations)
-  const reach = await updateCoverage(tx, before, reply, stored, { cadences, cadenceChanges, extents, openRejects })
-  return { written: stored.written, withdrawn: stored.withdrawnCount, reach: reach ?? reply.planned.window }
+  const extents = await findExtents(tx, seriesId, before.series.timelines, stored.observations, planned)
+  await writeTimelines(tx, before.series, extents, cadences)
+  const derived = { cadences, cadenceChanges, extents, openRejects }
+  const reach = await updateCoverage(tx, before.series, reply, stored, derived)
+  return { written: stored.written, withdrawn: stored.withdrawnCount, reach }
 }
 
 /** Stores the values of a reply, keeps the versions they supersede, and withdraws what the reply lacks. */
 async function storeValues(
-  tx: Transaction<Database>,
-  engine: Engine,
-  { series, cadences }: Before,
-  { fetchId, planned, rows, recordedMs }: FetchedValues,
+  { tx, engine, seriesId, zone, fetchId }: SeriesTransaction,
+  before: Before,
+  { planned, rows, recordedMs }: FetchedValues,
   received: Observations,
 ): Promise<StoredValues> {
-  const { id: seriesId, timeZone: zone } = series
-  const observations = withCadence(await inferStepsFromStored(tx, seriesId, received), cadences, zone)
+  const observations = withCadence(await inferStepsFromStored(tx, seriesId, received), before.cadences, zone)
   const written = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
   // Dismissed rejects count, too: each may stand for a stored value, so nothing is withdrawn.
   const window = rows.rejects.some(isAboutValues) ? null : planned.window
@@ -109,23 +113,22 @@ async function storeValues(
 
 /** Writes the totals of changed days and the cadences that follow from them. Returns the changed cadences. */
 async function updateDays(
-  tx: Transaction<Database>,
-  engine: Engine,
-  { series, cadences }: Before,
-  { fetchId, planned }: FetchedValues,
+  series: SeriesTransaction,
+  before: Before,
+  service: Service,
   { observations, written, window, withdrawn, unbelievedDays, withdrawnCount }: StoredValues,
 ): ReturnType<typeof updateCadences> {
-  const { id: seriesId, timeZone: zone } = series
   const isChanged = written.inserted + written.revised + withdrawnCount > 0
   const isRestepped =
-    written.unchanged + written.revised > 0 && (await alignSteps(tx, seriesId, observations, cadences))
+    written.unchanged + written.revised > 0 &&
+    (await alignSteps(series.tx, series.seriesId, observations, before.cadences))
   if (!isChanged && !isRestepped) return []
   const isComplete = unbelievedDays.size === 0
   const hasWithdrawn = withdrawnCount > 0
-  const days = await writeDays(tx, engine, { seriesId, zone, observations, window, isComplete, hasWithdrawn })
+  const days = await writeDays(series, { observations, window, isComplete, hasWithdrawn })
   if (!isChanged) return []
-  const task = { id: seriesId, input: cadenceInput(series, planned.service), before: cadences }
-  return updateCadences(tx, engine, task, days, new Set(withdrawn.keys()), fetchId)
+  const task = { input: cadenceInput(before.series, service), before: before.cadences }
+  return updateCadences(series, task, days, new Set(withdrawn.keys()))
 }
 
 /** What follows from the values of a reply before its coverage is decided. */
@@ -139,11 +142,11 @@ interface Derived {
 /** Records what the reply covers, and which periods are missing. Returns the interval in which these may have changed. */
 async function updateCoverage(
   tx: Transaction<Database>,
-  { series }: Before,
+  series: StoredSeries,
   { planned, rows, recordedMs }: FetchedValues,
   { observations, window, withdrawn, unbelievedDays }: StoredValues,
   { cadences, cadenceChanges, extents, openRejects }: Derived,
-): Promise<Interval | null> {
+): Promise<Interval> {
   const fetchedAt = toInstant(recordedMs)
   const newGeos = geoRanges(observations)
     .map(({ geoId }) => geoId)
@@ -203,8 +206,8 @@ function withExtents(
 ): StoredSeries {
   const stored = new Map(series.timelines.map((timeline) => [timeline.geoId, timeline]))
   const timelines = geoIds.map((geoId) => {
-    const { step = null, kind = null } = stored.get(geoId) ?? {}
-    return { geoId, step, kind, extent: extents.get(geoId) ?? null }
+    const { kind = null } = stored.get(geoId) ?? {}
+    return { geoId, kind, extent: extents.get(geoId) ?? null }
   })
   return { ...series, geoIds, timelines }
 }
@@ -215,22 +218,15 @@ async function writeTimelines(
   { id: seriesId, timelines }: StoredSeries,
   extents: ReadonlyMap<number, Extent | null>,
   cadences: Cadences,
-  observations: Observations,
 ): Promise<void> {
-  const stepsAt = new Map<number, number>()
-  for (const { geoId, first, end } of geoRanges(observations)) {
-    const last = extents.get(geoId)?.last
-    if (last === undefined) continue
-    const index = observations.at.indexOf(last, first)
-    if (index >= 0 && index < end)
-      stepsAt.set(geoId, typeof observations.steps === 'number' ? observations.steps : observations.steps[index]!)
-  }
   const stored = new Map(timelines.map((timeline) => [timeline.geoId, timeline]))
   for (const [geoId, extent] of extents) {
-    const before = stored.get(geoId)
     const stretch = cadences.get(geoId)?.at(-1)
     const gridStep = stretch?.grid && !isCalendarStep(stretch.grid.step) ? stretch.grid.step : null
-    const step = extent === null ? null : (gridStep ?? stepsAt.get(geoId) ?? before?.step ?? null)
-    await writeTimeline(tx, seriesId, before, { geoId, extent, step, kind: stretch?.kind ?? 'irregular' })
+    await writeTimeline(tx, seriesId, stored.get(geoId), {
+      geoId,
+      extent: extent && { ...extent, step: gridStep ?? extent.step },
+      kind: stretch?.kind ?? 'irregular',
+    })
   }
 }

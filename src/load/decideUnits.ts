@@ -24,7 +24,7 @@ export function differs(a: Quantity, b: Quantity, hasSameLanguage: boolean): boo
 
 /** The stored local days of an indicator, of all its series and geos. */
 export interface StoredDays {
-  /** Those from the first day of the reply on, at least up to the first one after its last day, in order. */
+  /** The days from the first one of the reply on, at least up to the first one after its last day, in order. */
   readonly days: readonly DayNumber[]
   /** Whether there are earlier ones. */
   readonly hasEarlier: boolean

@@ -18,13 +18,22 @@ export interface Sizes {
   readonly probed: Set<string>
 }
 
-/** By bucket, in seconds. `slack`: how much shorter a full window may be. `enough`: the size from which there is no limit. */
-const BY_BUCKET: Readonly<Record<string, { readonly slack: number; readonly enough: number }>> = {
+/** How sizes grow for series that are grouped by a bucket, in seconds. */
+interface Growth {
+  /** How much shorter than the size a full window may be. */
+  readonly slack: number
+  /** The size from which there is no limit. */
+  readonly enough: number
+}
+
+/** The growth by the unit of the bucket. */
+const GROWTH_BY_BUCKET: Readonly<Record<string, Growth>> = {
   day: { slack: DAY, enough: 2 * 366 * DAY },
   month: { slack: 31 * DAY, enough: 20 * 366 * DAY },
   year: { slack: 366 * DAY, enough: 20 * 366 * DAY },
 }
-const NO_BUCKET = { slack: DAY, enough: 366 * DAY }
+/** The growth for series without buckets. */
+const NATIVE_GROWTH: Growth = { slack: DAY, enough: 366 * DAY }
 
 /** Keeps sizes in memory during a run, and in `series.window_s` for later runs. */
 export function createSizes(store: Store, nowMs: () => number, probed = new Set<string>()): Sizes {
@@ -66,7 +75,7 @@ export function createSizes(store: Store, nowMs: () => number, probed = new Set<
     async grow(planned) {
       const size = await get(planned)
       if (size === undefined || !planned.window) return
-      const { slack, enough } = BY_BUCKET[planned.series?.timeTrunc ?? ''] ?? NO_BUCKET
+      const { slack, enough } = GROWTH_BY_BUCKET[planned.series?.timeTrunc ?? ''] ?? NATIVE_GROWTH
       // A shorter window proves nothing.
       if (planned.window.to - planned.window.from < size - slack) return
       // Half way to the smallest window that was too large in this run. A small gain is not worth a refused request.

@@ -7,7 +7,7 @@ import { addUnits, floorTo, startOfDate } from '../util/time/zone.ts'
 import type { Neighbours } from './neighbours.ts'
 
 /**
- * Whether values are finer than sums of a step: in every geo, most are closer together than the step. One close pair is no proof:
+ * Whether values are finer than sums of a step: in every geo, most are closer together than the step. One close pair is not a proof:
  * it may be a stray row, or a clock change of half an hour.
  */
 function areFiner(observations: Observations, step: number): boolean {

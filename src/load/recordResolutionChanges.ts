@@ -17,14 +17,13 @@ const coverageAt = prepareQuery((db, parameters: { seriesId: number; at: Instant
 )
 
 /**
- * The steps that the replies of the nearest values stated, for every geo; null where there is none. Stored steps do not do: a
+ * The steps that the replies of the nearest values stated, for every geo; null if there is none. Stored steps do not suffice: a
  * coarser one is written only after some days.
  */
 const statedStepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number; at: Instant }) =>
   db
     .selectFrom('series_geo as g')
     .where('g.series_id', '=', seriesId)
-    .select('g.geo_id')
     .select((geo) => {
       const steps = geo
         .selectFrom('observation as o')
@@ -34,6 +33,7 @@ const statedStepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number
         .whereRef('o.geo_id', '=', 'g.geo_id')
         .limit(1)
       return [
+        'g.geo_id',
         steps.where('o.at', '<', at).orderBy('o.at', 'desc').as('before'),
         steps.where('o.at', '>=', at).orderBy('o.at').as('after'),
       ]

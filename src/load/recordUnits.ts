@@ -4,6 +4,7 @@ import { BEGINNING } from '../db/tables/codes.ts'
 import type { Rows } from '../db/tables/rows.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
+import { NO_TIME } from '../util/time/interval.ts'
 import { type DayNumber, dayIntervalAt, dayNumber, localDay, toCivil } from '../util/time/localDay.ts'
 import { decideUnits, differs, type Quantity, type StoredDays, type UnitStretch } from './decideUnits.ts'
 
@@ -15,8 +16,14 @@ const storedUnits = prepareQuery((db, { kind, id }: { kind: string; id: number }
     .where('i.kind', '=', kind)
     .where('i.id', '=', id)
     .orderBy('u.from_at')
-    .select(['i.magnitude_id as last_id', 'i.magnitude as last_name'])
-    .select(['u.from_at', 'u.magnitude_id', 'u.magnitude', 'u.fetch_id']),
+    .select([
+      'i.magnitude_id as last_id',
+      'i.magnitude as last_name',
+      'u.from_at',
+      'u.magnitude_id',
+      'u.magnitude',
+      'u.fetch_id',
+    ]),
 )
 
 /** Reads the stored days of an indicator from a day on, up to the first one after another day. */
@@ -60,12 +67,12 @@ async function readStoredDays(
 /** The local days of the values of a reply, in order. */
 function replyDays(zone: string, at: readonly number[]): DayNumber[] {
   const days = new Set<DayNumber>()
-  let { from, to } = { from: 0, to: 0 }
+  let current = NO_TIME
   for (const instant of at) {
-    if (instant >= from && instant < to) continue
-    const interval = dayIntervalAt(zone, instant)
-    days.add(interval.day)
-    ;({ from, to } = interval)
+    if (instant >= current.from && instant < current.to) continue
+    const next = dayIntervalAt(zone, instant)
+    days.add(next.day)
+    current = next
   }
   return [...days].sort((a, b) => a - b)
 }

@@ -3,12 +3,12 @@ import { prepareQuery } from '../db/prepared.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Instant } from '../util/time/instant.ts'
 
-/** The steps of the stored values nearest to an instant, in seconds; null where there is none. */
+/** The steps of the stored values nearest to an instant, in seconds; null if there is none. */
 export interface StepsAround {
   readonly geo_id: number
-  /** Of the last value before the instant. */
+  /** The step of the last value before the instant. */
   readonly before: number | null
-  /** Of the first value at or after the instant. */
+  /** The step of the first value at or after the instant. */
   readonly after: number | null
 }
 
@@ -22,7 +22,6 @@ const stepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number; at: 
   db
     .selectFrom('series_geo as g')
     .where('g.series_id', '=', seriesId)
-    .select('g.geo_id')
     .select((geo) => {
       const steps = geo
         .selectFrom('observation as o')
@@ -31,6 +30,7 @@ const stepsAround = prepareQuery((db, { seriesId, at }: { seriesId: number; at: 
         .whereRef('o.geo_id', '=', 'g.geo_id')
         .limit(1)
       return [
+        'g.geo_id',
         steps.where('o.at', '<', at).orderBy('o.at', 'desc').as('before'),
         steps.where('o.at', '>=', at).orderBy('o.at').as('after'),
       ]

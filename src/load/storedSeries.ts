@@ -1,11 +1,13 @@
 import type { Transaction } from 'kysely'
+import type { Engine } from '../db/engine.ts'
 import { prepareQuery } from '../db/prepared.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Database } from '../db/tables/schema.ts'
 import type { Expectation } from '../job/expectation.ts'
 import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
+import type { Timeline } from '../judge/stored.ts'
+import { readTimelines } from '../state/judgeInput.ts'
 import { formatMillis } from '../util/time/instant.ts'
-import { readTimelines, type StoredTimeline } from './timelines/extents.ts'
 
 /** Finds the id of a request's series, or inserts the series and its indicator. Null if the request is not about a series. */
 export async function findOrInsertSeries(
@@ -50,8 +52,19 @@ export interface StoredSeries {
   readonly expect: Expectation | null
   /** The geos that ever had values. */
   readonly geoIds: readonly number[]
-  /** Their timelines. */
-  readonly timelines: readonly StoredTimeline[]
+  /** The timelines of these geos. */
+  readonly timelines: readonly Timeline[]
+}
+
+/** A series in a transaction that changes its values or what follows from them. */
+export interface SeriesTransaction {
+  readonly tx: Transaction<Database>
+  readonly engine: Engine
+  readonly seriesId: number
+  /** The time zone of its local days. */
+  readonly zone: string
+  /** The reply that causes the changes. */
+  readonly fetchId: number
 }
 
 const seriesById = prepareQuery((db, { id }: { id: number }) =>

@@ -1,22 +1,14 @@
-import type { Transaction } from 'kysely'
-import type { Engine } from '../db/engine.ts'
 import { prepareQuery } from '../db/prepared.ts'
 import { currentValues } from '../db/queries/values.ts'
 import { type GeoDay, geoRanges, type Observations } from '../db/tables/rows.ts'
-import type { Database } from '../db/tables/schema.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
 import { createCalendar, type DayNumber, dayIntervalAt, dayNumber, localDay, toCivil } from '../util/time/localDay.ts'
 import { type DayValues, sumTotals } from './dayTotals.ts'
+import type { SeriesTransaction } from './storedSeries.ts'
 
 /** The stored values of a day. */
-async function readDay(
-  tx: Transaction<Database>,
-  zone: string,
-  seriesId: number,
-  geoId: number,
-  day: DayNumber,
-): Promise<DayValues> {
+async function readDay({ tx, seriesId, zone }: SeriesTransaction, geoId: number, day: DayNumber): Promise<DayValues> {
   const { from, to } = localDay(zone, day)
   const inside = await currentValues.all(tx, { seriesId, geoId, from, to })
   const rows = inside.filter(({ at }) => dayIntervalAt(zone, at).day === day)
@@ -29,10 +21,8 @@ async function readDay(
 
 /** The days of a geo in a window that have totals. */
 async function readStoredDays(
-  tx: Transaction<Database>,
-  seriesId: number,
+  { tx, seriesId, zone }: SeriesTransaction,
   geoId: number,
-  zone: string,
   { from, to }: Interval,
 ): Promise<DayNumber[]> {
   const first = toCivil(dayIntervalAt(zone, from).day)
@@ -58,15 +48,9 @@ const deleteDay = prepareQuery((db, parameters: { seriesId: number; geoId: numbe
 )
 
 /** Computes the totals of a day from the stored values; null if it has no values, and no totals any more. */
-async function recomputeDay(
-  tx: Transaction<Database>,
-  engine: Engine,
-  zone: string,
-  seriesId: number,
-  geoId: number,
-  day: DayNumber,
-): Promise<GeoDay | null> {
-  const values = await readDay(tx, zone, seriesId, geoId, day)
+async function recomputeDay(series: SeriesTransaction, geoId: number, day: DayNumber): Promise<GeoDay | null> {
+  const { tx, engine, seriesId, zone } = series
+  const values = await readDay(series, geoId, day)
   const whole = localDay(zone, day)
   if (values.at.length === 0) {
     await deleteDay.run(tx, { seriesId, geoId, month: whole.month, day: whole.dayOfMonth })
@@ -82,10 +66,8 @@ const DAYS_AT_ONCE = 64
 
 /** Computes the totals of days, in ascending order, from the stored values of a geo. */
 export async function recomputeDays(
-  tx: Transaction<Database>,
-  engine: Engine,
-  zone: string,
-  { seriesId, geoId }: { readonly seriesId: number; readonly geoId: number },
+  { tx, engine, seriesId, zone }: SeriesTransaction,
+  geoId: number,
   days: readonly DayNumber[],
 ): Promise<void> {
   const calendar = createCalendar(zone)
@@ -115,9 +97,6 @@ export async function recomputeDays(
 
 /** The values that a reply changed. */
 export interface ChangedValues {
-  readonly seriesId: number
-  /** The zone in which the days of the series are counted. */
-  readonly zone: string
   readonly observations: Observations
   /** The window of a reply without rejects; null for other replies. */
   readonly window: Interval | null
@@ -146,10 +125,10 @@ function findDayEnd({ at, steps }: Observations, begin: number, end: number, to:
  * the days that have values.
  */
 export async function writeDays(
-  tx: Transaction<Database>,
-  engine: Engine,
-  { seriesId, zone, observations, window, isComplete, hasWithdrawn }: ChangedValues,
+  series: SeriesTransaction,
+  { observations, window, isComplete, hasWithdrawn }: ChangedValues,
 ): Promise<GeoDay[]> {
+  const { tx, engine, seriesId, zone } = series
   const { at } = observations
   // Guessed steps do not replace stored ones, so the totals also depend on stored values.
   const wholeWindow = observations.isStepGuessed || !isComplete ? null : window
@@ -163,7 +142,7 @@ export async function writeDays(
       const whole = calendar.dayAt(at[begin]!)
       do dayEnd = findDayEnd(observations, dayEnd, end, calendar.dayIntervalAt(at[dayEnd]!).to)
       while (dayEnd < end && calendar.dayIntervalAt(at[dayEnd]!).day === whole.day)
-      // Where the clocks go back over midnight, a day comes twice.
+      // If the clocks go back over midnight, a day comes twice.
       const isNext = days.length === firstOfGeo || whole.day > days.at(-1)![1].day
       if (wholeWindow && whole.from >= wholeWindow.from && whole.to <= wholeWindow.to && isNext)
         days.push([geoId, whole, sumTotals(observations, begin, dayEnd, whole, zone)])
@@ -171,15 +150,14 @@ export async function writeDays(
     }
     if (hasWithdrawn && window) {
       const summed = new Set(days.slice(firstOfGeo).map(([, { day }]) => day))
-      for (const day of await readStoredDays(tx, seriesId, geoId, zone, window))
-        if (!summed.has(day)) otherDays.add(day)
+      for (const day of await readStoredDays(series, geoId, window)) if (!summed.has(day)) otherDays.add(day)
     }
     for (const day of otherDays) toRecompute.push([geoId, day])
   }
-  // Of all geos at once: a statement costs as much as several days.
+  // Writes the days of all geos at once, because a statement costs as much as several days.
   await engine.upsertDays(tx, seriesId, days)
   for (const [geoId, day] of toRecompute) {
-    const recomputed = await recomputeDay(tx, engine, zone, seriesId, geoId, day)
+    const recomputed = await recomputeDay(series, geoId, day)
     if (recomputed) days.push(recomputed)
   }
   return days

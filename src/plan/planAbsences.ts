@@ -146,7 +146,7 @@ const groupGeos = (
     }),
   )
 
-/** The same for geos without values. If an entry requires all geos, those are requested by name, unless no known one has values. */
+/** Groups the geos without values. If an entry requires all geos, those are requested by name, unless no known one has values. */
 function groupSilences(planning: PlanContext, selected: SelectedSeries, silences: readonly Span[]): GeoGroup[] {
   const { geoIds, entry, state } = selected
   if (!geoIds.includes(ALL_GEOS)) return groupGeos(planning, selected, silences, geoIds)

@@ -54,7 +54,7 @@ export function planJob(input: Omit<JobContext, 'requested'> & Partial<Pick<JobC
   const seriesPeriods = series.reduce((sum, { periods }) => sum + periods, 0)
   const listPeriods = [...first, ...listings].reduce((sum, { periods = 0 }) => sum + periods, 0)
   const isInTurns = hasBudget(planning.job.pace)
-  // With turns, the small request of a day takes its own; the other absences come last.
+  // With a budget, one small absence request gets its own turn; the rest come last.
   const takesTurn = isInTurns && isAbsenceDue(planning)
   const absences = planAbsences(planning, repeats, calculateAbsentShare(seriesPeriods + listPeriods), takesTurn)
   const inTurn = takesTurn ? absences.slice(0, 1) : []

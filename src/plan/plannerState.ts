@@ -14,7 +14,7 @@ export interface SeriesState {
   readonly windowS: number | null
   /** The longest lookback that it was ever requested with, in seconds. */
   readonly lookbackS: number | null
-  /** One stored period, where it is longer than an hour; the others follow from it. */
+  /** A stored period, if it is longer than an hour; the others follow from it. */
   readonly period?: Period | undefined
   /** Its missing periods that are to be requested again. */
   readonly absences: readonly Absence[]
@@ -56,7 +56,7 @@ export interface PlannerState {
   absentRequestedAt(jobId: number): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
   unknown(route: string, id: string | number): RefusalTimes | undefined
-  /** Read only if a budget may end the run. */
+  /** The last attempts; read only if a budget may end the run. */
   readonly attempts: Attempts
 }
 

@@ -5,7 +5,7 @@ import { type Interval, merge, subtract } from '../util/time/interval.ts'
 export interface RequestRegister {
   /** The parts of intervals that are not requested yet for a geo. A request for all geos covers each geo. */
   findRemaining(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
-  /** As `findRemaining`, but for all geos without the parts that are requested for any geo. */
+  /** Does the same as `findRemaining`, but for all geos leaves out the parts that are requested for any geo. */
   findUnrequested(series: string, geoId: number, intervals: readonly Interval[]): Interval[]
   add(series: string, geoIds: readonly number[], intervals: readonly Interval[]): void
   /** Adds a path and query; false if it was added before. */

@@ -193,7 +193,7 @@ export const I90_ARCHIVE = /^I90DIA/i
 export const I90_SHEET = /^I90DIA(\d\d)$/
 /** The sheet with the dates of data and publication, and a table of contents. */
 export const I90_COVER = 'I90DIA00'
-/** The layout of rows of I90 workbooks that are no values. */
+/** The layout of rows of I90 workbooks that are not values. */
 export const I90_OTHER = 'i90_other'
 
 /** The names of labels that views read. Sheets write them with or without accents and capitals. */

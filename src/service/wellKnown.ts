@@ -46,7 +46,8 @@ export const WELL_KNOWN = {
 } as const satisfies WellKnown
 
 /** Two indicators for examples in the help. */
-export const [EXAMPLE, SECOND_EXAMPLE] = [WELL_KNOWN.spotPrice.indicator, WELL_KNOWN.sessionPrice.indicator] as const
+export const EXAMPLE = WELL_KNOWN.spotPrice.indicator
+export const SECOND_EXAMPLE = WELL_KNOWN.sessionPrice.indicator
 
 /** Texts for searches and examples. */
 export interface ExampleTexts {

@@ -8,11 +8,11 @@ export interface Size {
 
 /** The sizes of windows before the service has responded to larger ones. */
 export interface Windows {
-  /** By the number of requested geos. The last row has no limit. */
+  /** The sizes by the number of requested geos. The last row has no limit. */
   readonly byGeos: readonly { readonly upTo: number | null; readonly size: Size }[]
-  /** For an unknown number of geos. */
+  /** The size for an unknown number of geos. */
   readonly unknownGeos: Size
-  /** For aggregated series, by step. */
+  /** The sizes for aggregated series, by step. */
   readonly grouped: Readonly<Record<string, Size>>
 }
 

@@ -24,9 +24,27 @@ const readFailed = ({ kysely }: Reader) =>
     .where('f.outcome', 'not in', NO_FAILURE)
     .orderBy('f.id')
     .selectAll('s')
-    .select(['r.job', 'r.job_id as jobId', 'f.run_id as runId', 'r.command', 'f.reason'])
-    .select(['f.id as fetchId', 'f.entry', 'f.route', 'f.target', 'f.params', 'f.geo_ids as requested', 'f.from_at'])
-    .select(['f.to_at', 'f.outcome', 'f.complete', 'f.finished_at as failed_at', 'f.message', 'f.hint', 'f.code'])
+    .select([
+      'r.job',
+      'r.job_id as jobId',
+      'f.run_id as runId',
+      'r.command',
+      'f.reason',
+      'f.id as fetchId',
+      'f.entry',
+      'f.route',
+      'f.target',
+      'f.params',
+      'f.geo_ids as requested',
+      'f.from_at',
+      'f.to_at',
+      'f.outcome',
+      'f.complete',
+      'f.finished_at as failed_at',
+      'f.message',
+      'f.hint',
+      'f.code',
+    ])
     .$narrowType<{ outcome: FailureOutcome }>()
     .execute()
 
@@ -127,8 +145,10 @@ async function readUnverified({ kysely }: Reader): Promise<RetryRequest[]> {
     .orderBy('c.geo_id')
     .orderBy('c.from_at')
     .selectAll('s')
-    .select(['c.geo_id as geoId', 'c.from_at as from', 'c.to_at as to'])
-    .select((eb) =>
+    .select((eb) => [
+      'c.geo_id as geoId',
+      'c.from_at as from',
+      'c.to_at as to',
       eb
         .selectFrom('_fetch as f')
         .select('f.entry')
@@ -136,7 +156,7 @@ async function readUnverified({ kysely }: Reader): Promise<RetryRequest[]> {
         .orderBy('f.id', 'desc')
         .limit(1)
         .as('entry'),
-    )
+    ])
     .execute()
   return rows.map((row) => {
     const series = fromIdentityRow(row)

@@ -36,8 +36,19 @@ const selectDuties = prepareQuery((db, { seriesId }: { seriesId: number }) =>
   db
     .selectFrom('_duty as d')
     .innerJoin('_job as j', 'j.id', 'd.job_id')
-    .select(['j.id', 'j.name', 'j.usual_s', 'd.geo_ids', 'd.window_text', 'd.from_at', 'd.to_at', 'd.lookback_s'])
-    .select(['d.earlier_lookbacks', 'd.refresh_s', 'd.since_at'])
+    .select([
+      'j.id',
+      'j.name',
+      'j.usual_s',
+      'd.geo_ids',
+      'd.window_text',
+      'd.from_at',
+      'd.to_at',
+      'd.lookback_s',
+      'd.earlier_lookbacks',
+      'd.refresh_s',
+      'd.since_at',
+    ])
     .where('d.series_id', '=', seriesId)
     .orderBy('j.name')
     .orderBy('j.id')
@@ -154,15 +165,19 @@ const selectLastPeriod = prepareQuery((db, { seriesId, geo }: { seriesId: number
     .limit(1),
 )
 
-/** A row of `series_geo`. */
 type TimelineRow = Pick<Selectable<Database['series_geo']>, 'geo_id' | 'first_at' | 'last_at' | 'step_s' | 'kind'>
 
+/** Makes a timeline of a row of `series_geo`. */
 export const toTimeline = ({ geo_id, first_at, last_at, step_s, kind }: TimelineRow): Timeline => ({
   geoId: geo_id,
   kind,
   extent:
     first_at === null || last_at === null || step_s === null ? null : { first: first_at, last: last_at, step: step_s },
 })
+
+/** Reads the timelines of a series. */
+export const readTimelines = async (db: Db, seriesId: number): Promise<Timeline[]> =>
+  (await selectTimelines.all(db, { seriesId })).map(toTimeline)
 
 /** Reads what jobs require of a series. */
 const readRequirements = async (db: Db, seriesId: number): Promise<Requirement[]> =>
@@ -227,10 +242,9 @@ interface SeriesToJudge {
 export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Promise<SeriesToJudge> {
   const { time_zone, time_trunc, lookback_s } = (await selectSeries.first(db, { seriesId }))!
   const lookbackS = lookback_s ?? DEFAULT_LOOKBACK_S
-  const geos = await selectTimelines.all(db, { seriesId })
-  const timelines = geos.map(toTimeline)
+  const timelines = await readTimelines(db, seriesId)
   const [first] = timelines
-  const ends = timelines.some(({ kind }) => kind !== null && kind !== 'irregular')
+  const hasCadence = timelines.some(({ kind }) => kind !== null && kind !== 'irregular')
   const failures = await selectFailures.all(db, { seriesId })
   const refusals = failures.filter(isRefusal)
   const until = formatMillis((now + CLOCK_ERROR_S) * 1000)
@@ -249,7 +263,7 @@ export async function readJudgeInput(db: Db, seriesId: number, now: Instant): Pr
     failures: [...failures, ...(await selectCoarse.all(db, { seriesId }))].flatMap(toFailedRange),
     accepted: await selectAccepted.all(db, { seriesId }),
     unknown: await readRefusals(db, seriesId, refusals),
-    allowedLagS: ends ? findAllowedLag(await selectLastFetches.all(db, { seriesId, until })) : null,
+    allowedLagS: hasCadence ? findAllowedLag(await selectLastFetches.all(db, { seriesId, until })) : null,
   }
   return { requirements: await readRequirements(db, seriesId), stored, wasRefused: refusals.length > 0 }
 }

@@ -35,21 +35,22 @@ export const NOT_REACHED = 'not-reached'
 /** Why a run was not reached. */
 export const unreachedText = (endedBy: string): string => `Not started, because job ${endedBy} ended the command.`
 
-type LastRun = Pick<
-  Selectable<Database['_run']>,
-  | 'id'
-  | 'job'
-  | 'job_id'
-  | 'command'
-  | 'part'
-  | 'from_at'
-  | 'to_at'
-  | 'started_at'
-  | 'finished_at'
-  | 'outcome'
-  | 'message'
-  | 'code'
->
+const LAST_RUN_COLUMNS = [
+  'id',
+  'job',
+  'job_id',
+  'command',
+  'part',
+  'from_at',
+  'to_at',
+  'started_at',
+  'finished_at',
+  'outcome',
+  'message',
+  'code',
+] as const
+
+type LastRun = Pick<Selectable<Database['_run']>, (typeof LAST_RUN_COLUMNS)[number]>
 
 const describeRun = (
   { id, job, job_id, command, part, started_at, finished_at, message, code }: LastRun,
@@ -84,7 +85,7 @@ function replaces(later: LastRun, run: LastRun): boolean {
 }
 
 /** Whether a run was not stopped before any request succeeded. */
-const isNoEmptyStop = (eb: ExpressionBuilder<Database, '_run'>) =>
+const isNotEmptyStop = (eb: ExpressionBuilder<Database, '_run'>) =>
   eb.or([eb('outcome', '<>', 'stopped'), eb('requests', '>', eb.ref('failed'))])
 
 /** Reads the start of the first of several runs of a job or part in a row that ended like its last one. */
@@ -102,7 +103,7 @@ async function readSince(
   const others = earlier
     .select(({ fn }) => fn.max<number | null>('id').as('id'))
     .where((eb) => eb.or([eb('outcome', '<>', outcome), eb('code', 'is distinct from', code)]))
-    .$if(!includesEmptyStops, (query) => query.where(isNoEmptyStop))
+    .$if(!includesEmptyStops, (query) => query.where(isNotEmptyStop))
   const lastOther = (await others.executeTakeFirst())?.id ?? 0
   const first = earlier.select('started_at').where('id', '>', lastOther).where('outcome', '=', outcome)
   return (await first.orderBy('id').limit(1).executeTakeFirst())?.started_at ?? started_at
@@ -121,23 +122,10 @@ async function readLastRuns({ kysely }: Reader, includesEmptyStops: boolean): Pr
     .selectFrom('_run')
     .select(({ fn }) => fn.max('id').as('id'))
     .groupBy((run) => [nameWithoutId(run), 'job_id', 'part'])
-    .$if(!includesEmptyStops, (query) => query.where(isNoEmptyStop))
+    .$if(!includesEmptyStops, (query) => query.where(isNotEmptyStop))
   const runs = await kysely
     .selectFrom('_run')
-    .select([
-      'id',
-      'job',
-      'job_id',
-      'command',
-      'part',
-      'from_at',
-      'to_at',
-      'started_at',
-      'finished_at',
-      'outcome',
-      'message',
-      'code',
-    ])
+    .select(LAST_RUN_COLUMNS)
     .where('id', 'in', ids)
     .orderBy('job')
     .orderBy('id')
@@ -174,8 +162,19 @@ export async function withDeadRuns<
 export async function readLastRun(db: Reader) {
   const last = db.kysely
     .selectFrom('_run')
-    .select(['id', 'job', 'job_id', 'command', 'outcome', 'message', 'code', 'planned', 'requests', 'started_at'])
-    .select('finished_at')
+    .select([
+      'id',
+      'job',
+      'job_id',
+      'command',
+      'outcome',
+      'message',
+      'code',
+      'planned',
+      'requests',
+      'started_at',
+      'finished_at',
+    ])
     .orderBy('id', 'desc')
     .limit(1)
   const [run = null] = await withDeadRuns(db, await last.execute())

@@ -1,7 +1,7 @@
 import type { InferResult, Kysely } from 'kysely'
 import { prepareQuery } from '../db/prepared.ts'
 import { GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
-import type { IdentityRow } from '../db/queries/seriesLookup.ts'
+import { IDENTITY_COLUMNS, type IdentityRow } from '../db/queries/seriesLookup.ts'
 import type { Reader } from '../db/store.ts'
 import { ALL_GEOS, FETCH_OUTCOMES } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
@@ -21,8 +21,13 @@ const selectReplies = (db: Kysely<Database>, after: { last: number }) =>
     .selectFrom('_fetch as f')
     .innerJoin('_reply as r', 'r.hash', 'f.reply_hash')
     .leftJoin('series as s', 's.id', 'f.series_id')
-    .select(['f.id as fetchId', 'f.run_id as runId', 'f.entry', 'f.route', 'f.target', 'f.params'])
     .select([
+      'f.id as fetchId',
+      'f.run_id as runId',
+      'f.entry',
+      'f.route',
+      'f.target',
+      'f.params',
       'f.geo_ids as requested',
       'f.from_at',
       'f.to_at',
@@ -30,10 +35,13 @@ const selectReplies = (db: Kysely<Database>, after: { last: number }) =>
       'f.lookback_s as lookback',
       'f.complete',
       'f.outcome',
+      'f.finished_at as recordedAt',
+      'r.body as compressed',
+      'r.bytes as size',
+      's.id as seriesId',
+      ...IDENTITY_COLUMNS,
+      ({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'),
     ])
-    .select(['f.finished_at as recordedAt', 'r.body as compressed', 'r.bytes as size', 's.id as seriesId', 's.kind'])
-    .select(['s.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
-    .select(({ fn }) => fn.coalesce('f.time_zone', 's.time_zone').as('zone'))
     .where((eb) =>
       eb.or([eb('f.outcome', 'in', READABLE), eb.and([eb('f.outcome', '=', 'coarse'), eb('f.reason', '=', 'absent')])]),
     )

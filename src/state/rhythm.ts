@@ -38,7 +38,7 @@ export interface Rhythm {
   readonly usualS: number
   /** The next run by the schedule of the job; null without one. */
   readonly nextAt: Instant | null
-  /** From when on the next run counts as missed. */
+  /** The time from which the next run counts as missed. */
   readonly missedFrom: Instant
 }
 
@@ -49,15 +49,18 @@ type RunJob = Pick<StoredJob, 'id' | 'name'>
 const readRuns = ({ kysely }: Reader, jobId: number, now: Instant) =>
   kysely
     .selectFrom('_run as r')
-    .select(['r.id', 'r.started_at', 'r.schedule', 'r.time_zone'])
-    .select(({ exists, selectFrom }) =>
+    .select(({ exists, selectFrom }) => [
+      'r.id',
+      'r.started_at',
+      'r.schedule',
+      'r.time_zone',
       exists(
         selectFrom('_fetch as f')
           .select('f.id')
           .whereRef('f.run_id', '=', 'r.id')
           .where((eb) => eb.or([eb('f.to_at', 'is', null), eb('f.to_at', '>=', epochSeconds(eb, 'r.started_at'))])),
       ).as('live'),
-    )
+    ])
     .where('r.job_id', '=', jobId)
     .where('r.command', 'in', REGULAR_COMMANDS)
     .where('r.started_at', '<=', formatMillis((now + CLOCK_ERROR_S) * 1000))
@@ -100,7 +103,7 @@ async function findRhythm(db: Reader, job: RunJob, now: Instant): Promise<Rhythm
   const intervals = starts.slice(1).map((at, i) => at - starts[i]!)
   if (intervals.length < 2) return undefined
   const median = quantile(intervals, 0.5)
-  // Short intervals need more runs as evidence: a few manual runs in an afternoon are no rhythm.
+  // Short intervals need more runs as evidence: a few manual runs in an afternoon are not a rhythm.
   if (median < MIN_INTERVAL_S || intervals.length < (median < DAY / 2 ? 5 : 2)) return undefined
   const regular = intervals.filter((interval) => Math.abs(interval - median) <= median / 5)
   if (regular.length * 3 < intervals.length * 2) return undefined

@@ -39,8 +39,18 @@ export async function listAccepted({ kysely }: Pick<Reader, 'kysely'>): Promise<
   const rows = await kysely
     .selectFrom('_accept as a')
     .innerJoin('series as s', 's.id', 'a.series_id')
-    .select(['a.id', 'a.series_id', 's.kind', 's.indicator_id', 'a.geo_id', 'a.from_at', 'a.to_at'])
-    .select(['a.note', 'a.created_at', 's.time_zone'])
+    .select([
+      'a.id',
+      'a.series_id',
+      's.kind',
+      's.indicator_id',
+      'a.geo_id',
+      'a.from_at',
+      'a.to_at',
+      'a.note',
+      'a.created_at',
+      's.time_zone',
+    ])
     .orderBy('a.id')
     .execute()
   return rows.map(({ from_at, to_at, note, created_at, time_zone, ...row }) => ({
@@ -52,7 +62,8 @@ export async function listAccepted({ kysely }: Pick<Reader, 'kysely'>): Promise<
   }))
 }
 
-const refuse = (message: string, hint: string): never => {
+/** Refuses to accept gaps, or to undo that. */
+export function refuseAcceptance(message: string, hint: string): never {
   throw new InputError(message, { hint, code: 'bad-acceptance' })
 }
 
@@ -61,14 +72,9 @@ const isOpenEnded = (reason: string): boolean => reason === 'late' || reason ===
 
 const geoText = (geoId: number): string => (geoId === ALL_GEOS ? 'all geos' : `geo ${geoId}`)
 
-/**
- * Accepts the parts of gaps in a range: they are no finding any more. Throws InputError if the range has no gap, or those of several
- * series. Returns the accepted parts.
- */
-export async function acceptGaps(store: Store, request: AcceptRequest, nowMs: number): Promise<AcceptedGap[]> {
-  const { indicatorId, seriesId, geoId, note } = request
-  const now = toInstant(nowMs)
-  const gaps = await store.kysely
+/** Reads the gaps of an indicator, with the time zones of their series. */
+const readGaps = ({ kysely }: Pick<Reader, 'kysely'>, indicatorId: number, now: Instant) =>
+  kysely
     .selectFrom(gapsAt(now))
     .innerJoin('series as s', 's.id', 'gaps.series_id')
     .select(['gaps.series_id', 'gaps.geo_id', 'gaps.from_at', 'gaps.to_at', 'gaps.reason', 's.time_zone'])
@@ -77,48 +83,77 @@ export async function acceptGaps(store: Store, request: AcceptRequest, nowMs: nu
     .orderBy('gaps.geo_id')
     .orderBy('gaps.from_at')
     .execute()
-  const list = 'List the gaps with `indicator-sync gaps`.'
-  if (gaps.length === 0) refuse(`Indicator ${indicatorId} has no gap.`, list)
+
+type IndicatorGap = Awaited<ReturnType<typeof readGaps>>[number]
+
+const LIST_HINT = 'List the gaps with `indicator-sync gaps`.'
+
+/** Selects the gaps of the requested series and geo. Throws InputError if there are none. */
+function selectGaps(gaps: readonly IndicatorGap[], { indicatorId, seriesId, geoId }: AcceptRequest): IndicatorGap[] {
+  if (gaps.length === 0) refuseAcceptance(`Indicator ${indicatorId} has no gap.`, LIST_HINT)
   const ofSeries = gaps.filter(({ series_id }) => seriesId === undefined || series_id === seriesId)
   if (ofSeries.length === 0) {
     const known = [...new Set(gaps.map(({ series_id }) => series_id))].join(', ')
-    refuse(`Series ${seriesId} of indicator ${indicatorId} has no gap.`, `Series with gaps: ${known}. ${list}`)
+    refuseAcceptance(
+      `Series ${seriesId} of indicator ${indicatorId} has no gap.`,
+      `Series with gaps: ${known}. ${LIST_HINT}`,
+    )
   }
   const ofGeo = ofSeries.filter(({ geo_id }) => geoId === undefined || geo_id === geoId)
   if (ofGeo.length === 0) {
     const known = [...new Set(ofSeries.map(({ geo_id }) => geo_id))].join(', ')
-    refuse(`Indicator ${indicatorId} has no gap of ${geoText(geoId!)}.`, `Geos with gaps: ${known}. ${list}`)
+    refuseAcceptance(
+      `Indicator ${indicatorId} has no gap of ${geoText(geoId!)}.`,
+      `Geos with gaps: ${known}. ${LIST_HINT}`,
+    )
   }
-  const parts = ofGeo.flatMap(({ series_id, geo_id, from_at, to_at, reason, time_zone }) => {
+  return ofGeo
+}
+
+/** Selects the parts of gaps in the requested range. Throws InputError if there are none, or if they need another request. */
+function selectParts(gaps: readonly IndicatorGap[], request: AcceptRequest) {
+  const { indicatorId } = request
+  const parts = gaps.flatMap(({ series_id, geo_id, from_at, to_at, reason, time_zone }) => {
     const from = Math.max(from_at, request.from(time_zone))
     const to = Math.min(to_at, request.to?.(time_zone) ?? to_at)
     if (from >= to) return []
-    return { series_id, geo_id, from_at: from, to_at: request.to ? to : null, reason, time_zone }
+    return { reason, row: { series_id, geo_id, from_at: from, to_at: request.to ? to : null } }
   })
   if (parts.length === 0) {
-    const [{ from_at, to_at, time_zone }] = ofGeo as [(typeof ofGeo)[number]]
+    const { from_at, to_at, time_zone } = gaps[0]!
     const first = `${formatLocal(time_zone, from_at)} to ${formatLocal(time_zone, to_at)}`
-    refuse(
+    refuseAcceptance(
       `Indicator ${indicatorId} has no gap in the range; its first gap is ${first}.`,
-      `Choose --from and --to so that they include a gap. ${list}`,
+      `Choose --from and --to so that they include a gap. ${LIST_HINT}`,
     )
   }
-  const series = [...new Set(parts.map(({ series_id }) => series_id))]
+  const series = [...new Set(parts.map(({ row }) => row.series_id))]
   if (series.length > 1)
-    refuse(
+    refuseAcceptance(
       `Indicator ${indicatorId} has gaps in ${quantity(series.length, 'series', 'series')} in the range: ${series.join(', ')}.`,
       'Choose one with --series.',
     )
-  const closed = parts.find(({ reason }) => !request.to && !isOpenEnded(reason))
-  if (closed && !parts.some(({ reason }) => isOpenEnded(reason)))
-    refuse(
-      `A gap that is ${closed.reason} needs --to: without it, only the end of a series or geo is accepted.`,
+  if (request.to) return parts
+  const open = parts.filter(({ reason }) => isOpenEnded(reason))
+  if (open.length === 0)
+    refuseAcceptance(
+      `A gap that is ${parts[0]!.reason} needs --to: without it, only the end of a series or geo is accepted.`,
       'Add --to with the first day after the gap.',
     )
-  const accepted = parts.filter(({ reason }) => request.to !== null || isOpenEnded(reason))
+  return open
+}
+
+/**
+ * Accepts the parts of gaps in a range: they are not findings any more. Throws InputError if the range has no gap, or those of several
+ * series. Returns the accepted parts.
+ */
+export async function acceptGaps(store: Store, request: AcceptRequest, nowMs: number): Promise<AcceptedGap[]> {
+  const { indicatorId, note } = request
+  const now = toInstant(nowMs)
+  const parts = selectParts(selectGaps(await readGaps(store, indicatorId, now), request), request)
   return store.write(async (tx) => {
     const ids = new Set<number>()
-    for (const { reason, time_zone, ...row } of accepted) {
+    for (const { row } of parts) {
       const { id } = await tx
         .insertInto('_accept')
         .values({ ...row, note, created_at: formatMillis(nowMs) })
@@ -126,7 +161,7 @@ export async function acceptGaps(store: Store, request: AcceptRequest, nowMs: nu
         .executeTakeFirstOrThrow()
       ids.add(id)
     }
-    await recordSpans(tx, series[0]!, now)
+    await recordSpans(tx, parts[0]!.row.series_id, now)
     const listed = await listAccepted({ kysely: tx })
     return listed.filter(({ id }) => ids.has(id))
   })
@@ -138,7 +173,7 @@ export async function reopenGaps(store: Store, ids: readonly number[], nowMs: nu
   const unknown = ids.filter((id) => !accepted.some((row) => row.id === id))
   if (unknown.length > 0) {
     const known = accepted.length === 0 ? 'Nothing is accepted.' : `Ids: ${accepted.map(({ id }) => id).join(', ')}.`
-    refuse(
+    refuseAcceptance(
       `No accepted gap has the id ${unknown.join(', ')}.`,
       `${known} \`indicator-sync gaps --accepted\` lists them.`,
     )

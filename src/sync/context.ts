@@ -2,7 +2,7 @@ import type { Store } from '../db/store.ts'
 import type { OpenPacer } from '../fetch/pacer.ts'
 import type { Settings } from '../fetch/settings.ts'
 import type { OnPause } from '../fetch/waits.ts'
-import type { Job } from '../job/job.ts'
+import type { Job, OnReject } from '../job/job.ts'
 import type { PlannedRequest } from '../job/plannedRequest.ts'
 import type { Counts } from '../load/counts.ts'
 import type { Run } from '../load/run.ts'
@@ -12,7 +12,7 @@ import type { SyncError } from '../util/errors.ts'
 import type { OnEvent } from '../util/events.ts'
 import type { JobSource } from './jobIdentity.ts'
 
-/** The environment of runs: settings, database, clock, signal, and callbacks for progress. */
+/** The environment of runs: the service, database, clock, signal, and callbacks for progress. */
 export interface SyncContext extends Settings {
   /** The database, opened as its only writer. */
   readonly store: Store
@@ -20,6 +20,8 @@ export interface SyncContext extends Settings {
   readonly nowMs: () => number
   /** Ends a run early; requests in progress are finished. */
   readonly signal: AbortSignal
+  /** Default: quarantine. */
+  readonly onReject?: OnReject | undefined
   /** Called synchronously for every event of `EVENTS`. It must return soon and never throw. */
   readonly onEvent?: OnEvent | undefined
   /** Called after every request. */

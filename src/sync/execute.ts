@@ -70,7 +70,7 @@ function createQueue(source: RequestSource) {
   const requests = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]()
   const { admit, note, announce } = createFilter()
   const ready: PlannedRequest[] = []
-  /** By series, once its first request has begun: the others, which wait for its end; null after it. */
+  /** The requests of each series that wait for the end of its first request; null once that has ended. */
   const waiting = new Map<string, PlannedRequest[] | null>()
   let waitingCount = 0
   const takeNext = async (): Promise<PlannedRequest | undefined> => {

@@ -90,20 +90,24 @@ async function* planBatches(context: SyncContext, request: PlanRequest, notes: P
     await applyExpectations(store, service, planning.now)
     return duties
   }
-  let { planning, catalogue } = await read()
-  if (!selectsInTurn(job, catalogue)) {
+  let state = await read()
+  if (!selectsInTurn(job, state.catalogue)) {
+    const { planning, catalogue } = state
     // Without a catalogue, request it again even if an earlier job of the same command did so in vain.
     const planned = catalogue.length > 0 ? planning : { ...planning, requested: createRegister() }
     const missing = [...planSelection(planned)]
     if (missing.length > 0) {
       await rememberDuties(planning, [])
       yield { requests: missing, total: missing.length, isLocal: true }
-      ;({ planning, catalogue } = await read())
+      state = await read()
       // Failed requests are still due, and reported. An empty catalogue is a valid reply that selects nothing.
-      const isStillDue = (): boolean => [...planSelection({ ...planning, requested: createRegister() })].length > 0
-      if (needsCatalogue(job) && catalogue.length === 0 && isStillDue()) return
+      if (needsCatalogue(job) && state.catalogue.length === 0) {
+        const stillDue = [...planSelection({ ...state.planning, requested: createRegister() })]
+        if (stillDue.length > 0) return
+      }
     }
   }
+  const { planning, catalogue } = state
   const stored = jobId === null ? [] : await readDuties(store, jobId)
   notes.resolvedJob = resolveSelectors(job, catalogue, createRecall(groupDuties(stored)))
   const selecting = selectsInTurn(job, catalogue) ? job : undefined

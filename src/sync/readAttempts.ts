@@ -13,8 +13,11 @@ const readSeriesTurns = ({ kysely }: Reader) =>
       (eb) =>
         eb
           .selectFrom('_fetch')
-          .select(['series_id', ({ fn }) => fn.max('id').as('last')])
-          .select((eb) => eb.case().when('to_at', '<=', eb.ref('settled_before')).then(1).else(0).end().as('backlog'))
+          .select((fetch) => [
+            'series_id',
+            fetch.fn.max('id').as('last'),
+            fetch.case().when('to_at', '<=', fetch.ref('settled_before')).then(1).else(0).end().as('backlog'),
+          ])
           .where('series_id', 'is not', null)
           .where('from_at', 'is not', null)
           .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', ABSENT)]))

@@ -52,7 +52,7 @@ export async function recordUnstarted(
   { command, part, secrets }: Pick<RunSpec, 'command' | 'part'> & { readonly secrets: readonly string[] },
 ): Promise<void> {
   let endedBy = ''
-  // Those that ended the command first: the others name one.
+  // Records the jobs that ended the command first, because the others name one.
   for (const unstarted of runs.toSorted((a, b) => Number(a.error === null) - Number(b.error === null))) {
     const { job, jobId } = await registerUnstarted(context, unstarted)
     endedBy ||= job.name

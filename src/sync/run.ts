@@ -56,7 +56,7 @@ export async function executeRun(context: SyncContext, spec: RunSpec, plan: RunP
     await closeQuarantine(store, nowMs())
     const counts = await readCounts(store, run.id)
     let earlyEnd = executed.earlyEnd ?? (await findOutage(store, failures, counts))
-    // A restate of series that loses values is no success: the reply may have had only a part of them.
+    // A restate of series that loses values is not a success: the reply may have had only a part of them.
     const lost = spec.options?.restate && job.series.length > 0 ? counts.rows_withdrawn : 0
     let outcome = runOutcome(earlyEnd, failures.length + counts.rows_rejected + plan.notes.skipped.size + lost)
     // A run without requests writes so little that closing the database is enough.
@@ -92,7 +92,7 @@ async function executeBatches(
   first: IteratorResult<Batch>,
   later: AsyncIterator<Batch>,
 ): Promise<BatchesResult> {
-  const distribute = context.sharedRun?.distribute
+  const { store, nowMs, signal, onPause, sharedRun } = context
   const progress = trackProgress(context, job.pace, run)
   let client: Client | null = null
   let earlyEnd: SyncError | null = null
@@ -102,22 +102,26 @@ async function executeBatches(
       const { requests, total, isLocal = false } = batch.value
       await progress.begin(total)
       isIdle &&= total === 0
-      if (distribute && !isLocal) earlyEnd = await distribute(context, job, run, requests, progress.failures)
+      if (sharedRun?.distribute && !isLocal)
+        earlyEnd = await sharedRun.distribute(context, job, run, requests, progress.failures)
       else if (total !== 0) {
         // Loaded only if there is something to fetch: most scheduled runs have nothing.
         const { openClient } = await import('../fetch/client.ts')
         const { execute } = await import('./execute.ts')
-        client ??= await openClient({
-          ...context,
+        client ??= await openClient(context, {
+          store,
           pace: job.pace,
+          nowMs,
+          signal,
           emit: run.emit,
-          openPacer: context.sharedRun?.openPacer,
+          onPause,
+          openSharedPacer: sharedRun?.openPacer,
         })
         for await (const outcome of execute(run, client, requests)) {
           const { rows_rejected: rejected } = await progress.note(outcome)
           if (run.onReject === 'fail' && rejected > 0) throw createRejectLimitError(rejected)
         }
-        if (context.signal.aborted) earlyEnd = new SignalError()
+        if (signal.aborted) earlyEnd = new SignalError()
       }
     }
   } catch (error) {

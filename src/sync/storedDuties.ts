@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import { prepareQuery } from '../db/prepared.ts'
+import { IDENTITY_COLUMNS } from '../db/queries/seriesLookup.ts'
 import type { Reader, Store } from '../db/store.ts'
 import { ALL_GEOS } from '../db/tables/codes.ts'
 import type { Database } from '../db/tables/schema.ts'
@@ -25,9 +26,21 @@ export async function readDuties({ kysely }: Reader, jobId: number): Promise<Dut
     .selectFrom('_duty as d')
     .innerJoin('series as s', 's.id', 'd.series_id')
     .where('d.job_id', '=', jobId)
-    .select(['s.kind', 's.indicator_id', 's.time_trunc', 's.time_agg', 's.geo_agg', 's.geo_trunc', 's.geo_ids'])
-    .select(['d.geo_ids as geos', 'd.window_text', 'd.entry', 'd.time_zone', 'd.from_at', 'd.to_at', 'd.lookback_s'])
-    .select(['d.earlier_lookbacks', 'd.refresh_s', 'd.expect', 'd.selector', 'd.since_at'])
+    .select([
+      ...IDENTITY_COLUMNS,
+      'd.geo_ids as geos',
+      'd.window_text',
+      'd.entry',
+      'd.time_zone',
+      'd.from_at',
+      'd.to_at',
+      'd.lookback_s',
+      'd.earlier_lookbacks',
+      'd.refresh_s',
+      'd.expect',
+      'd.selector',
+      'd.since_at',
+    ])
     .orderBy('d.series_id')
     .orderBy('d.geo_ids')
     .orderBy('d.window_text')

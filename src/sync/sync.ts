@@ -28,9 +28,9 @@ export interface Summary extends RunResult {
   readonly hasSelection: boolean
   /** Warnings of windows that are empty or begin in the future. */
   readonly windowHints: readonly string[]
-  /** The job file whose history the job continues from this run on, because it no longer exists; null in general. */
+  /** The job file whose history the job continues from this run on, because it no longer exists; usually null. */
   readonly takenOver: string | null
-  /** The name that the job of this file had before, if it changed; null in general. */
+  /** The name that the job of this file had before, if it changed; usually null. */
   readonly formerName: string | null
   /** The number of stored ranges that no job requires any more, because the definition of the job changed. */
   readonly unselected: number

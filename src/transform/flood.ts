@@ -47,7 +47,7 @@ export function measureBody(body: Buffer): BodySize {
     const bytes = words[word]!
     const colons = bytes ^ COLONS
     const commas = bytes ^ COMMAS
-    // Of `[` and `{`, only the bit of lower case differs.
+    // `[` and `{` differ only in the bit of lower case.
     const braces = (bytes | LOWER_CASE) ^ BRACES
     const i = begin + word * 4
     if (((colons - LOWEST_BITS) & ~colons & HIGHEST_BITS) !== 0)

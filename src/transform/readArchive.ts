@@ -31,7 +31,7 @@ const MAX_RATIO = 500
 /** A smaller file is never refused for its ratio. */
 const HARMLESS_BYTES = 1_000_000
 const MAX_ROWS = 2_000_000
-/** Of a text, or rows of JSON. */
+/** The maximum number of lines of a text, or of rows of JSON. */
 const MAX_LINES = 100_000
 const MAX_LINE_BYTES = 10_000
 const MAX_NAME_LENGTH = 200
@@ -176,7 +176,7 @@ function refuseLargeBook(bytes: number, form: string): void {
 const OTHER_BOOK = /(?:^|\/)(?:manifest\.xml|objectdata\.xml|document\.iwa|index\.zip)$/i
 
 /**
- * Throws if a workbook is none, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain.
+ * Throws if the file is not a workbook, or too large. The parts of an XLSX file are unpacked, so that their sizes are certain.
  * Returns the number of cells in the largest of them; 0 for XLS.
  */
 async function checkWorkbook(bytes: Buffer): Promise<number> {

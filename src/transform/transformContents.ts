@@ -38,14 +38,14 @@ const SIZE: FieldReader = {
 
 /** The file of a medium. Documents and photos have different fields; those of a document take precedence. */
 function mediumFile(medium: CheckedPart): RowValues {
-  const [photo, document] = ['photo', 'document'].map((prefix) =>
+  const read = (prefix: string): RowValues =>
     medium.columns({
       file_name: [`${prefix}_value_file_name`, AS.text],
       content_type: [`${prefix}_value_content_type`, AS.text],
       file_size: [`${prefix}_value_file_size`, SIZE],
-    }),
-  )
-  const filled = Object.entries(document!).filter(([column, value]) => value !== null || !(column in photo!))
+    })
+  const photo = read('photo')
+  const filled = Object.entries(read('document')).filter(([column, value]) => value !== null || !(column in photo))
   return { ...photo, ...Object.fromEntries(filled) }
 }
 

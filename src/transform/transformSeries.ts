@@ -103,7 +103,7 @@ const MAX_GEOS = 10
 
 /**
  * The reject of a reply about one instant that has only values of other times for some geos: their requested values are missing. Values of
- * other times are kept. A reply without any value for a geo says that the service has none, and is no reject.
+ * other times are kept. A reply without any value for a geo says that the service has none, and is not a reject.
  */
 function findOtherTimes(
   { timeZone, params, series }: PlannedRequest,
@@ -118,9 +118,9 @@ function findOtherTimes(
     isStepGuessed && floorTo(timeZone, at[i]!, 'day') === at[i]
       ? addUnits(timeZone, at[i]!, 'day', 1)
       : at[i]! + (typeof steps === 'number' ? steps : steps[i]!)
-  const isWanted = (i: number): boolean => at[i]! <= datetime && datetime < findEnd(i)
-  const wanted = new Set(geoIds.filter((_, i) => isWanted(i)))
-  const lacking = [...new Set(geoIds)].filter((geoId) => !wanted.has(geoId))
+  const isRequested = (i: number): boolean => at[i]! <= datetime && datetime < findEnd(i)
+  const complete = new Set(geoIds.filter((_, i) => isRequested(i)))
+  const lacking = [...new Set(geoIds)].filter((geoId) => !complete.has(geoId))
   if (lacking.length === 0) return rejects.done()
   const more = lacking.length > MAX_GEOS ? ` and ${lacking.length - MAX_GEOS} more` : ''
   const named = `${lacking.slice(0, MAX_GEOS).join(', ')}${more}`

@@ -9,15 +9,15 @@ export type RecordedOutcome = RunOutcome | 'running'
 
 /** Rows by result. */
 export interface EventRows {
-  /** Not stored before. */
+  /** Rows that were not stored before. */
   readonly new: number
-  /** Stored already with the same values. */
+  /** Rows that were stored already with the same values. */
   readonly unchanged: number
   /** Stored with other values. */
   readonly revised: number
-  /** No longer served. */
+  /** Rows that the service no longer has. */
   readonly withdrawn: number
-  /** Not parsed. */
+  /** Rows that could not be parsed. */
   readonly rejected: number
 }
 

@@ -124,6 +124,10 @@ describe('a faulty service', () => {
 })
 
 describe('limits declared by the service', () => {
+  const CONTINUE = { kind: 'continue' }
+  const GIVE_UP_ITEM = { kind: 'giveUpItem' }
+  const GIVE_UP_HOST = { kind: 'giveUpHost' }
+  const pause = (ms: number) => ({ kind: 'pause', ms })
   const now = 1_762_257_600_000
   test.each<[Record<string, string>, number]>([
     [{ ratelimit: 'limit=10, remaining=0, reset=7' }, 7000],
@@ -159,15 +163,15 @@ describe('limits declared by the service', () => {
   test('a circuit breaker opens for longer after each failure and closes after a success', () => {
     const breaker = createBreaker({ failures: 3, pauseMs: 10, openings: 2, giveUpMs: 60_000 })
     const fail = (item: number) => breaker.failed(`/indicators/${item}`, false)
-    expect([1, 2, 3, 4, 5].map(fail)).toEqual([0, 0, 10, 20, 'host'])
+    expect([1, 2, 3, 4, 5].map(fail)).toEqual([CONTINUE, CONTINUE, pause(10), pause(20), GIVE_UP_HOST])
     breaker.succeeded()
-    expect([1, 2, 3].map(fail)).toEqual([0, 0, 10])
+    expect([1, 2, 3].map(fail)).toEqual([CONTINUE, CONTINUE, pause(10)])
   })
 
   test('a circuit breaker gives up an item if all failures are about it, and the host as soon as another one fails', () => {
     const breaker = createBreaker({ failures: 2, pauseMs: 10, openings: 1, giveUpMs: 60_000 })
     expect([6, 6, 6, 6, 5].map((item) => breaker.failed(`/indicators/${item}`, false))).toEqual([
-      ...[0, 10, 'item', 'item', 'host'],
+      ...[CONTINUE, pause(10), GIVE_UP_ITEM, GIVE_UP_ITEM, GIVE_UP_HOST],
     ])
   })
 
@@ -178,9 +182,9 @@ describe('limits declared by the service', () => {
       now += 11_000
       return breaker.failed('/indicators/1', isUnreachable)
     }
-    expect([1, 2, 3, 4, 5].map(() => fail(true))).toEqual([0, 0, 0, 0, 'host'])
+    expect([1, 2, 3, 4, 5].map(() => fail(true))).toEqual([CONTINUE, CONTINUE, CONTINUE, CONTINUE, GIVE_UP_HOST])
     breaker.succeeded()
-    expect([1, 2, 3, 4, 5].map(() => fail(false))).toEqual([0, 0, 0, 0, 0])
+    expect([1, 2, 3, 4, 5].map(() => fail(false))).toEqual([CONTINUE, CONTINUE, CONTINUE, CONTINUE, CONTINUE])
   })
 })
 

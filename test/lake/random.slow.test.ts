@@ -151,8 +151,8 @@ async function load(
     // Values that may still be revised are withdrawn at once.
     const { withdrawn } = await withdraw(tx, { ...reply, settledBefore: 0, isRestate: false })
     const gone = [...withdrawn.values()].reduce((sum, { length }) => sum + length, 0)
-    const changed = { seriesId: series, zone, observations: rows, window, isComplete: true }
-    await writeDays(tx, store.engine, { ...changed, hasWithdrawn: gone > 0 })
+    const changed = { observations: rows, window, isComplete: true, hasWithdrawn: gone > 0 }
+    await writeDays({ tx, engine: store.engine, seriesId: series, zone, fetchId: id }, changed)
     store.run(
       'update _fetch set rows_new = rows_new + ?, rows_revised = rows_revised + ?, rows_withdrawn = rows_withdrawn + ? where id = ?',
       [inserted, revised, gone, id],

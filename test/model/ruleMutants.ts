@@ -91,8 +91,8 @@ const JUDGE: readonly Mutant[] = [
   ended('J5: a timeline is late at once', 'dueAt: from + allowedS,', 'dueAt: from,'),
   ended(
     'J5: a timeline is never late',
-    'requiring.length === 0 || asked.length === 0',
-    'requiring.length >= 0 || asked.length === 0',
+    'requiring.length === 0 || requested.length === 0',
+    'requiring.length >= 0 || requested.length === 0',
   ),
   ended(
     'J5: an irregular timeline is late',
@@ -101,8 +101,8 @@ const JUDGE: readonly Mutant[] = [
   ),
   ended(
     'J5: a timeline is late beyond the first range that was not requested',
-    'const asked = end === -1 ? after : after.slice(0, end)',
-    'const asked = after',
+    'const requested = end === -1 ? after : after.slice(0, end)',
+    'const requested = after',
   ),
   ended(
     'J6: a series that nobody requires lacks values',

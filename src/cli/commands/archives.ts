@@ -115,8 +115,7 @@ async function downloadFiles(settings: CommandSettings, args: ArchivesArgs): Pro
   return withWriter(database, 'archives download', async (store) => {
     const signals = watchSignals((fields) => emit('signal.received', fields))
     const { signal } = signals
-    const client = await openClient({
-      ...access,
+    const client = await openClient(access, {
       store,
       pace: { ...pace, concurrency: 1 },
       nowMs: Date.now,

@@ -86,14 +86,12 @@ export async function handler(args: Args<typeof flags>): Promise<number> {
     for (const run of runs) {
       age = run.age
       const { code, summaries } = await runCommand(jobs, {
-        service: DEMO_SERVICE,
-        baseUrl: emulator.url,
-        key: emulator.key,
+        settings: { service: DEMO_SERVICE, baseUrl: emulator.url, key: emulator.key },
+        flags: args,
         file,
         command: 'demo',
         nowMs,
         log,
-        quiet: args.quiet,
       })
       print(summaries.map((summary) => summaryText({ ...summary, job: run.name })).join('\n'))
       if (code !== EXIT.done) return code

@@ -49,11 +49,11 @@ async function refreshCatalogue(args: DiscoverArgs, settings: CommandSettings, r
   const log = logFor(args, [key])
   const job = normalizeJob({ name: 'discover', locales: [...service.locales], catalogue: true }, service)
   const { code, summaries } = await runCommand([job], {
-    ...access,
+    settings: access,
+    flags: args,
     file: settings.database.value,
     command: 'discover',
     log,
-    quiet: args.quiet,
     optionsFor: () => ({ restate: true }),
   })
   // The JSON log has events for this.

@@ -10,8 +10,7 @@ import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
 import { listAllNames, listNames } from '../../findings/words.ts'
 import { MOMENT_FORM, parseMoment, resolveMoment } from '../../job/moment.ts'
 import { findFailedRuns, findUnfinishedRuns } from '../../state/lastRuns.ts'
-import { type AcceptedGap, acceptGaps, listAccepted, reopenGaps } from '../../sync/acceptGaps.ts'
-import { InputError } from '../../util/errors.ts'
+import { type AcceptedGap, acceptGaps, listAccepted, refuseAcceptance, reopenGaps } from '../../sync/acceptGaps.ts'
 import { quantity } from '../../util/text.ts'
 import { type Instant, toInstant } from '../../util/time/instant.ts'
 import type { Args } from '../command.ts'
@@ -75,14 +74,10 @@ const ACCEPTED_COLUMNS = [
   'created_at',
 ] as const
 
-const refuse = (message: string, hint: string): never => {
-  throw new InputError(message, { hint, code: 'bad-acceptance' })
-}
-
 /** Parses the moment of a flag, which is resolved in the zone of a series. */
 function parseFlag(flag: string, text: string): (zone: string) => Instant {
   const moment = parseMoment(text)
-  if (!moment) refuse(`${flag} is ${JSON.stringify(text)}, which is not a time.`, `Write ${MOMENT_FORM}.`)
+  if (!moment) refuseAcceptance(`${flag} is ${JSON.stringify(text)}, which is not a time.`, `Write ${MOMENT_FORM}.`)
   return (zone) => resolveMoment(moment!, zone, toInstant(Date.now()))
 }
 
@@ -102,9 +97,9 @@ async function accept(file: string, args: GapsArgs): Promise<number> {
   const [indicatorId, ...more] = args.ids ?? []
   const note = args.note?.trim() ?? ''
   if (indicatorId === undefined || more.length > 0 || !Number.isSafeInteger(indicatorId))
-    refuse('gaps accept needs one indicator.', USE_ACCEPT)
-  if (from === undefined) refuse('gaps accept needs --from.', USE_ACCEPT)
-  if (note === '') refuse('gaps accept needs --note with the reason.', USE_ACCEPT)
+    refuseAcceptance('gaps accept needs one indicator.', USE_ACCEPT)
+  if (from === undefined) refuseAcceptance('gaps accept needs --from.', USE_ACCEPT)
+  if (note === '') refuseAcceptance('gaps accept needs --note with the reason.', USE_ACCEPT)
   const request = {
     indicatorId: indicatorId!,
     seriesId: series,
@@ -123,7 +118,8 @@ async function accept(file: string, args: GapsArgs): Promise<number> {
 /** `gaps reopen`: undoes acceptances by their ids. */
 async function reopen(file: string, args: GapsArgs): Promise<number> {
   const ids = args.ids ?? []
-  if (ids.length === 0) refuse('gaps reopen needs at least one id.', '`indicator-sync gaps --accepted` lists the ids.')
+  if (ids.length === 0)
+    refuseAcceptance('gaps reopen needs at least one id.', '`indicator-sync gaps --accepted` lists the ids.')
   return withWriter(file, 'gaps reopen', async (store) => {
     const reopened = await reopenGaps(store, ids, Date.now())
     printAccepted(args, reopened, `Reopened ${quantity(reopened.length, 'gap')}.`)

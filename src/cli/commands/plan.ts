@@ -91,10 +91,9 @@ function* planJson(plannedJobs: readonly PlannedJob[]): Generator<string> {
 }
 
 export async function handler(args: PlanArgs): Promise<number> {
-  const jobs = await readSelectedJobs(args)
-  const settings = readSettings(args)
-  const { database } = settings
-  const service = settings.service.value
+  const { database, service: serviceSetting } = readSettings(args)
+  const service = serviceSetting.value
+  const jobs = readSelectedJobs(args, service)
   const reader = (await databaseExists(database.value)) ? openReader(database.value) : null
   try {
     const now = toInstant(Date.now())

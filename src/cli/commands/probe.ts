@@ -114,10 +114,10 @@ export async function handler(args: ProbeArgs): Promise<number> {
   return withBudget(settings, async (store) => {
     const folder = openTargetFolder(asWritten, 'a recording')
     const signals = watchSignals((fields) => emit('signal.received', fields))
-    const options = { ...access, signal: signals.signal, emit }
+    const { signal } = signals
     const client = store
-      ? await openClient({ ...options, store, pace, nowMs: Date.now })
-      : createClient({ ...options, pacer: createPacer(pace), concurrency: 1 })
+      ? await openClient(access, { store, pace, nowMs: Date.now, signal, emit })
+      : createClient(access, { pacer: createPacer(pace), concurrency: 1, signal, emit })
     try {
       const names = REQUEST_NAMES.filter((name) => wanted.has(name))
       let received = 0

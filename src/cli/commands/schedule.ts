@@ -11,9 +11,9 @@ import { formatLocal } from '../../util/time/zone.ts'
 import type { Args } from '../command.ts'
 import { COMMON_FLAGS, DISTRIBUTED_FLAG, JOBS, RUN_FLAGS } from '../flags.ts'
 import { createDueTimes } from '../jobs/dueTimes.ts'
-import { createNotifier, notifyTargets } from '../jobs/notify.ts'
+import { createNotifier, readNotifyTargets } from '../jobs/notify.ts'
 import { readJobs } from '../jobs/readJobs.ts'
-import { isDistributed } from '../jobs/runAndPrint.ts'
+import { refuseDistributed } from '../jobs/runAndPrint.ts'
 import { runChild } from '../jobs/runChild.ts'
 import { readSettings, requireService } from '../settings/config.ts'
 import { EXIT } from '../terminal/fail.ts'
@@ -37,7 +37,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 /** Reads the settings, the jobs and the log; throws if a job has no schedule. */
 function readScheduled(args: ScheduleArgs) {
   const settings = readSettings(args)
-  isDistributed(args, settings)
+  refuseDistributed(args, settings)
   const jobs = readJobs(args.jobs, settings.service.value)
   const unscheduled = jobs.filter(({ schedule }) => schedule === null)
   if (unscheduled.length > 0)
@@ -46,7 +46,7 @@ function readScheduled(args: ScheduleArgs) {
       code: 'no-schedule',
     })
   const log = logFor(args, [requireService(settings).key])
-  const notify = notifyTargets(args)
+  const notify = readNotifyTargets(args)
   const notifier = (notified: readonly Job[]) => createNotifier(notified, notify, { command: 'schedule', log })
   // Mistakes in the targets of notifications are reported now, not after the first run.
   notifier(jobs)

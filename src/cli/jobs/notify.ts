@@ -34,8 +34,8 @@ const LIST_COMMAND = 'indicator-sync check --all'
 /** The maximum length of the text of a ping. */
 const PING_CHARACTERS = 10_000
 
-/** The targets of `--notify` or the variable INDICATOR_SYNC_NOTIFY. */
-export function notifyTargets({ notify }: { readonly notify?: readonly string[] | undefined }): Notify[] {
+/** Reads the targets of `--notify` or the variable INDICATOR_SYNC_NOTIFY. */
+export function readNotifyTargets({ notify }: { readonly notify?: readonly string[] | undefined }): Notify[] {
   const variable = environment().get('INDICATOR_SYNC_NOTIFY')
   const urls = notify ?? (variable ? [variable.value] : [])
   return urls.map((url) => ({ url, style: null, on: null }))
@@ -169,7 +169,7 @@ export function createNotifier(
     const before = queues.get(url) ?? Promise.resolve()
     const delivered = before
       .then(async () => {
-        // Loaded with the first message.
+        // The sender is loaded with the first message.
         const { deliver, LAST_DELIVERY } = await import('../../fetch/deliver.ts')
         const named = { ...message, proxies }
         return controller.signal.aborted ? deliver(named, LAST_DELIVERY) : deliver(named, {}, controller.signal)
@@ -184,12 +184,12 @@ export function createNotifier(
       })
     queues.set(url, delivered)
   }
-  const notifyTargets = (job: NotifiedJob, notification: Omit<Notification, 'job'>): void => {
+  const sendToTargets = (job: NotifiedJob, notification: Omit<Notification, 'job'>): void => {
     for (const target of targets.get(job) ?? [])
       if (target.on.includes(notification.event)) send(target, { ...notification, job: job.name })
   }
   return {
-    started: (job) => notifyTargets(job, { event: 'start', ok: true, text: `${job.name}: started.`, more: {} }),
+    started: (job) => sendToTargets(job, { event: 'start', ok: true, text: `${job.name}: started.`, more: {} }),
     async ended(job, summary, readFindings) {
       const { outcome, earlyEnd } = summary
       if (!(targets.get(job) ?? []).some(({ on }) => on.includes(outcome))) return
@@ -197,14 +197,14 @@ export function createNotifier(
       const findings = groupFindings(await readFindings(), LIST_COMMAND)
       const text = [summaryText(summary), ...findingLines(findings)].join('\n')
       const more = { ...shortSummary(summary), findings: findings.slice(0, MAX_SHOWN).map(withoutLists) }
-      notifyTargets(job, { event: outcome, ok, text, more })
+      sendToTargets(job, { event: outcome, ok, text, more })
     },
     broke: (job, thrown) => {
       const { code, message, hint = null } = asSyncError(thrown)
       const stop = { code, message, hint }
-      // As its run is recorded.
+      // The record of the run has the same outcome.
       const outcome = code === NOT_REACHED ? 'stopped' : 'failed'
-      notifyTargets(job, { event: outcome, ok: false, text: `${job.name}: ${message}`, more: { outcome, stop } })
+      sendToTargets(job, { event: outcome, ok: false, text: `${job.name}: ${message}`, more: { outcome, stop } })
     },
     abort: () => controller.abort(),
     finish: async () => {

@@ -4,7 +4,7 @@ import { findSameNames, type JobText, mistakeText, readJob } from '../../job/rea
 import { narrowToIndicators } from '../../job/select.ts'
 import { exampleValues, type Service } from '../../service/service.ts'
 import { InputError } from '../../util/errors.ts'
-import { readSettings, readTextFile, type SettingFlags } from '../settings/config.ts'
+import { readTextFile } from '../settings/config.ts'
 import { findRealPath } from './jobSource.ts'
 
 const NAME_A_JOB = 'Pass a job file, such as jobs/nightly.yaml. `indicator-sync init` writes one.'
@@ -63,12 +63,14 @@ export function readJobs(files: readonly string[], service: Service): Job[] {
   })
 }
 
+/** The job files of a command, and the value of `--only`. */
+export interface JobArgs {
+  readonly jobs: readonly string[]
+  readonly only?: string | undefined
+}
+
 /** Reads the jobs of a command, narrowed to the indicators of `--only`. */
-export async function readSelectedJobs(
-  args: SettingFlags & { readonly jobs: readonly string[]; readonly only?: string | undefined },
-): Promise<Job[]> {
-  const { jobs, only } = args
-  const service = readSettings(args).service.value
+export function readSelectedJobs({ jobs, only }: JobArgs, service: Service): Job[] {
   const allJobs = readJobs(jobs, service)
   if (only === undefined) return allJobs
   const ids = only.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))

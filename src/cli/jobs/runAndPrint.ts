@@ -8,37 +8,28 @@ import { type CommandSettings, readSettings, requireService } from '../settings/
 import { print } from '../terminal/output.ts'
 import { logFor } from '../terminal/progress.ts'
 import { needsAttention, summaryJson, summaryText } from '../text/summary.ts'
-import { createNotifier, notifyTargets } from './notify.ts'
-import { readSelectedJobs } from './readJobs.ts'
-import { describePart, type RunOptions, runCommand } from './runCommand.ts'
+import { createNotifier, readNotifyTargets } from './notify.ts'
+import { type JobArgs, readSelectedJobs } from './readJobs.ts'
+import { type RunOptions, runCommand } from './runCommand.ts'
 
 /** Flags of commands that run jobs once. */
-type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> & Partial<Args<typeof RANGE_FLAGS & typeof DISTRIBUTED_FLAG>>
+type FetchArgs = Args<typeof RUN_FLAGS & typeof JSON_FLAG> &
+  Partial<Args<typeof RANGE_FLAGS & typeof DISTRIBUTED_FLAG> & JobArgs>
 
 /** Runs jobs, by default those of the job files, and prints their summaries. */
 export async function runAndPrint(
-  args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
+  args: FetchArgs,
   command: string,
-  { jobs, ...runOptions }: Pick<RunOptions, 'optionsFor' | 'syncOne'> & { readonly jobs?: readonly Job[] | undefined },
+  {
+    jobs: ownJobs,
+    optionsFor,
+    syncOne,
+  }: Pick<RunOptions, 'optionsFor' | 'syncOne'> & { readonly jobs?: readonly Job[] | undefined },
 ): Promise<number> {
-  const { settings, selected, service, log } = await prepare(args, command, jobs)
+  const { jobs, options } = await prepare(args, command, ownJobs)
   // A larger young generation saves no time, but takes up to 128 MB.
   setFlagsFromString('--semi-space-growth-factor=1')
-  const { code, summaries } = await runCommand(selected, {
-    ...service,
-    command,
-    ...runOptions,
-    from: args.from,
-    to: args.to,
-    only: args.only,
-    quiet: args.quiet,
-    durability: args.durability,
-    distributed: isDistributed(args, settings),
-    onReject: args.onReject,
-    notify: notifyTargets(args),
-    file: settings.database.value,
-    log,
-  })
+  const { code, summaries } = await runCommand(jobs, { ...options, optionsFor, syncOne })
   // Cron mails all output, so a quiet command prints only what needs attention.
   const shown = args.quiet ? summaries.filter(needsAttention) : summaries
   if (args.json) print(JSON.stringify(summaries.map(summaryJson), null, 2))
@@ -48,40 +39,54 @@ export async function runAndPrint(
 
 /** Reads the settings and the jobs of a command. If they have mistakes, reports that its runs did not start. */
 async function prepare(
-  args: FetchArgs & Partial<Parameters<typeof readSelectedJobs>[0]>,
+  args: FetchArgs,
   command: string,
-  jobs: readonly Job[] | undefined,
-) {
+  ownJobs: readonly Job[] | undefined,
+): Promise<{ readonly jobs: readonly Job[]; readonly options: RunOptions }> {
+  const { jobs: files = [] } = args
+  const part = describePart(command, args)
+  const targets = readNotifyTargets(args)
   try {
-    const settings = readSettings(args)
+    const commandSettings = readSettings(args)
+    const { database, service } = commandSettings
     // A mistyped job file is reported before a missing key.
-    const selected = jobs ?? (await readSelectedJobs({ jobs: [], ...args }))
-    const service = requireService(settings)
-    isDistributed(args, settings)
-    const log = logFor(args, [service.key])
-    // Reports mistakes in the targets.
-    createNotifier(selected, notifyTargets(args), { command, log })
-    return { settings, selected, service, log }
+    const jobs = ownJobs ?? readSelectedJobs({ jobs: files, only: args.only }, service.value)
+    const settings = requireService(commandSettings)
+    refuseDistributed(args, commandSettings)
+    const log = logFor(args, [settings.key])
+    const notifier = createNotifier(jobs, targets, { command, log })
+    return { jobs, options: { settings, flags: args, file: database.value, command, part, log, notifier } }
   } catch (error) {
     const { reportUnstarted } = await import('./unstarted.ts')
     await reportUnstarted(args, error, {
       command,
-      part: describePart({ ...args, command }),
-      files: jobs ? [] : (args.jobs ?? []),
-      jobs: jobs ?? [],
-      targets: notifyTargets(args),
+      part,
+      files: ownJobs ? [] : files,
+      jobs: ownJobs ?? [],
+      targets,
       log: logFor(args, []),
     })
     throw error
   }
 }
 
-/** Returns true with `--distributed`. Throws InputError if the database is a file, or with `--on-reject fail`. */
-export function isDistributed(
+/** The command with the flags that select a part of its jobs; undefined if it runs them whole. */
+function describePart(
+  command: string,
+  { from, to, only }: Pick<FetchArgs, 'from' | 'to' | 'only'>,
+): string | undefined {
+  const flags = Object.entries({ from, to, only }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${value}`],
+  )
+  return flags.length === 0 ? undefined : [command, ...flags].join(' ')
+}
+
+/** Refuses `--distributed` if the database is a file, or with `--on-reject fail`. */
+export function refuseDistributed(
   { distributed = false, onReject }: Partial<Args<typeof DISTRIBUTED_FLAG & typeof ON_REJECT_FLAG>>,
   { database }: CommandSettings,
-): boolean {
-  if (!distributed) return false
+): void {
+  if (!distributed) return
   if (onReject === 'fail')
     throw new InputError('--on-reject fail does not work with --distributed, because workers load the responses.', {
       hint: 'Start the workers with --on-reject fail.',
@@ -92,5 +97,4 @@ export function isDistributed(
       hint: 'Pass --database postgres://USER@HOST/DATABASE, or omit --distributed.',
       code: 'no-server',
     })
-  return true
 }

@@ -3,8 +3,7 @@ import { openWriter } from '../../db/lock.ts'
 import type { Durability, Store } from '../../db/store.ts'
 import type { Settings } from '../../fetch/settings.ts'
 import type { Finding } from '../../findings/finding.ts'
-import type { Job } from '../../job/job.ts'
-import type { Notify } from '../../job/notification.ts'
+import type { Job, OnReject } from '../../job/job.ts'
 import type { UserOptions } from '../../plan/planning.ts'
 import { readIndicatorName } from '../../state/catalogue.ts'
 import type { RunSpec, SharedRun, SyncContext } from '../../sync/context.ts'
@@ -22,29 +21,36 @@ import { watchSignals } from '../terminal/signals.ts'
 import { type RangeArgs, resolveRange } from '../times.ts'
 import { findJobSource } from './jobSource.ts'
 import { syncJobLake } from './lakes.ts'
-import { createNotifier } from './notify.ts'
+import { createNotifier, type Notifier } from './notify.ts'
 import { trackJobs } from './trackJobs.ts'
 
+/** The flags of a command that decide how its jobs are run. */
+interface RunFlags extends RangeArgs {
+  readonly quiet: boolean
+  readonly durability?: Durability | undefined
+  readonly onReject?: OnReject | undefined
+  /** Lets workers execute the plans. */
+  readonly distributed?: boolean | undefined
+}
+
 /** How jobs are run. */
-export interface RunOptions extends RangeArgs, Settings {
-  /** The clock, in epoch milliseconds. Default: the system clock. */
-  readonly nowMs?: () => number
+export interface RunOptions {
+  readonly settings: Settings
+  readonly flags: RunFlags
   /** The database: a path or an address. */
   readonly file: string
   readonly command: string
-  /** The value of `--only`. */
-  readonly only?: string | undefined
+  /** The command with the flags that select a part of its jobs. Default: it runs them whole. */
+  readonly part?: string | undefined
   readonly log: Logger
-  readonly quiet: boolean
-  readonly durability?: Durability
-  /** Targets of notifications, in addition to those of the jobs. */
-  readonly notify?: readonly Notify[]
+  /** Notifies of the runs. Default: notifies the targets of the jobs. */
+  readonly notifier?: Notifier | undefined
+  /** The clock, in epoch milliseconds. Default: the system clock. */
+  readonly nowMs?: (() => number) | undefined
   /** The options of the planner for the range of `--from` and `--to`. */
-  readonly optionsFor?: (range: Interval | undefined) => UserOptions
-  /** Lets workers execute the plans. */
-  readonly distributed?: boolean | undefined
+  readonly optionsFor?: ((range: Interval | undefined) => UserOptions) | undefined
   /** Runs one job. Default: `sync`. */
-  readonly syncOne?: (context: SyncContext, spec: RunSpec) => Promise<Summary>
+  readonly syncOne?: ((context: SyncContext, spec: RunSpec) => Promise<Summary>) | undefined
 }
 
 /** Runs jobs as the only writer of the database, with progress, signals, notifications and an exit code. */
@@ -52,7 +58,8 @@ export async function runCommand(
   jobs: readonly Job[],
   options: RunOptions,
 ): Promise<{ code: number; summaries: Summary[] }> {
-  const notifier = createNotifier(jobs, options.notify ?? [], options)
+  const { settings, flags, file, command, part, log, nowMs = Date.now } = options
+  const { notifier = createNotifier(jobs, [], { command, log }) } = options
   const tracker = trackJobs(jobs, notifier)
   const stopping = new AbortController()
   const { signal } = stopping
@@ -60,18 +67,12 @@ export async function runCommand(
   try {
     // Reports bad ranges before a database is created.
     const specs = jobs.map((job): RunSpec => {
-      const range = rangeOfJob(job, options)
-      return {
-        job,
-        command: options.command,
-        source: findJobSource(job),
-        options: options.optionsFor?.(range) ?? {},
-        part: describePart(options),
-      }
+      const range = resolveRange(flags, job.timeZone, toInstant(nowMs()))
+      return { job, command, source: findJobSource(job), options: options.optionsFor?.(range) ?? {}, part }
     })
     const store = await openDatabase(jobs, options, signal)
     closers.add(() => store.close())
-    const emitLog = eventsTo(options.log)
+    const emitLog = eventsTo(log)
     // Until the database is open there is nothing to finish, and a signal ends the process at once.
     const signals = watchSignals((fields) => createEmitter(emitLog)('signal.received', fields), stopping)
     closers.add(signals.release)
@@ -79,14 +80,14 @@ export async function runCommand(
     closers.add(() => signal.removeEventListener('abort', notifier.abort))
     const sharedRun = await shareRun(store, options)
     if (sharedRun) closers.add(sharedRun.close)
-    const { nowMs = Date.now } = options
-    const context: SyncContext = { ...options, store, nowMs, signal, sharedRun, onEvent: emitLog }
+    const { onReject } = flags
+    const context: SyncContext = { ...settings, store, nowMs, signal, onReject, sharedRun, onEvent: emitLog }
     const summaries = await runJobs(context, specs, {
       syncOne(jobContext, spec) {
         tracker.planning(spec.job)
         return runJob(jobContext, spec, options, () => tracker.started(spec.job))
       },
-      publish: (job) => syncJobLake(job, options),
+      publish: (job) => syncJobLake(job, { file, command, log }),
       onEnded: (job, summary) => tracker.ended(job, summary, (toRun) => readFindings(store, nowMs(), toRun)),
     })
     return { code: signals.code() ?? worstCode(summaries), summaries }
@@ -94,7 +95,8 @@ export async function runCommand(
     const { unrecorded, endedBy } = tracker.broke(error)
     await closers.close()
     const { recordUnrecorded } = await import('./unstarted.ts')
-    await recordUnrecorded(unrecorded, error, { ...options, part: describePart(options), endedBy })
+    const { service } = settings
+    await recordUnrecorded(unrecorded, error, { command, part, database: file, service, log, endedBy })
     throw error
   } finally {
     await closers.close().finally(notifier.finish)
@@ -117,8 +119,9 @@ async function readFindings(store: Store, nowMs: number, toRun: readonly Job[]):
  * server, because workers would miss its requests.
  */
 async function openDatabase(jobs: readonly Job[], options: RunOptions, signal: AbortSignal): Promise<Store> {
-  const { file, command, log, distributed = false } = options
-  const durability = distributed ? 'full' : (options.durability ?? 'normal')
+  const { file, command, log, flags } = options
+  const { distributed = false } = flags
+  const durability = distributed ? 'full' : (flags.durability ?? 'normal')
   const open = () => openWriter(file, `${command} ${jobs.map(({ name }) => name).join(' ')}`, { durability, signal })
   if (!distributed) return open()
   const { waitForServer } = await import('../../cluster/waitForServer.ts')
@@ -126,24 +129,23 @@ async function openDatabase(jobs: readonly Job[], options: RunOptions, signal: A
 }
 
 /** Shares the pace, and the queue if workers execute the plans, with the other processes of a server. */
-async function shareRun(store: Store, options: RunOptions): Promise<SharedRun | undefined> {
-  const { file, distributed = false } = options
+async function shareRun(store: Store, { file, settings, flags }: RunOptions): Promise<SharedRun | undefined> {
   if (!isAddress(file)) return undefined
   const { openSharedRun } = await import('../../cluster/sharedRun.ts')
-  return openSharedRun(store, options, distributed)
+  return openSharedRun(store, settings, flags.distributed)
 }
 
 /** Runs one job and shows its progress. */
 async function runJob(
   context: SyncContext,
   spec: RunSpec,
-  { quiet, syncOne = sync }: RunOptions,
+  { flags, syncOne = sync }: RunOptions,
   onStarted: () => void,
 ): Promise<Summary> {
   const { job, command } = spec
   const { store, onEvent: emitLog } = context
   const progress = createProgress(
-    quiet,
+    flags.quiet,
     (fields) => createEmitter(emitLog, { job: job.name, command })('run.progress', fields),
     async ({ series }) => (series ? readIndicatorName(store, series.kind, series.indicatorId) : undefined),
   )
@@ -157,23 +159,6 @@ async function runJob(
   }
   return syncOne(jobContext, spec).finally(progress.end)
 }
-
-/** The command with the flags that select a part of its jobs; undefined if it runs them whole. */
-export function describePart({
-  command,
-  from,
-  to,
-  only,
-}: Pick<RunOptions, 'command' | 'from' | 'to' | 'only'>): string | undefined {
-  const flags = Object.entries({ from, to, only }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name} ${value}`],
-  )
-  return flags.length === 0 ? undefined : [command, ...flags].join(' ')
-}
-
-/** The range of `--from` and `--to` in the zone of a job. */
-const rangeOfJob = (job: Job, { nowMs = Date.now, ...options }: RunOptions): Interval | undefined =>
-  resolveRange(options, job.timeZone, toInstant(nowMs()))
 
 /** A command is as good as its worst job: an outage is worse than a planned stop, and any other error is worse than an outage. */
 function worstCode(summaries: readonly Summary[]): number {

@@ -80,16 +80,12 @@ function describeRun(job: Job, error: SyncError | null): UnstartedRun | null {
 export async function recordUnrecorded(
   jobs: readonly Job[],
   thrown: unknown,
-  {
-    endedBy,
-    file,
-    ...options
-  }: Omit<RecordOptions, 'database'> & { readonly file: string; readonly endedBy: Job | null },
+  { endedBy, ...options }: RecordOptions & { readonly endedBy: Job | null },
 ): Promise<void> {
   const error = asSyncError(thrown)
   if (isAttended() || error instanceof StoppedError) return
   const runs = jobs.flatMap((job) => describeRun(job, unstartedError(job, error, endedBy)) ?? [])
-  await recordUnstartedRuns(runs, { ...options, database: file })
+  await recordUnstartedRuns(runs, options)
 }
 
 /** A job file of a command that failed: whom to notify, and what to record. `error`: null if another file ended the command. */
@@ -120,20 +116,17 @@ export async function recordFiles(files: readonly string[], thrown: unknown, opt
   )
 }
 
-/** The arguments of a command that runs job files. */
-interface UnstartedArgs extends SettingFlags {
-  readonly notify?: readonly string[] | undefined
-}
-
 /** Notifies of a command that failed before its runs began, and records them as failed. Does nothing at a terminal. */
 export async function reportUnstarted(
-  args: UnstartedArgs,
+  args: SettingFlags,
   thrown: unknown,
   {
+    command,
+    part,
+    log,
     files,
     jobs,
     targets,
-    ...options
   }: Pick<RecordOptions, 'command' | 'part' | 'log'> & {
     readonly files: readonly string[]
     readonly jobs: readonly Job[]
@@ -151,11 +144,12 @@ export async function reportUnstarted(
   const notifier = createNotifier(
     unstarted.map(({ notified }) => notified),
     targets,
-    { ...options, skipsInvalid: true },
+    { command, log, skipsInvalid: true },
   )
   for (const { notified, error } of unstarted) notifier.broke(notified, error)
   const runs = unstarted.flatMap(({ run }) => run ?? [])
-  if (settings) await recordUnstartedRuns(runs, { ...options, database: settings.database.value, service })
+  const database = settings?.database.value
+  if (database !== undefined) await recordUnstartedRuns(runs, { command, part, log, database, service })
   await notifier.finish()
 }
 

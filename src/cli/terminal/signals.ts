@@ -41,7 +41,7 @@ export function watchSignals(
       report({ signal: name, reason: `Stopping after the requests in flight; ${next} immediately.` })
       // In the next turn: if two came while the loop was busy, this listener must also get the second.
       setImmediate(() => {
-        // The system does not end the first process of a container that does not listen.
+        // PID 1 is not killed by an unhandled signal, so keep the listener.
         if (process.pid !== 1) release(['SIGINT', 'SIGTERM'])
         controller.abort()
       })

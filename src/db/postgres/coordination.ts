@@ -4,7 +4,7 @@ import type { Coordination, Slot, SlotTerms } from '../coordination.ts'
 import type { Database } from '../tables/schema.ts'
 import { queryRows } from './connection/statements.ts'
 
-/** Milliseconds from now. Later slots were recorded by a wrong clock. */
+/** Milliseconds from now to the latest possible slot. Later ones were recorded by a wrong clock. */
 const LATEST_MS = DAY * 1000 + CLOCK_ERROR_MS
 
 /** Milliseconds to wait for the row of a host, which is never locked for longer than a round trip. */

@@ -76,7 +76,7 @@ export function createEngine(connection: Connection): Engine {
       )
       return rows.map(({ series_id }): DanglingRow => ({ table: 'series_geo', row: series_id, parent: 'series' }))
     },
-    // With checksums, the server detects damage when it reads.
+    // A server with checksums detects damage when it reads.
     async checkIntegrity() {
       const [setting] = await queryRows<{ checksums: string }>(
         kysely,

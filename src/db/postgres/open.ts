@@ -162,7 +162,7 @@ export async function openStore(
   const store: Store = {
     ...reader,
     coordination: createCoordination(kysely, repeated),
-    // One at a time, as in a file.
+    // Runs one transaction at a time, as in a file.
     write(work) {
       const result = last.then(() => repeated(() => attempt(work)))
       last = result.catch(() => undefined)

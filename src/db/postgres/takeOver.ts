@@ -21,7 +21,7 @@ const REFERENCED_TABLES: readonly TableName[] = [
   '_run',
   '_fetch',
 ]
-/** Written last, so that readers see no coverage without values. */
+/** The table that is written last, so that readers see no coverage without values. */
 const LAST_TABLE: TableName = '_coverage'
 const TABLES_IN_ORDER: readonly TableName[] = [
   ...REFERENCED_TABLES,
@@ -103,7 +103,7 @@ export async function takeOver(
     })
   await advanceSequences(target.kysely, TABLES_IN_ORDER)
   await writeMark(target, null)
-  // Not `tidy`, because the server has not counted the rows yet. Without statistics, views take minutes.
+  // `tidy` does not suffice, because the server has not counted the rows yet. Without statistics, views take minutes.
   await sql`analyze`.execute(target.kysely)
   return { tables: TABLES_IN_ORDER.length, rows }
 }

@@ -61,7 +61,7 @@ interface Later extends Interval {
 const fetchedFor = (later: readonly Later[], geoId: number): Interval[] =>
   merge(later.filter(({ geos }) => geos === null || geos.includes(geoId)))
 
-/** Later good fetches. `mustBeSound`: only those without rejects, other than dismissed ones. */
+/** Selects the good fetches after one. `mustBeSound`: only those without rejects, other than dismissed ones. */
 function goodFetches(db: Kysely<Database>, fetchId: number, mustBeSound: boolean) {
   const fetches = db.selectFrom('_fetch').where('_fetch.id', '>', fetchId).where('outcome', 'in', GOOD_OUTCOMES)
   return mustBeSound ? fetches.where('rows_rejected', '=', 0) : fetches

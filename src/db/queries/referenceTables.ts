@@ -42,7 +42,7 @@ export async function rememberZone(db: Kysely<Database>, zone: string, version =
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  // With other clock changes, values are in other days.
+  // If the clock changes differ, values are in other days.
   if ((await readZoneChanges(db, zone)) !== before) await rebuildDays(db, zone)
 }
 

@@ -5,7 +5,18 @@ import type { Reader } from '../store.ts'
 import type { Database } from '../tables/schema.ts'
 import { type Measure, measureSql } from '../tables/sql/expressions.ts'
 
-/** The columns that identify a series. */
+/** The columns that identify a series, of `series as s`. */
+export const IDENTITY_COLUMNS = [
+  's.kind',
+  's.indicator_id',
+  's.time_trunc',
+  's.time_agg',
+  's.geo_agg',
+  's.geo_trunc',
+  's.geo_ids',
+] as const
+
+/** The values of these columns. */
 export type IdentityRow = Pick<
   Database['series'],
   'kind' | 'indicator_id' | 'time_trunc' | 'time_agg' | 'geo_agg' | 'geo_trunc' | 'geo_ids'
@@ -72,7 +83,7 @@ export async function readEndOfValues(
   return row?.at ?? null
 }
 
-/** Reads how the energy of a series follows from its values; null if they are no energy. */
+/** Reads how the energy of a series follows from its values; null if they are not energy. */
 export async function readMeasure({ kysely }: Pick<Reader, 'kysely'>, id: number): Promise<Measure | null> {
   const row = await kysely
     .selectFrom('series as s')

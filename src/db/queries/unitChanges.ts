@@ -18,9 +18,12 @@ export async function readUnitChanges({ kysely }: Pick<Reader, 'kysely'>): Promi
       join.onRef('q.kind', '=', 's.kind').onRef('q.id', '=', 's.indicator_id'),
     )
     .leftJoin('magnitude as m', 'm.id', 'q.magnitude_id')
-    .select(['s.id as seriesId', 'q.from_at as from'])
-    .select(sql.raw<string | null>(unitOfQuantity('s')).as('unit'))
-    .select(sql.raw<Measure | null>(measureOfQuantity('s')).as('measure'))
+    .select([
+      's.id as seriesId',
+      'q.from_at as from',
+      sql.raw<string | null>(unitOfQuantity('s')).as('unit'),
+      sql.raw<Measure | null>(measureOfQuantity('s')).as('measure'),
+    ])
     .orderBy('s.id')
     .orderBy('q.from_at')
     .execute()

@@ -123,7 +123,7 @@ async function writeDaySteps(db: Kysely<Database>, zone: string, seriesId: numbe
   for (const { month, day } of days) {
     const whole = localDay(zone, dayNumber({ month, dayOfMonth: day }))
     const values = await currentValues.all(db, { seriesId, geoId, from: whole.from, to: whole.to })
-    // Where the clocks go back over midnight, values of two local days alternate.
+    // If the clocks go back over midnight, values of two local days alternate.
     const inDay = values.filter(({ at, value }) => value !== null && dayIntervalAt(zone, at).day === whole.day)
     const { step, offset, strays } = findDayStep(
       zone,

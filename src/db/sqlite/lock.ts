@@ -49,7 +49,7 @@ async function findHolder(file: string): Promise<LockHolder | undefined> {
     // A killed process leaves its record. Processes of other machines count as alive.
     return holder?.host === hostname() && !isRunning(holder.pid) ? undefined : holder
   } catch {
-    // It is not created or migrated yet.
+    // The database is not created or migrated yet.
     return undefined
   }
 }

@@ -147,7 +147,7 @@ function setPragmas(connection: Connection, file: string, durability: Durability
   raw.pragma('cache_size = -4096')
   // Pages that change with every reply are merged once in 32 MiB, not once in 4.
   raw.pragma('wal_autocheckpoint = 8192')
-  // Written first, so that the file is recognized even if this process dies before the first table.
+  // Marks the file first, so that it is recognized even if this process dies before the first table.
   if (version === 0) raw.pragma(`application_id = ${APPLICATION_ID}`)
 }
 

@@ -31,7 +31,7 @@ export const _span = table(
     job: optional(text('First job that selects it; NULL if none')),
     job_id: optional(integer('Its id (_job.id)')),
     accepted: flag('1 if somebody accepted that the data is missing (gaps accept)'),
-    tolerated: flag('1 if it is one of a few lost values of a day, which are no finding'),
+    tolerated: flag('1 if it is one of a few lost values of a day, which are not a finding'),
   },
   { key: ['series_id', 'reason', 'geo_id', 'from_at'], references: { series: ['series_id'] }, withoutRowid: true },
 )

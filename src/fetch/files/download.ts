@@ -228,7 +228,7 @@ async function toDisk<T>(work: () => Promise<T>, file: string): Promise<T> {
   }
 }
 
-/** Refuses a response with status 200 that is no file, because it would be stored for good. Content types are unreliable. */
+/** Refuses a response with status 200 that is not a file, because it would be stored for good. Content types are unreliable. */
 function refuseMessage(file: string, bytes: number, contentType: string): void {
   const reason = findNotFile(bytes, readStart(file, MAX_MESSAGE_BYTES), contentType)
   if (reason !== null) throw createDownloadError(reason)

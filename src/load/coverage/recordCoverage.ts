@@ -68,7 +68,7 @@ function toSeries(
 ): Series {
   const { geoIds, timelines } = storedSeries
   const [first] = timelines
-  const known = first?.extent && first.step !== null ? { at: first.extent.last, step: first.step } : undefined
+  const known = first?.extent && { at: first.extent.last, step: first.extent.step }
   const period = received ?? known
   return {
     knownGeos: geoIds,

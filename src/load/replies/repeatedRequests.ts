@@ -58,9 +58,23 @@ const selectGood = (db: Kysely<Database>, before: number) =>
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
     .leftJoin('_reply as b', 'b.hash', 'f.reply_hash')
-    .select(['f.id', 'f.run_id', 'r.job_id', 'f.entry', 'f.reason', 'f.target', 'f.from_at', 'f.to_at', 'f.geo_ids'])
-    .select(['f.outcome', 'f.resolution_id', 'f.settled_before', 'f.finished_at', 'b.hash as body'])
-    .select((eb) => eb('f.rows_new', '+', eb('f.rows_revised', '+', eb.ref('f.rows_withdrawn'))).as('changes'))
+    .select((eb) => [
+      'f.id',
+      'f.run_id',
+      'f.entry',
+      'f.reason',
+      'f.target',
+      'f.from_at',
+      'f.to_at',
+      'f.geo_ids',
+      'f.outcome',
+      'f.resolution_id',
+      'f.settled_before',
+      'f.finished_at',
+      eb('f.rows_new', '+', eb('f.rows_revised', '+', eb.ref('f.rows_withdrawn'))).as('changes'),
+      'r.job_id',
+      'b.hash as body',
+    ])
     .where('f.outcome', 'in', GOOD_OUTCOMES)
     .where('f.rows_rejected', '=', 0)
     .where('f.id', '<', before)
@@ -127,7 +141,7 @@ function createWindowJudge(): (request: GoodRequest) => boolean {
   }
 }
 
-/** The same for lists, which are repeated by their path and query. */
+/** Finds repeated requests for lists by their path and query. */
 function createListJudge(): (request: GoodRequest) => boolean {
   const later = new Set<string>()
   return ({ job_id, reason, entry, target }) => {
@@ -164,6 +178,6 @@ export async function findRepeatedRequests(
       if (isRepeated(request) && !isNeeded) repeated.push(id)
     }
   }
-  // One stays, so that a replay still knows that bodies are missing.
+  // Keeps one request, so that a replay still knows that bodies are missing.
   return repeated.sort((a, b) => a - b).slice(0, -1)
 }

@@ -74,7 +74,7 @@ const selectRanges = prepareQuery((db, { seriesId }: { readonly seriesId: number
     .where('reason', 'in', [...RANGE_REASONS]),
 )
 
-/** Those of missing periods that overlap or touch an interval. */
+/** The spans of missing periods that overlap or touch an interval. */
 const selectPeriods = prepareQuery((db, { seriesId, from, to }: Interval & { readonly seriesId: number }) =>
   db
     .selectFrom('_span')

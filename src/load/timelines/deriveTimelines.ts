@@ -4,7 +4,7 @@ import { readUnjudged } from '../../db/queries/seriesLookup.ts'
 import type { Store } from '../../db/store.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { DEFAULT_LOOKBACK_S } from '../../job/normalize.ts'
-import type { Extent } from '../../judge/missing.ts'
+import type { Extent } from '../../judge/stored.ts'
 import type { Service } from '../../service/service.ts'
 import { type Instant, toInstant } from '../../util/time/instant.ts'
 import { dayNumber } from '../../util/time/localDay.ts'
@@ -52,13 +52,14 @@ export async function deriveTimelines(
   service: Service,
   now: Instant,
 ): Promise<void> {
-  const series = await readStoredSeries(tx, seriesId)
-  const { timeZone: zone, timelines, geoIds } = series
+  const stored = await readStoredSeries(tx, seriesId)
+  const { timeZone: zone, timelines, geoIds } = stored
   const lastFetch = await tx
     .selectFrom('_fetch')
     .select(({ fn }) => fn.max('id').as('id'))
     .where('series_id', '=', seriesId)
     .executeTakeFirst()
+  const series = { tx, engine, seriesId, zone, fetchId: lastFetch?.id ?? 0 }
   for (const geoId of geoIds) {
     const days = await tx
       .selectFrom('_day')
@@ -69,33 +70,27 @@ export async function deriveTimelines(
       .orderBy('day')
       .execute()
     const numbers = days.map(({ month, day }) => dayNumber({ month, dayOfMonth: day }))
-    await recomputeDays(tx, engine, zone, { seriesId, geoId }, numbers)
+    await recomputeDays(series, geoId, numbers)
     const before = await readCadences(tx, seriesId)
-    await decideAgain(
-      tx,
-      engine,
-      { id: seriesId, input: cadenceInput(series, service), before },
-      geoId,
-      lastFetch?.id ?? 0,
-    )
+    await decideAgain(series, { input: cadenceInput(stored, service), before }, geoId)
   }
   const cadences = await readCadences(tx, seriesId)
   const extents = new Map<number, Extent | null>()
   for (const timeline of timelines) {
     const { geoId } = timeline
     const found = await readExtent(tx, seriesId, geoId)
-    // A first value that the service took back stays the begin.
-    const extent = found && { first: Math.min(found.first, timeline.extent?.first ?? found.first), last: found.last }
+    // A first value that the service took back remains the start.
+    const extent = found && { ...found, first: Math.min(found.first, timeline.extent?.first ?? found.first) }
     extents.set(geoId, extent)
     const kind = cadences.get(geoId)?.at(-1)?.kind ?? 'irregular'
-    await writeTimeline(tx, seriesId, timeline, { geoId, extent, step: found?.step ?? null, kind })
+    await writeTimeline(tx, seriesId, timeline, { geoId, extent, kind })
   }
   await recordMissing(tx, {
     seriesId,
     zone,
     cadences,
     extents,
-    longestLookback: series.lookbackS ?? DEFAULT_LOOKBACK_S,
+    longestLookback: stored.lookbackS ?? DEFAULT_LOOKBACK_S,
     extentsBefore: new Map(),
     cadenceChanges: [],
     decidedGeos: new Set(),

@@ -4,34 +4,8 @@ import { geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import type { CadenceKind } from '../../db/tables/series.ts'
 import type { PlannedRequest } from '../../job/plannedRequest.ts'
-import type { Extent } from '../../judge/missing.ts'
+import type { Extent, Timeline } from '../../judge/stored.ts'
 import type { Instant } from '../../util/time/instant.ts'
-
-/** A timeline of a series, as `series_geo` has it. */
-export interface StoredTimeline {
-  readonly geoId: number
-  /** The first and the last instant with a value; null if it has none. */
-  readonly extent: Extent | null
-  readonly step: number | null
-  readonly kind: CadenceKind | null
-}
-
-const selectTimelines = prepareQuery((db, { seriesId }: { seriesId: number }) =>
-  db
-    .selectFrom('series_geo')
-    .select(['geo_id', 'first_at', 'last_at', 'step_s', 'kind'])
-    .where('series_id', '=', seriesId)
-    .orderBy('geo_id'),
-)
-
-/** Reads the timelines of a series. */
-export const readTimelines = async (tx: Transaction<Database>, seriesId: number): Promise<StoredTimeline[]> =>
-  (await selectTimelines.all(tx, { seriesId })).map(({ geo_id, first_at, last_at, step_s, kind }) => ({
-    geoId: geo_id,
-    extent: first_at === null || last_at === null ? null : { first: first_at, last: last_at },
-    step: step_s,
-    kind,
-  }))
 
 const selectEnd = (order: 'asc' | 'desc') =>
   prepareQuery((db, { seriesId, geoId }: { seriesId: number; geoId: number }) =>
@@ -48,11 +22,7 @@ const selectFirst = selectEnd('asc')
 const selectLast = selectEnd('desc')
 
 /** Reads the first and the last instant with a value, and the step of the last one; null without values. */
-export async function readExtent(
-  tx: Transaction<Database>,
-  seriesId: number,
-  geoId: number,
-): Promise<(Extent & { readonly step: number }) | null> {
+export async function readExtent(tx: Transaction<Database>, seriesId: number, geoId: number): Promise<Extent | null> {
   const first = await selectFirst.first(tx, { seriesId, geoId })
   const last = await selectLast.first(tx, { seriesId, geoId })
   return first && last ? { first: first.at, last: last.at, step: last.step_s } : null
@@ -68,14 +38,20 @@ function findEnds({ values }: Observations, first: number, end: number): readonl
   return [begin, last]
 }
 
+const toExtent = ({ at, steps }: Observations, [first, last]: readonly [number, number]): Extent => ({
+  first: at[first]!,
+  last: at[last]!,
+  step: typeof steps === 'number' ? steps : steps[last]!,
+})
+
 /**
  * The extents of the timelines of a series after a reply. Reads values only if the reply may have removed the first or the last one. A
- * first value that was final stays the begin of its timeline if the service takes it back: what it took back is missing.
+ * first value that was final remains the start of its timeline if the service takes it back: what it took back is missing.
  */
 export async function findExtents(
   tx: Transaction<Database>,
   seriesId: number,
-  before: readonly StoredTimeline[],
+  before: readonly Timeline[],
   observations: Observations,
   { window, settledBefore }: Pick<PlannedRequest, 'window' | 'settledBefore'>,
 ): Promise<Map<number, Extent | null>> {
@@ -83,7 +59,7 @@ export async function findExtents(
   for (const { geoId, first, end } of geoRanges(observations)) {
     const stored = extents.get(geoId) ?? null
     const ends = findEnds(observations, first, end)
-    const received = ends && { first: observations.at[ends[0]]!, last: observations.at[ends[1]]! }
+    const received = ends && toExtent(observations, ends)
     const isIn = (at: Instant): boolean =>
       window ? at >= window.from && at < window.to : at >= observations.at[first]! && at <= observations.at[end - 1]!
     // An end in the window that the reply lacks may be gone.
@@ -94,12 +70,12 @@ export async function findExtents(
     if (mayBeGone) {
       const left = await readExtent(tx, seriesId, geoId)
       const isFinal = stored.first < settledBefore
-      extents.set(geoId, left && isFinal ? { ...left, first: Math.min(left.first, stored.first) } : left)
-    } else if (received)
-      extents.set(geoId, {
-        first: Math.min(received.first, stored?.first ?? received.first),
-        last: Math.max(received.last, stored?.last ?? received.last),
-      })
+      const { step } = received && received.last === left?.last ? received : stored
+      extents.set(geoId, left && { ...left, step, first: isFinal ? Math.min(left.first, stored.first) : left.first })
+    } else if (received && stored) {
+      const { last, step } = stored.last > received.last ? stored : received
+      extents.set(geoId, { first: Math.min(received.first, stored.first), last, step })
+    } else if (received) extents.set(geoId, received)
     else if (!extents.has(geoId)) extents.set(geoId, null)
   }
   return extents
@@ -109,16 +85,17 @@ export async function findExtents(
 export async function writeTimeline(
   tx: Transaction<Database>,
   seriesId: number,
-  before: StoredTimeline | undefined,
-  after: StoredTimeline,
+  before: Timeline | undefined,
+  after: Timeline,
 ): Promise<void> {
-  const { geoId, extent, step, kind } = after
-  const row = { seriesId, geoId, first: extent?.first ?? null, last: extent?.last ?? null, step, kind }
+  const { geoId, extent, kind } = after
+  const { first = null, last = null, step = null } = extent ?? {}
+  const row = { seriesId, geoId, first, last, step, kind }
   if (!before) return insertTimeline.run(tx, row)
   const isSame =
     before.extent?.first === extent?.first &&
     before.extent?.last === extent?.last &&
-    before.step === step &&
+    before.extent?.step === extent?.step &&
     before.kind === kind
   if (!isSame) await updateTimeline.run(tx, row)
 }

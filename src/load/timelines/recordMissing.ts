@@ -5,13 +5,13 @@ import { COVERAGE_COLUMNS } from '../../db/queries/coverageColumns.ts'
 import { type GeoRange, geoRanges, type Observations } from '../../db/tables/rows.ts'
 import type { Database } from '../../db/tables/schema.ts'
 import { isOnGrid, periodEnd } from '../../judge/grid.ts'
-import { type Extent, findMissing, lowerBound, type TimelineValues } from '../../judge/missing.ts'
-import type { Coverage } from '../../judge/stored.ts'
+import { findMissing, lowerBound, type TimelineValues } from '../../judge/missing.ts'
+import type { Coverage, Extent } from '../../judge/stored.ts'
 import { findValidRows } from '../../judge/validRows.ts'
 import { selectAbsences } from '../../state/judgeInput.ts'
 import { findRowChanges } from '../../util/rowChanges.ts'
 import type { Instant } from '../../util/time/instant.ts'
-import { hull, type Interval, intersect, merge, subtract } from '../../util/time/interval.ts'
+import { hull, type Interval, intersect, merge, NO_TIME, subtract } from '../../util/time/interval.ts'
 import { ceilTo, floorTo } from '../../util/time/zone.ts'
 import { type Cadences, IRREGULAR } from './cadences.ts'
 import { type Check, decideMissing, type MissingRow } from './decideMissing.ts'
@@ -45,14 +45,14 @@ export interface TimelineChanges {
 
 /**
  * Records the missing periods of all timelines that a reply, or a change of their cadence, concerns. Returns the interval in which they
- * may have changed; null if there is none.
+ * may have changed: the decided parts, or the window of the reply if there are none.
  */
-export async function recordMissing(tx: Transaction<Database>, changed: TimelineChanges): Promise<Interval | null> {
+export async function recordMissing(tx: Transaction<Database>, changed: TimelineChanges): Promise<Interval> {
   const scopes = findScopes(changed)
   const ranges = new Map(geoRanges(changed.observations).map((geoRange) => [geoRange.geoId, geoRange]))
   const received = [...ranges.values()].map(({ first, end }) => instantsOf(changed.observations, first, end))
   const concerned = [...[...scopes.values()].flat(), ...received]
-  if (concerned.length === 0) return null
+  if (concerned.length === 0) return changed.window ?? NO_TIME
   const reach = hull(concerned)
   const range = { seriesId: changed.seriesId, ...reach }
   const coverage = await selectCoverage.all(tx, range)

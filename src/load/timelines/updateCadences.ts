@@ -1,8 +1,5 @@
-import type { Transaction } from 'kysely'
-import type { Engine } from '../../db/engine.ts'
 import { prepareQuery } from '../../db/prepared.ts'
 import type { GeoDay } from '../../db/tables/rows.ts'
-import type { Database } from '../../db/tables/schema.ts'
 import {
   type CadenceInput,
   findStretches,
@@ -17,6 +14,7 @@ import { DAY, type Instant, LATEST } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { dayIntervalAt, dayNumber } from '../../util/time/localDay.ts'
 import { isCalendarStep } from '../../util/time/periods.ts'
+import type { SeriesTransaction } from '../storedSeries.ts'
 import { recomputeDays } from '../writeDays.ts'
 import { type Cadences, stretchAt, writeCadence } from './cadences.ts'
 import { selectSteps, updateStep } from './stepQueries.ts'
@@ -26,10 +24,10 @@ export interface CadenceChange extends Interval {
   readonly geoId: number
 }
 
-/** A series whose cadence is decided. */
+/** What decides the cadence of a series, beside its days. */
 export interface CadenceTask {
-  readonly id: number
   readonly input: CadenceInput
+  /** The stored cadences. */
   readonly before: Cadences
 }
 
@@ -38,12 +36,10 @@ export interface CadenceTask {
  * Returns the changed parts.
  */
 export async function updateCadences(
-  tx: Transaction<Database>,
-  engine: Engine,
-  series: CadenceTask,
+  series: SeriesTransaction,
+  task: CadenceTask,
   days: readonly GeoDay[],
   withdrawnGeos: ReadonlySet<number>,
-  fetchId: number,
 ): Promise<CadenceChange[]> {
   const changes: CadenceChange[] = []
   const touched = new Map<number, GeoDay[]>()
@@ -55,9 +51,9 @@ export async function updateCadences(
   // A day that lost all its values is no longer among the days.
   for (const geoId of withdrawnGeos) if (!touched.has(geoId)) touched.set(geoId, [])
   for (const [geoId, geoDays] of touched) {
-    const before = series.before.get(geoId) ?? []
-    if (!withdrawnGeos.has(geoId) && geoDays.every((day) => followsCadence(series.input.zone, day, before))) continue
-    changes.push(...(await decideAgain(tx, engine, series, geoId, fetchId)))
+    const before = task.before.get(geoId) ?? []
+    if (!withdrawnGeos.has(geoId) && geoDays.every((day) => followsCadence(series.zone, day, before))) continue
+    changes.push(...(await decideAgain(series, task, geoId)))
   }
   return changes
 }
@@ -72,13 +68,11 @@ function followsCadence(zone: string, [, , { step, offset }]: GeoDay, stretches:
 
 /** Decides the cadence of a geo from all its days. */
 export async function decideAgain(
-  tx: Transaction<Database>,
-  engine: Engine,
-  { id: seriesId, input, before: cadences }: CadenceTask,
+  series: SeriesTransaction,
+  { input, before: cadences }: CadenceTask,
   geoId: number,
-  fetchId: number,
 ): Promise<CadenceChange[]> {
-  const { zone } = input
+  const { tx, seriesId, zone, fetchId } = series
   const before = cadences.get(geoId) ?? []
   const rows = await selectShapes.all(tx, { seriesId, geoId })
   const shapes = rows.map(({ month, day, step_s, offset_s, strays }) =>
@@ -103,8 +97,7 @@ export async function decideAgain(
   if (changed.length === 0) return []
   await writeCadence(tx, seriesId, geoId, after, before, fetchId)
   // An expectation overrides the judgement, not what is stored.
-  if (input.expect === null)
-    for (const part of changed) await rewriteSteps(tx, engine, { seriesId, geoId, zone, stretches: after }, part)
+  if (input.expect === null) for (const part of changed) await rewriteSteps(series, geoId, after, part)
   return changed.map((part) => ({ geoId, ...part }))
 }
 
@@ -147,20 +140,14 @@ function findChanges(before: readonly Stretch[], after: readonly Stretch[]): Int
   })
 }
 
-interface RewrittenTimeline {
-  readonly seriesId: number
-  readonly geoId: number
-  readonly zone: string
-  readonly stretches: readonly Stretch[]
-}
-
 /** Gives the values of a changed part the steps of its cadence. This makes no revisions, because no value changes. */
 async function rewriteSteps(
-  tx: Transaction<Database>,
-  engine: Engine,
-  { seriesId, geoId, zone, stretches }: RewrittenTimeline,
+  series: SeriesTransaction,
+  geoId: number,
+  stretches: readonly Stretch[],
   part: Interval,
 ): Promise<void> {
+  const { tx, seriesId, zone } = series
   const { grid } = stretches[stretchAt(stretches, part.from)] ?? {}
   if (!grid) return
   const stored = await selectSteps.all(tx, { seriesId, geoId, ...part })
@@ -173,13 +160,8 @@ async function rewriteSteps(
   if (isCalendar) for (const { at, step } of steps) await updateStep.run(tx, { seriesId, geoId, at, step })
   else await updateSteps.run(tx, { seriesId, geoId, ...part, step: grid.step })
   const days = new Set(steps.map(({ at }) => dayIntervalAt(zone, at).day))
-  await recomputeDays(
-    tx,
-    engine,
-    zone,
-    { seriesId, geoId },
-    [...days].sort((a, b) => a - b),
-  )
+  const ascending = [...days].sort((a, b) => a - b)
+  await recomputeDays(series, geoId, ascending)
 }
 
 const updateSteps = prepareQuery((db, { seriesId, geoId, from, to, step }: Range & { readonly step: number }) =>

@@ -60,7 +60,7 @@ export async function withdraw(tx: Transaction<Database>, reply: LackingReply): 
     const kept: Interval[] = []
     for (const [day, values] of days) {
       const lacking = values.filter(({ at }) => !received.has(at))
-      const { from, to } = toDoubtedInterval(localDay(zone, day), values)
+      const { from, to } = toUnverifiedInterval(localDay(zone, day), values)
       const earlier = open.filter((row) => row.from_at === from)
       if (isCredible(reply, values, lacking, lackingPeriods, earlier)) {
         for (const { from_at, fetch_id, confirmed_by } of earlier)
@@ -89,7 +89,7 @@ const isFinalPeriod = (reply: LackingReply, value: StoredValue): boolean =>
   isCalendarStep(value.step) && isFinal(reply, value)
 
 /** A day, to the end of its values: that of a month is at its first day. */
-const toDoubtedInterval = ({ from, to }: Interval, values: readonly StoredValue[]): Interval => ({
+const toUnverifiedInterval = ({ from, to }: Interval, values: readonly StoredValue[]): Interval => ({
   from,
   to: Math.max(to, ...values.filter(({ step }) => isCalendarStep(step)).map(({ at, step }) => at + step)),
 })

@@ -41,12 +41,12 @@ export interface DownloadSummary {
 export async function downloadEditions(
   store: Store,
   editions: readonly Edition[],
-  { limit, isRefresh, checkKey, emit, ...options }: DownloadEditionsOptions,
+  { client, folder, allowHosts = [], limit, isRefresh, checkKey, emit }: DownloadEditionsOptions,
 ): Promise<DownloadSummary> {
-  await prepareFolder(options.folder)
+  await prepareFolder(folder)
   const failed: { url: string; reason: string }[] = []
   const urls = new Map(editions.flatMap(({ url, path }) => (url === null ? [] : [[url, path]])))
-  const missing = [...urls].filter(([, path]) => isRefresh || path === null || !existsSync(join(options.folder, path)))
+  const missing = [...urls].filter(([, path]) => isRefresh || path === null || !existsSync(join(folder, path)))
   const selected = (limit > 0 ? missing.slice(0, limit) : missing).map(([url]) => url)
   const summary = { files: 0, bytes: 0, stored: urls.size - missing.length, failed }
   let isKeyGood = false
@@ -54,7 +54,9 @@ export async function downloadEditions(
     const began = performance.now()
     try {
       const file = await download(url, {
-        ...options,
+        client,
+        folder,
+        allowHosts,
         maxBytes: MAX_BYTES,
         onRetry: ({ error: { code, message: reason }, response }, attempt) => {
           const status = response?.status ?? null

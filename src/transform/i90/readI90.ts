@@ -1,12 +1,11 @@
 import { FileError, I90_COVER } from '../../service/archiveLayouts.ts'
-import { isDate } from '../../util/time/instant.ts'
+import { DAY_MS, isDate } from '../../util/time/instant.ts'
 import { addUnits, type LocalDate, padTwo, startOfDate } from '../../util/time/zone.ts'
 import type { Cell, Sheet } from '../../util/workbook.ts'
 import { type I90Day, keepSheet, type ReadSheet, readSheet } from './readSheet.ts'
 
 /** The rows of the cover that may have the dates of data and publication: the fourth or the sixth in known workbooks. */
 const DATE_ROWS = 9
-const DAY_MS = 86_400_000
 /** Day 0 of the numbers that Excel stores for dates. */
 const EXCEL_EPOCH = Date.UTC(1899, 11, 30)
 /** The days of 2000 and 2100, between which a number on the cover is a date. */

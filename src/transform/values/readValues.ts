@@ -21,7 +21,7 @@ function createInstantReader(): (text: unknown) => Instant {
   }
 }
 
-/** The instants of the three fields of a row; NaN for one that is none. */
+/** The instants of the three fields of a row; NaN for a field that is not an instant. */
 interface Stamps {
   readonly datetime: Instant
   readonly tzTime: Instant
@@ -50,7 +50,7 @@ function readGeo(row: JsonObject): number | string {
   const only: unknown = Array.isArray(ids) && ids.length === 1 ? ids[0] : undefined
   const id = geo_id ?? (Number.isSafeInteger(only) ? only : 0)
   if (!Number.isSafeInteger(id)) return `geo_id ${brief(id)} is not a whole number`
-  // Also for SQLite, so that both databases get the same rows.
+  // SQLite could store larger ids, but both databases get the same rows.
   return isSmall(id as number) ? (id as number) : `geo_id ${brief(id)} is beyond ${MAX_SMALL}`
 }
 
@@ -58,7 +58,7 @@ function readGeo(row: JsonObject): number | string {
 export function readValues(list: readonly unknown[], rules: ValueRules): ParsedValues {
   const { path, zone } = rules
   const { rejects, add, join } = createCollector(rules)
-  /** By geo, the first row with a name that is not a text. */
+  /** The first row of each geo whose name is not a text. */
   const misnamed = new Map<number, { readonly row: JsonObject; readonly i: number }>()
   const readDatetime = createInstantReader()
   const readTzTime = createInstantReader()

@@ -121,7 +121,7 @@ function createStampReader(body: Buffer) {
     const ones = body[at + 1]! - ZERO
     return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN
   }
-  /** The instant of the text from `at` to `end`; NaN if it is none. */
+  /** The instant of the text from `at` to `end`; NaN if it is not an instant. */
   return (at: number, end: number): Instant => {
     if (last !== -1 && end - at === length && isLast(at, 0, 11) && isLast(at, 19, length)) {
       const hour = two(at + 11)
@@ -234,7 +234,7 @@ export function scanValues(body: Buffer, rules: ValueRules): ScannedBody | null 
   if (!template) return null
   const collector = createCollector(rules)
   const scanned = scanRows(body, first, template, rules.zone, collector)
-  // With another list of values, it would not be certain whose rows these are.
+  // If the body has another list of values, it is not certain whose rows these are.
   if (!scanned || body.indexOf(VALUES_KEY, scanned.end) !== -1) return null
   const { end, rows } = scanned
   const rest = Buffer.concat([body.subarray(0, list + 1), body.subarray(end)])

@@ -3,12 +3,13 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { sha256 } from '../checksum.ts'
 import { isRunning } from '../host.ts'
+import { DAY_MS } from '../time/instant.ts'
 
 /** Process ids are unique only on one machine or in one container, each with its own host name. */
 const host = (): string => sha256(hostname()).slice(0, 6)
 
 /** Milliseconds. A part file of another machine is stale if it did not change for this long. */
-const STALE_MS = 24 * 3_600_000
+const STALE_MS = DAY_MS
 
 /** The name of a file while it is written, beside its final place. It names the process, to recognise files of killed ones. */
 export const partFileName = (file: string, ending: 'part' | 'copy' = 'part'): string =>

@@ -54,7 +54,7 @@ const isAddress = (value: unknown): boolean =>
 /** Finds the first field of a recorded response that is missing or not valid; null if there is none. `file`: its name without the ending. */
 function findBadField({ name, url, sent, status, headers, ms, sentAt, redirected }: JsonObject, file: string) {
   const isValid = {
-    // It becomes a part of an address.
+    // The name becomes a part of an address.
     name: name === file && /^[\w.-]+$/.test(file),
     url: isAddress(url),
     sent: isHeaders(sent),

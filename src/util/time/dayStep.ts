@@ -44,12 +44,12 @@ export function findDayStep(zone: string, day: LocalDay, at: readonly Instant[])
     if (at.length < periods * WHOLE_DAY) continue
     const counts = new Map<number, number>()
     for (const instant of at) {
-      // Where clocks skip midnight, the day begins later.
+      // If the clocks skip midnight, the day begins later.
       const phase = isCalendarStep(step) && instant === day.from ? 0 : phaseAt(zone, instant, step)
       counts.set(phase, (counts.get(phase) ?? 0) + 1)
     }
     const [offset, count] = [...counts].reduce((best, entry) => (entry[1] > best[1] ? entry : best))
-    // Most values have the step of the day: two of thirteen hours of sun are no step of twelve hours.
+    // Most values have the step of the day: two of thirteen hours of sun are not a step of twelve hours.
     if (count >= periods * WHOLE_DAY && count * 2 > at.length) return { step, offset, strays: at.length - count }
   }
   return NO_STEP

@@ -9,8 +9,10 @@ export const CLOCK_ERROR_S = 300
 export const CLOCK_ERROR_MS = CLOCK_ERROR_S * 1000
 /** Whether a stored time is in the future, because a clock was wrong. */
 export const isFuture = (at: Instant, now: Instant): boolean => at > now + CLOCK_ERROR_S
-/** The milliseconds of a minute. */
+/** The milliseconds of a minute, of an hour, and of a day of 24 hours. */
 export const MINUTE_MS = 60_000
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 86_400_000
 
 /** The first and last instants with a four-digit year, 0001 to 9999. */
 export const EARLIEST: Instant = -62_135_596_800
@@ -22,7 +24,7 @@ const DAYS_IN_400_YEARS = 146_097
 /** Days from 1970-01-01 to a date. Months outside 1 to 12 count on from the year. */
 export const daysFromCivil = (year: number, month: number, day: number): number =>
   // `Date.UTC` takes years below 100 as years of the last century.
-  Date.UTC(year + 400, month - 1, day) / 86_400_000 - DAYS_IN_400_YEARS
+  Date.UTC(year + 400, month - 1, day) / DAY_MS - DAYS_IN_400_YEARS
 
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 

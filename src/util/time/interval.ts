@@ -8,6 +8,9 @@ export interface Interval {
   readonly to: Instant
 }
 
+/** An interval without any instant. */
+export const NO_TIME: Interval = { from: 0, to: 0 }
+
 /** The same set of instants as disjoint, non-adjacent intervals in order; empty ones vanish. */
 export function merge(intervals: readonly Interval[]): Interval[] {
   const merged: { from: Instant; to: Instant }[] = []

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SignalError } from '../errors.ts'
+import { DAY_MS } from './instant.ts'
 
 /** Waits. Throws SignalError if the signal is aborted earlier. */
 export async function wait(ms: number, signal: AbortSignal): Promise<void> {
@@ -9,4 +10,4 @@ export async function wait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Longer waits are shortened to this: a wait of a century would make the database useless. */
-export const MAX_ACCEPTED_WAIT_MS = 24 * 60 * 60_000
+export const MAX_ACCEPTED_WAIT_MS = DAY_MS

@@ -89,11 +89,12 @@ const clientConfig = (address: string): pg.ClientConfig => ({
 function endingClient(): typeof pg.Client {
   const { Client } = driver()
   class EndingClient extends Client {
-    // The pool passes a callback.
-    override connect(...[connected]: unknown[]): never {
+    override connect(...args: unknown[]): never {
+      // The pool passes a callback.
+      const onConnected = args[0] as (error: Error) => void
       const endOnError = (error: Error): void => {
         if (error) void this.end().catch(() => undefined)
-        ;(connected as typeof endOnError)(error)
+        onConnected(error)
       }
       return super.connect(endOnError) as never
     }

@@ -17,7 +17,7 @@ const SEMANTICS = {
   standard_conforming_strings: 'on',
   array_nulls: 'on',
   transform_null_equals: 'off',
-  // After a wait for a lock, a statement sees the writes of its former holder.
+  // A statement that waited for a lock sees the writes of its former holder.
   default_transaction_isolation: 'read committed',
 } as const
 type SemanticSetting = keyof typeof SEMANTICS

@@ -54,7 +54,7 @@ export async function attachTables(connection: Connection, tables: readonly Atta
     await connection.beginSnapshot((client) => createTables(client, tables))
   } catch (error) {
     const code = String((underlyingError(error) as { readonly code?: unknown } | undefined)?.code)
-    // Without the privilege, or on a standby server.
+    // The role lacks the privilege, or the server is a standby.
     if (code !== '42501' && code !== '25006' && code !== '0A000') throw error
     throw new InputError('This user of the server cannot create temporary tables.', {
       hint: 'Grant TEMPORARY on the database to the user, or query a database file or a published copy.',

@@ -28,7 +28,7 @@ const INSERT = `insert into observation (series_id, geo_id, at, value, step_s, f
 const KEEP = `insert into observation_revision (series_id, superseded_by, geo_id, at, value, step_s, fetch_id)
   select $1::integer, $2::integer, * from unnest($3::integer[], $4::bigint[], $5::float8[], $6::integer[], $7::integer[])`
 
-// With the whole range, so that only some partitions are opened.
+// The conditions contain the whole range, so that only some partitions are opened.
 const REPLACE = `update observation o set value = n.value, step_s = n.step_s, fetch_id = $2
   from unnest($3::integer[], $4::bigint[], $5::float8[], $6::integer[]) n (geo_id, at, value, step_s)
   where o.series_id = $1 and o.geo_id = n.geo_id and o.at = n.at and o.at >= $7 and o.at <= $8`

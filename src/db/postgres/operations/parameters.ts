@@ -12,7 +12,7 @@ function valueLiteral(value: unknown): string {
 type StatementParameters = Readonly<Record<string, unknown>>
 
 /*
- * PostgreSQL has no parameters with names, and `:name` is no token of its grammar. So no parser of PostgreSQL finds them, and each
+ * PostgreSQL has no parameters with names, and `:name` is not a token of its grammar. So no parser of PostgreSQL finds them, and each
  * rejects what its release does not know. These words are only found, never judged: a cursor in a read-only transaction decides
  * what a statement may do.
  */

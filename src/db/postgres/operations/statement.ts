@@ -50,7 +50,7 @@ const ONE_STATEMENT = { queryMode: 'extended' } as const
 const RETURNS_ROWS = /^(explain|show)\b/i
 /**
  * Returns true if a statement failed because it returns no rows: the error is at its first word, which is a keyword of the server. A
- * misspelled `select` is no keyword.
+ * misspelled `select` is not a keyword.
  */
 async function isWithoutRows({ kysely }: Connection, text: string, before: string, thrown: unknown): Promise<boolean> {
   const error = underlyingError(thrown) as { readonly code?: unknown; readonly position?: unknown }

@@ -110,7 +110,7 @@ export const COVERAGE_VIEWS = {
       ),
       job: optional(text('First job that selects it; NULL if none')),
       job_id: optional(integer('Its id (_job.id)')),
-      tolerated: flag('1 if it is one of a few lost values of a day, which are no finding'),
+      tolerated: flag('1 if it is one of a few lost values of a day, which are not a finding'),
     },
     sql: gapsSql(),
   },

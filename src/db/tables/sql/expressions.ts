@@ -67,7 +67,7 @@ interface AtTime {
 }
 const LATEST: AtTime = { at: null }
 
-/** Of the two expressions, the one for a series; the second is much cheaper, and nearly always right. */
+/** Chooses between two expressions for a series. The second is much cheaper, and nearly always right. */
 const byQuantity = (row: string, expression: string, { at, hasUnits = hasUnitsSql(row) }: AtTime): string =>
   `case when ${hasUnits} then ${quantityAtSql(row, at, expression)} else ${quantitySql(row, expression)} end`
 
@@ -93,7 +93,7 @@ export const measureOfQuantity = (row: string): string =>
 export type Measure = 'power' | 'energy'
 
 /**
- * The `Measure` of a series; NULL if its values are no energy. Sums of powers over time are not powers: twelve values of five
+ * The `Measure` of a series; NULL if its values are not energy. Sums of powers over time are not powers: twelve values of five
  * minutes add up to twelve times the power of their hour. Averages of energies do not add up. Without `time`, that of the latest quantity.
  */
 export const measureSql = (row: string, time = LATEST): string => `(${byQuantity(row, measureOfQuantity(row), time)})`

@@ -28,7 +28,7 @@ const SERIES_COLUMNS = {
   ...pick(series, 'time_trunc', 'time_agg', 'geo_agg', 'geo_trunc'),
   unit: optional(
     text(
-      'Unit at this time, of a day or month at its start (magnitude.unit); if unknown, the quantity as the service names it; sum of …, if time_agg = sum and the values are no energy',
+      'Unit at this time, of a day or month at its start (magnitude.unit); if unknown, the quantity as the service names it; sum of …, if time_agg = sum and the values are not energy',
     ),
   ),
   ...GEO_COLUMNS,
