@@ -17,10 +17,13 @@ const resolved = (code: string): string =>
 /** Removes indentation, and lines that are empty or comments: a fifth of the bytes of scripts. No line of a text begins like them. */
 const withoutComments = (code: string): string => code.replaceAll(/^[ \t]*(?:(?:\/\/|\/\*|\*).*)?\n|^[ \t]+/gm, '')
 
+/** Removes the spaces that replace types. No text has two spaces, or one before these signs. */
+const withoutPadding = (code: string): string => code.replaceAll(/ +(?=[ ),]|$)/gm, '')
+
 /** A script for the browser: TypeScript in a clone, JavaScript in a package. */
 function readScript(file: string): string {
   const code = readFileSync(new URL(file, CLIENT), 'utf8')
-  return withoutComments(resolved(file.endsWith('.ts') ? stripTypeScriptTypes(code) : code))
+  return withoutPadding(withoutComments(resolved(file.endsWith('.ts') ? stripTypeScriptTypes(code) : code)))
 }
 
 /** A file of the chart library. */
@@ -41,7 +44,9 @@ function createAssets() {
     ['combobox-nav.js', { type: SCRIPT, body: withoutComments(comboboxFile()) }],
     ...readdirSync(CLIENT)
       .filter((file) => /^[\w-]+\.[tj]s$/.test(file))
-      .map((file) => [file.replace(/\.ts$/, '.js'), { type: SCRIPT, body: readScript(file) }] as const),
+      .map((file) => [file.replace(/\.ts$/, '.js'), { type: SCRIPT, body: readScript(file) }] as const)
+      // Some files have only types.
+      .filter(([, { body }]) => body !== ''),
   ])
   /** The name of their folder: it changes with any of them. */
   const folder = sha256(JSON.stringify([...files]), 'base64url').slice(0, 12)

@@ -305,7 +305,7 @@ test.each([
 })
 
 describe('lines beside the first one', () => {
-  type Drawn = {
+  type LineData = {
     readonly segments: readonly {
       readonly from: number
       readonly step: number
@@ -313,7 +313,7 @@ describe('lines beside the first one', () => {
       readonly seconds?: number[]
     }[]
   }
-  const means = ({ segments }: Drawn): Map<number, number> =>
+  const means = ({ segments }: LineData): Map<number, number> =>
     new Map(segments.flatMap(({ from, step, values }) => values.map((value, i) => [from + i * step, value] as const)))
 
   test('the chart and the table show the same series a day or a week earlier', async () => {
@@ -396,7 +396,7 @@ describe('lines beside the first one', () => {
     const partly = await data(
       `/series/1293.json?${query.replace('to=2025-10-28', 'to=2025-10-31').replace('hour', 'day')}`,
     )
-    const seconds = (drawn: Drawn) =>
+    const seconds = (drawn: LineData) =>
       new Map(drawn.segments.flatMap(({ from, step, seconds = [] }) => seconds.map((n, i) => [from + i * step, n])))
     const own = seconds(partly.chart.now)
     const others = seconds(partly.chart.compared[0].drawn)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { GapReason } from '../../src/db/tables/codes.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
-import { type Drawn, drawBand, drawSteps, eachPeriod, periodAt } from '../../src/page/client/segments.ts'
+import { drawBand, drawSteps, eachPeriod, type LineData, periodAt } from '../../src/page/client/segments.ts'
 import { readCoverageIntervals, readStates } from '../../src/page/queries/intervals.ts'
 import { joinValues } from '../../src/page/queries/series/window.ts'
 import { timeTicks } from '../../src/page/timeTicks.ts'
@@ -135,7 +135,7 @@ test('segments contain the same values for any steps and holes', () => {
 })
 
 /** Returns the level intervals of a drawn line. */
-function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number, y: number][] {
+function levels(draw: typeof drawSteps, drawn: LineData): [from: number, to: number, y: number][] {
   const drawnLevels: [number, number, number][] = []
   let x = 0
   let y = 0
@@ -159,7 +159,7 @@ function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number
 test('a line is level during each period and interrupted without values', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
-      const drawn: Drawn = { kind: 'values', segments: joinValues(values) }
+      const drawn: LineData = { kind: 'values', segments: joinValues(values) }
       const lines = levels(drawSteps, drawn)
       const length = lines.reduce((sum, [from, to]) => sum + to - from, 0)
       const held = values.filter(({ value }) => value !== null)
@@ -171,7 +171,7 @@ test('a line is level during each period and interrupted without values', () => 
 })
 
 test('a band follows the largest values forwards and the smallest backwards', () => {
-  const drawn: Drawn = {
+  const drawn: LineData = {
     kind: 'extremes',
     segments: [{ from: 0, step: 10, min: [1, null, 3], max: [2, null, 5], values: [1, null, 4] }],
   }

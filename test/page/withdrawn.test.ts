@@ -55,12 +55,12 @@ test('the coverage of a series has withdrawn values, and says that the next sync
 test('a withdrawn value that came back is not withdrawn', async () => {
   const { store, from } = await withdrawTenHours()
   const [{ id }] = store.all('select id from series') as [{ id: number }]
-  expect(await readWithdrawn(store, id, [3, 9])).toHaveLength(10)
+  expect((await readWithdrawn(store, id, [3, 9])).values).toHaveLength(10)
   const service = await startHourlyService({ geos: [3, 9] })
   service.state.has = (instant) => instant < at('2025-11-05T12:00Z') && instant !== from
   const job = 'series: [{ indicators: [7], window: { from: 2025-10-28, to: +1d }, lookback: 10d }]'
   await service.run(store, job, '2025-11-05T12:00:00Z')
-  const left = await readWithdrawn(store, id, [3, 9])
+  const { values: left } = await readWithdrawn(store, id, [3, 9])
   expect(left.map(({ geoId, from: begin }) => [geoId, begin])).toEqual([
     [3, from],
     [9, from],

@@ -72,16 +72,16 @@ export async function refreshPage(signal?: AbortSignal): Promise<void> {
 }
 
 let missed = 0
-let answeredAt = Date.now()
+let respondedAt = Date.now()
 /** Shows since when the server has not responded. */
 function showConnection(isConnected: boolean): void {
   missed = isConnected ? 0 : missed + 1
-  if (isConnected) answeredAt = Date.now()
+  if (isConnected) respondedAt = Date.now()
   const isLost = missed >= MISSED_POLLS
   if (!status || status.classList.contains('lost') === isLost) return
   status.className = isLost ? 'lost' : 'quiet'
   document.title = isLost ? `⚠ ${document.title}` : document.title.replace(/^⚠ /, '')
-  const time = new Date(answeredAt).toLocaleTimeString(status.dataset.locale)
+  const time = new Date(respondedAt).toLocaleTimeString(status.dataset.locale)
   status.textContent = isLost ? (status.dataset.lost ?? '').replace('{}', time) : ''
 }
 
