@@ -67,7 +67,7 @@ test('a state has the same symbol on every page', async () => {
   expect(overview).toMatch(/<td class="provisional[^>]*>/)
   expect(overview).toMatch(/<span class="cell provisional"[^>]*>~</)
   const [, style] = /href="([^"]*page\.css)"/.exec(overview)!
-  expect(await text(style!)).toContain('.grid td.provisional > ::before { content: "~"')
+  expect(await text(style!)).toContain('.grid td.provisional > ::before{content:"~"')
   expect(await text('/series/600')).toMatch(/class="mark state-provisional"[^>]*>~</)
 })
 
