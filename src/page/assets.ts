@@ -32,7 +32,7 @@ const uplotFile = (name: string): string => readFileSync(new URL(name, import.me
 /** The library for the keys of comboboxes: a single file. */
 const comboboxFile = (): string => readFileSync(new URL(import.meta.resolve('@github/combobox-nav')), 'utf8')
 
-/** Set before the chart library, which refuses the language of a browser that is no valid tag, such as `en-US@posix`. */
+/** Set before the chart library, which refuses the language of a browser if it is not a valid tag, such as `en-US@posix`. */
 const LANGUAGE = 'const navigator = { language: document.documentElement.lang }'
 
 /** Creates the files that pages load. */

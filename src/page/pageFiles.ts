@@ -105,7 +105,7 @@ export async function* pageFiles(
     const url = new URL(address, 'http://here')
     const name = pageFileName(address)
     const { page, params } = findPage(url.pathname)!
-    // The range is that of all series, and no part of their addresses.
+    // All series have the same range, so their addresses do not need it.
     const shown =
       page.path === '/series/:id'
         ? formatAddress('', { ...Object.fromEntries(url.searchParams), ...range })

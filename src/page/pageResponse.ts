@@ -90,7 +90,7 @@ function findErrorStatus(error: unknown): number {
   return error instanceof SyncError ? 503 : 500
 }
 
-/** The most characters of a name that are repeated: a longer text is no name, and may be a key in the wrong place. */
+/** The most characters of a name that are repeated: a longer text is not a name, and may be a key in the wrong place. */
 const MAX_NAME = 40
 
 /** The search, for what was not found. */

@@ -453,7 +453,7 @@ test('a gap that left the window of its job is closed by a backfill, because a r
   expect(await commands()).toEqual(['backfill', 'backfill'])
 })
 
-test('a retry that failed is no problem after a run that reached the service', async () => {
+test('a retry that failed is not a problem after a run that reached the service', async () => {
   const store = await tempStore()
   const market = await startHourlyService()
   const job = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'

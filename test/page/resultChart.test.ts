@@ -61,7 +61,7 @@ describe('the chart of a result', () => {
     expect(choose(result(['hour', 'price'], [1, 2]), '', recipe)).toMatchObject({ x: 'hour', y: ['price'] })
   })
 
-  test('ids and the column across are no values by default, and columns with commas keep their names', () => {
+  test('ids and the column across are not values by default, and columns with commas keep their names', () => {
     const rows = result(['hour', 'series_id', 'price'], [0, 7, 40], [1, 7, 42])
     expect(choose(rows)).toMatchObject({ x: 'hour', y: ['price'], by: null })
     expect(choose(rows, 'chart=line&y=series_id')).toMatchObject({ y: ['series_id'] })

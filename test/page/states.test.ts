@@ -118,9 +118,9 @@ test('segments contain the same values for any steps and holes', () => {
     fc.property(VALUES, (values) => {
       const drawn = { kind: 'values', segments: joinValues(values) } as const
       const periods = [...eachPeriod(drawn)].filter(({ mean }) => mean !== null)
-      const held = values.filter(({ value }) => value !== null)
+      const known = values.filter(({ value }) => value !== null)
       expect(periods).toEqual(
-        held.map(({ at: from, step, value }) => ({
+        known.map(({ at: from, step, value }) => ({
           from,
           to: from + step,
           min: value,
@@ -129,7 +129,7 @@ test('segments contain the same values for any steps and holes', () => {
           seconds: step,
         })),
       )
-      for (const { at: from, step, value } of held) expect(periodAt(drawn, from + step - 1)?.mean).toBe(value)
+      for (const { at: from, step, value } of known) expect(periodAt(drawn, from + step - 1)?.mean).toBe(value)
     }),
   )
 })
@@ -162,9 +162,9 @@ test('a line is level during each period and interrupted without values', () => 
       const drawn: LineData = { kind: 'values', segments: joinValues(values) }
       const lines = levels(drawSteps, drawn)
       const length = lines.reduce((sum, [from, to]) => sum + to - from, 0)
-      const held = values.filter(({ value }) => value !== null)
-      expect(length).toBe(held.reduce((sum, { step }) => sum + step, 0))
-      for (const { at: from, step, value } of held)
+      const known = values.filter(({ value }) => value !== null)
+      expect(length).toBe(known.reduce((sum, { step }) => sum + step, 0))
+      for (const { at: from, step, value } of known)
         expect(lines.some(([a, b, y]) => a <= from && b >= from + step && y === value)).toBe(true)
     }),
   )

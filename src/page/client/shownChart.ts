@@ -1,4 +1,4 @@
-/** What a chart shows, and what it tells its page. */
+/** What a chart shows, and the events of its page. */
 import type { Offsets, SIGNS } from './format.ts'
 import type { LineData } from './segments.ts'
 

@@ -128,7 +128,7 @@ interface Downloadable {
 function fileCell({ kind, id, date, bytes, path }: Downloadable, request: PageRequest): Html {
   if (bytes !== null) return html`${countText(request, bytes)} B <code>${serviceText(path)}</code>`
   const download = request.command(`archives download ${id} --kind ${kind} --from ${date} --to ${dayAfter(date)}`)
-  return html`<details><summary>${request.words.archives.notHeld}</summary>${commandLine(download)}</details>`
+  return html`<details><summary>${request.words.archives.notDownloaded}</summary>${commandLine(download)}</details>`
 }
 
 /** A day, or a range of days. */

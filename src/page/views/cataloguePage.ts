@@ -33,12 +33,14 @@ async function findIndicators(request: PageRequest, text: string): Promise<{ kin
 async function readIndicators(request: PageRequest) {
   const { store: db, languages, query, locale } = request
   const text = (query.get('q') ?? '').slice(0, 200)
-  const held = choiceIn(query, 'held', STORED_CHOICES) ?? 'all'
+  const choice = choiceIn(query, 'held', STORED_CHOICES) ?? 'all'
   const stored = await readStoredRanges(db)
   const matching = /[\p{L}\p{N}]/u.test(text)
     ? await findIndicators(request, text)
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
-  const keys = matching.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
+  const keys = matching.filter(
+    ({ kind, id }) => choice === 'all' || stored.has(`${kind} ${id}`) === (choice === 'held'),
+  )
   const { page, pages, shown } = paginate(request, keys, INDICATORS_A_PAGE)
   const kinds = shown.map(({ kind }) => kind)
   const ids = shown.map(({ id }) => id)
@@ -63,24 +65,24 @@ async function readIndicators(request: PageRequest) {
     const texts = { name, short_name, locale, withdrawn_at }
     return { ...texts, kind, id, unit, geos, first_date, last_date, series: links, job: jobLine(kind, id) }
   })
-  return { text, held, locale, indicators, page, pages }
+  return { text, held: choice, locale, indicators, page, pages }
 }
 
 /** `/indicators`: the catalogue. */
 export const indicatorsView = view({
   read: readIndicators,
-  show({ text, held, page: at, pages, indicators: rows }, request) {
+  show({ text, held: choice, page: at, pages, indicators: rows }, request) {
     const { words, link } = request
     const { indicators: labels, common } = words
-    const choices = STORED_CHOICES.map((choice) => [choice, labels.held[choice]] as const)
+    const choices = STORED_CHOICES.map((name) => [name, labels.stored[name]] as const)
     const none =
-      text === '' && held === 'all'
+      text === '' && choice === 'all'
         ? html`<p>${labels.noneAtAll}</p>${command(request.command('discover --refresh'))}`
         : html`<p>${labels.none}</p>`
     return html`<p>${labels.about}</p>
 <form action="${link('/indicators')}" class="question">
 <label>${common.words} <input type="search" name="q" value="${text}" size="30"></label>
-<label>${labels.which} <select name="held">${options(choices, held)}</select></label>
+<label>${labels.which} <select name="held">${options(choices, choice)}</select></label>
 <button>${common.show}</button></form>
 ${
   rows.length === 0

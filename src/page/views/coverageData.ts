@@ -167,7 +167,7 @@ async function describeGaps(request: PageRequest, series: Series, gaps: readonly
   })
 }
 
-/** The shares of the months of each year of a extent. */
+/** The shares of the months of each year of an extent. */
 function computeYears(lines: Timelines, geoIds: readonly number[], extent: Interval, zone: string) {
   const januaries = periodBorders(zone, extent, 'year').slice(0, -1)
   return januaries.map((january) => {

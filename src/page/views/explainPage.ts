@@ -140,7 +140,7 @@ function versionHtml(version: Explained['versions'][number], data: Explained, re
     typeof place === 'string' ? labels.places[place] : html`<code>${place.path}</code><pre>${place.fragment}</pre>`
   return html`<li class="version"><h2>${heading}</h2>
 <p class="soft">${when.filter(Boolean).join(', ')} · ${labels.step} ${lengthText(step)}</p>
-<dl>${origin && originHtml(labels.brought, origin, data, request)}${until && originHtml(labels.ended, until, data, request)}
+<dl>${origin && originHtml(labels.fetchedBy, origin, data, request)}${until && originHtml(labels.ended, until, data, request)}
 <dt>${labels.place}</dt><dd>${foundPlace}</dd></dl></li>`
 }
 

@@ -17,7 +17,7 @@ import { chartLegend } from './seriesLegend.ts'
 const chartLabel = ({ dataset, range }: SeriesPageData, { words }: PageRequest): string =>
   words.series.label(seriesTitle(dataset), timeText(dataset.zone, range.from), timeText(dataset.zone, range.to))
 
-/** The data that a page embeds for the script of the chart: `EmbeddedData` of interactiveChart.ts. */
+/** The data that a page embeds for the script of the chart: `EmbeddedData` of embeddedData.ts. */
 function embeddedData(data: SeriesPageData, here: Here, request: PageRequest) {
   const { dataset, range, chart } = data
   const { words, link, locale } = request

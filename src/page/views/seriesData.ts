@@ -70,12 +70,11 @@ async function readTotals(db: Reader, dataset: Line, range: Interval, fetchId: n
 /** Reads the totals of a range, and when its extremes first occur. */
 async function readFigures(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
   const { mean, sum, min, max, days, share } = await readTotals(db, dataset, range, fetchId)
-  /** The value as it is drawn, with its first period. */
+  /** Finds the first period that has an extreme, with its value as it is drawn. */
   const find = async (key: 'min' | 'max', value: number | null) => {
     const near = days.find(([, extremes]) => extremes[key] === value)?.[0]
     if (value === null || !near) return undefined
     const values = await readKnownValues(db.kysely, { ...dataset, from: near.from, to: near.to }, fetchId, MAX_VALUES)
-    // The first of them, as all are of one kind.
     const drawn = values.flatMap((known) =>
       known.value === null ? [] : { ...known, value: drawnValue(dataset, known) },
     )
@@ -171,10 +170,10 @@ export async function readSeriesPage(request: PageRequest) {
   )
   return {
     dataset,
-    /** The value now, or the last one before. */
+    /** The value of the series now, or the last one before. */
     latest,
     freshness: await readFreshness(request, dataset),
-    /** Why it never had a value. */
+    /** Why the series never had a value. */
     lacking: await readLacking(request, dataset),
     range,
     days,
@@ -190,9 +189,9 @@ export async function readSeriesPage(request: PageRequest) {
     table: await readRows(request, chartQuery, compared),
     /** The parts of the range that are not final, in order. */
     open,
-    /** The last requests for the listed ones. */
+    /** The last requests for the first of these parts. */
     causes,
-    /** The same of the compared lines, at the times at which they are drawn. */
+    /** The parts of compared lines that are not final, at the times at which they are drawn. */
     compared: compared.map(({ name, path, line, open }) => ({
       name,
       path: path ?? dataset.path,
@@ -200,7 +199,7 @@ export async function readSeriesPage(request: PageRequest) {
       open,
     })),
     problems,
-    /** Its forecast, or what it forecasts. */
+    /** The forecast of the series, or what the series forecasts. */
     counterpart: await readCounterpart(request, dataset),
     sql: selectStatement(chartQuery, [dataset, ...named], chosenUnit(request, range)),
     commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
@@ -211,7 +210,7 @@ export type SeriesPageData = Awaited<ReturnType<typeof readSeriesPage>>
 
 export const seriesTitle = ({ indicator, name }: NamedLine): string => `${indicator} ${name}`
 
-/** Creates addresses of this page with changed parameters. The range of the page stays relative if it is. */
+/** Creates addresses of this page with changed parameters. A range of the last days stays relative to today. */
 export function linker({ dataset, range: shown, days }: SeriesPageData, { link, query, path }: PageRequest) {
   const kept: Query = {
     geo: dataset.geoId,
@@ -236,6 +235,6 @@ export const changeMoments = (
     return { at, text: [momentText(dataset.zone, at), labels.run(String(run)), labels.change(count)].join(' · ') }
   })
 
-/** How much of a range has values, if not all of it. */
+/** The share of a range that has values, in words; empty if all of it has. */
 export const coveredText = (share: number, { words, locale }: PageRequest): string =>
   share > 0.995 ? '' : ` · ${words.series.covered(share.toLocaleString(locale, { style: 'percent' }))}`

@@ -23,7 +23,7 @@ import {
 import { seriesNotes } from './seriesNotes.ts'
 import { rowsTable } from './seriesTable.ts'
 
-/** The value now, and the mean and the extremes of the range; as of a past moment only the latter. */
+/** The value now, or the past moment of the page; and the mean and the extremes of the range. */
 function keyFigures({ latest, asOf, range, figures, dataset }: SeriesPageData, request: PageRequest): Html {
   const { mean, sum, share, low, high } = figures
   const { unit, zone, measure } = dataset

@@ -64,10 +64,10 @@ const noMatch = ({ words }: PageRequest, text: string): InputError =>
 
 /** Finds the geo that a text names: one that it equals, else the only one that begins with it. */
 function findGeo(request: PageRequest, geos: readonly NamedGeo[], text: string): string {
-  const wanted = withoutAccents(text)
+  const plainText = withoutAccents(text)
   const plain = geos.map(({ id, name }) => ({ id, name: withoutAccents(name ?? '') }))
-  const equal = plain.filter(({ name }) => name === wanted)
-  const found = equal.length > 0 ? equal : plain.filter(({ name }) => name.startsWith(wanted))
+  const equal = plain.filter(({ name }) => name === plainText)
+  const found = equal.length > 0 ? equal : plain.filter(({ name }) => name.startsWith(plainText))
   if (found.length !== 1) throw noMatch(request, text)
   return String(found[0]!.id)
 }
