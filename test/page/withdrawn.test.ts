@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readWithdrawn } from '../../src/page/queries/withdrawn.ts'
+import { MAX_WITHDRAWN, readWithdrawn } from '../../src/page/queries/withdrawn.ts'
 import { startHourlyService } from '../support/hourlyService.ts'
 import { ms, tempStore } from '../support/kit.ts'
 import { servePage } from './site.ts'
@@ -65,4 +65,29 @@ test('a withdrawn value that came back is not withdrawn', async () => {
     [3, from],
     [9, from],
   ])
+})
+
+test('the coverage page says that it lacks withdrawn values if a geo has more of them than are read', async () => {
+  const { store, from, get } = await withdrawTenHours()
+  const [{ id }] = store.all('select id from series') as [{ id: number }]
+  /** Adds as many withdrawn values, a minute apart; the first one is this many minutes before the others. */
+  const withdraw = (first: number, count: number): void => {
+    store.run(
+      `with recursive minutes(n) as (
+        select cast(? as bigint) union all select n + 1 from minutes where n + 1 < cast(? as bigint))
+      insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
+      select series_id, geo_id, at - n * 60 - 30, fetch_id, value, step_s, superseded_by
+      from observation_revision, minutes where geo_id = 9 and at = ?`,
+      [first, first + count, from],
+    )
+  }
+  const english = 'Only the first 5,000 withdrawn values of each geo are shown.'
+  const spanish = 'Solo se muestran los primeros 5000 valores retirados de cada zona.'
+  withdraw(0, MAX_WITHDRAWN - 10)
+  expect((await readWithdrawn(store, id, [3, 9])).values).toHaveLength(MAX_WITHDRAWN)
+  expect(await get('/coverage/7?lang=en')).not.toContain(english)
+  withdraw(MAX_WITHDRAWN - 10, 1)
+  expect((await readWithdrawn(store, id, [3, 9])).values).toHaveLength(MAX_WITHDRAWN)
+  expect(await get('/coverage/7?lang=en')).toContain(english)
+  expect(await get('/coverage/7?lang=es')).toContain(spanish)
 })
