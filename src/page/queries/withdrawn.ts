@@ -41,7 +41,7 @@ export async function readWithdrawn(
   const found = new Map(geoIds.map((geoId): [number, WithdrawnValue[]] => [geoId, []]))
   for (const { geoId, from, to } of places) {
     const values = found.get(geoId)!
-    // A value that was withdrawn twice has its last withdrawal. One more value than are shown tells whether there are more.
+    // A value that was withdrawn twice has its last withdrawal. One more value than are shown is read, to know whether there are more.
     const { rows } = await sql<{ at: Instant; value: number; step_s: number; withdrawnAt: string }>`
       select r.at, r.value, r.step_s, f.finished_at as "withdrawnAt"
       from observation_revision r
