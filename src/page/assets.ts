@@ -6,7 +6,9 @@ import { STYLE } from './style.ts'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const CLIENT = new URL('./client/', import.meta.url)
 
-export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/><path d="M2 11h3V6h3v3h3V4h3" fill="none" stroke="#fff" stroke-width="1.5"/></svg>`
+const ICON_GROUND = '<rect width="16" height="16" rx="3" fill="#0b57a4"/>'
+const ICON_LINE = '<path d="M2 11h3V6h3v3h3V4h3" fill="none" stroke="#fff" stroke-width="1.5"/>'
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${ICON_GROUND}${ICON_LINE}</svg>`
 
 /** Replaces the names of imported modules by their addresses. A package has the last part of its name. */
 const resolved = (code: string): string =>
@@ -44,9 +46,7 @@ function createAssets() {
     ['combobox-nav.js', { type: SCRIPT, body: withoutComments(comboboxFile()) }],
     ...readdirSync(CLIENT)
       .filter((file) => /^[\w-]+\.[tj]s$/.test(file))
-      .map((file) => [file.replace(/\.ts$/, '.js'), { type: SCRIPT, body: readScript(file) }] as const)
-      // Some files have only types.
-      .filter(([, { body }]) => body !== ''),
+      .map((file) => [file.replace(/\.ts$/, '.js'), { type: SCRIPT, body: readScript(file) }] as const),
   ])
   /** The name of their folder: it changes with any of them. */
   const folder = sha256(JSON.stringify([...files]), 'base64url').slice(0, 12)

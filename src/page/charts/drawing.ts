@@ -69,7 +69,7 @@ export function roundTicks(low: number, high: number, count = 5): number[] {
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((size) => size >= rough)
   if (step === undefined || !(step > 0) || !Number.isFinite(low / step)) return [low]
   const first = Math.ceil(low / step)
-  // Added up, tenths would not stay tenths.
+  // Adding up steps would add rounding errors: tenths would not stay tenths.
   return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) =>
     Number(((first + i) * step).toPrecision(12)),
   )

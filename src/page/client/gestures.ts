@@ -16,7 +16,7 @@ const MIN_SELECTION = 4
 /** The pixels of two fingers from the left of a chart. */
 type FingerPair = readonly [number, number]
 
-/** Follows one finger (`point`) or two (`stretch`) on a chart, by their pixels from the left. Its class says whether a finger was last. */
+/** Follows one finger (`point`) or two (`stretch`) on a chart, by their pixels from the left. A touched chart has the class `touch`. */
 function followFingers(
   over: HTMLElement,
   chart: HTMLElement,

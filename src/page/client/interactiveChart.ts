@@ -34,6 +34,27 @@ function explainSummary({ bucket }: ChartData): void {
   entry.textContent = bucket
 }
 
+/** Lets keys without modifiers act on an element. */
+function listenToKeys(place: HTMLElement, keys: Readonly<Record<string, () => void>>): void {
+  place.addEventListener('keydown', (event) => {
+    const act = keys[event.key]
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    act()
+  })
+}
+
+/** Calls a function with the embedded data if the chart itself, or a sync, has updated the page. */
+function watchData(text: string, changed: (embedded: EmbeddedData) => void): void {
+  let lastText = text
+  document.addEventListener('page:changed', () => {
+    const newText = document.querySelector('#data')?.textContent ?? lastText
+    if (newText === lastText) return
+    lastText = newText
+    changed(JSON.parse(newText) as EmbeddedData)
+  })
+}
+
 /** Replaces the pictures of the server by a chart, and connects it with its page. */
 function startChart(place: HTMLElement, status: Element, text: string): void {
   const embedded = JSON.parse(text) as EmbeddedData
@@ -140,24 +161,14 @@ function startChart(place: HTMLElement, status: Element, text: string): void {
     ']': () => slider?.step(1),
     e: () => (cursor.at() === null ? view.move(1) : explainAtCursor()),
   }
-  place.addEventListener('keydown', (event) => {
-    const act = keys[event.key]
-    if (!act || event.ctrlKey || event.metaKey || event.altKey) return
-    event.preventDefault()
-    act()
-  })
+  listenToKeys(place, keys)
   // The chart may have room for finer data than the page.
   const lines = [page.chart.now, page.chart.before, ...page.chart.compared.map(({ drawn }) => drawn)]
   if (lines.some((drawn) => drawn?.kind === 'extremes')) reload()
-  // The chart itself or a sync has updated the page.
-  let lastText = text
-  document.addEventListener('page:changed', () => {
-    const newText = document.querySelector('#data')?.textContent ?? lastText
-    if (newText === lastText) return
-    lastText = newText
-    const changes = JSON.stringify(page.embedded.changes)
-    page.embedded = JSON.parse(newText) as EmbeddedData
-    if (JSON.stringify(page.embedded.changes) !== changes) slider = makeSlider()
+  watchData(text, (embedded) => {
+    const hasChanges = JSON.stringify(embedded.changes) !== JSON.stringify(page.embedded.changes)
+    page.embedded = embedded
+    if (hasChanges) slider = makeSlider()
     if (!loader.isRefreshing()) reload()
   })
 }

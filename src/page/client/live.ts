@@ -4,7 +4,7 @@
  */
 
 const POLL_MS = 2_000
-/** Milliseconds without an update after the pointer moved. */
+/** Milliseconds without an update after the pointer moved, so that nothing moves under it. */
 const HAND_MS = 1_500
 /** Failed polls after which the page says that it is no longer updated. */
 const MISSED_POLLS = 3
@@ -34,7 +34,7 @@ function updateAttributes(shown: Element, before: Element, fresh: Element): void
 /** Updates the differences between the last response and a new one. Additions of scripts stay. */
 function update(shown: Element, before: Element, fresh: Element): void {
   if (before.isEqualNode(fresh) || shown.hasAttribute('data-own')) return
-  // The value of a field does not fit another type.
+  // A field of another type is replaced, because the value of the old one does not fit.
   if (before.getAttribute('type') !== fresh.getAttribute('type')) {
     shown.replaceWith(fresh.cloneNode(true))
     return

@@ -44,7 +44,7 @@ export function periodAt({ segments }: LineData, at: number): PeriodValues | und
   return i < segment.values.length ? periodValues(segment, i) : undefined
 }
 
-/** Beyond this, differences of numbers overflow, and no axis can be made. */
+/** The largest number that is drawn: differences of larger ones overflow, so that they have no axis. */
 const DRAWABLE = 8e307
 
 /** The smallest and the largest of some values. */

@@ -184,7 +184,7 @@ export async function readStates(
     .executeTakeFirst()
   const end = newest ? newest.at + newest.step_s : Number.NEGATIVE_INFINITY
   const timeline = buildTimeline(intervals, geoId).filter(({ state }) => state !== 'none')
-  // After the last value, and without any, nothing is published yet.
+  // Provisional parts end with the last value: later ones are not published yet.
   const shown = timeline.map((part) => (part.state === 'provisional' ? { ...part, to: Math.min(part.to, end) } : part))
   const unpublished = timeline.flatMap(({ state, from, to }) =>
     state === 'provisional' ? { from: Math.max(from, end), to: Math.min(to, now) } : [],

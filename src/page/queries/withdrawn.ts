@@ -9,7 +9,7 @@ export const MAX_WITHDRAWN = 5_000
 /** A stored value that a later response withdrew. */
 export interface WithdrawnValue extends Interval {
   readonly geoId: number
-  /** The value before. */
+  /** The value before its withdrawal. */
   readonly was: number
   /** When the withdrawal was recorded (UTC). */
   readonly withdrawnAt: string

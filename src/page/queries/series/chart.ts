@@ -39,7 +39,7 @@ export function bucketText(
   return summary.min ? labels.bucket(period) : labels.means(period)
 }
 
-/** The intervals that are not final, as a chart has them. */
+/** The intervals that are not final, for a chart: at most `MAX_STATES`. */
 const drawnStates = (states: readonly ChartState[]) =>
   states
     .filter(({ state }) => state !== 'final')

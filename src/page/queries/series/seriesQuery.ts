@@ -34,7 +34,7 @@ async function readEnd({ kysely }: Reader, { seriesId, geoId }: Pick<Line, 'seri
 
 /** A series does not have a geo. */
 export class UnknownGeo extends NotFound {
-  /** The geos that it has. */
+  /** The geos that the series has. */
   readonly geos: Awaited<ReturnType<typeof namedGeos>>
 
   constructor(name: string, geo: string | number, geos: UnknownGeo['geos']) {
