@@ -120,20 +120,82 @@ export function horizontalScale(
 /** The room at the right that the text of a mark needs; else it is at the left of its line. */
 const ROOM_FOR_MARK = 60
 
-/** Draws axes, shaded intervals and lines. */
-export function draw(drawing: Drawing, frame: Frame, look: Look, locale: string): Html {
-  const { ticks, lines, unit, otherUnit, hasOtherAxis, states, marks, hints } = drawing
-  const { width, height, side, top, bottom } = frame
-  const { x, right } = horizontalScale(drawing, frame, hasOtherAxis)
-  const createScale = (isOther: boolean) => {
-    const range = joinValueRanges(lines.filter((line) => line.isOther === isOther))
+/** The positions of values on an axis, with its round numbers: none without a value. */
+interface ValueScale extends Scales {
+  readonly ticks: readonly number[]
+}
+
+/** The places of instants and values in a drawing. */
+interface Layout {
+  readonly frame: Frame
+  readonly x: Scales['x']
+  /** The right border, beside which an axis for another unit is. */
+  readonly right: number
+  readonly main: ValueScale
+  readonly other: ValueScale
+}
+
+/** Places the lines of a drawing in a frame. */
+function layOut(drawing: Drawing, frame: Frame): Layout {
+  const { x, right } = horizontalScale(drawing, frame, drawing.hasOtherAxis)
+  const { height, top, bottom } = frame
+  const createScale = (isOther: boolean): ValueScale => {
+    const range = joinValueRanges(drawing.lines.filter((line) => line.isOther === isOther))
     const { low, high } = range ?? { low: -1, high: 1 }
     const y = (value: number): number => top + (1 - (value - low) / (high - low)) * (height - top - bottom)
     return { ticks: range ? roundTicks(low, high) : [], x, y }
   }
-  const main = createScale(false)
-  const other = createScale(true)
+  return { frame, x, right, main: createScale(false), other: createScale(true) }
+}
+
+/** A text at a position; its anchor is `start` unless it is stated. */
+function label(look: Look, left: number | string, baseline: number | string, text: string, anchor?: 'middle' | 'end') {
+  const anchored = anchor && html` text-anchor="${anchor}"`
+  return html`<text${look.text} x="${left}" y="${baseline}"${anchored}>${text}</text>`
+}
+
+/** Draws the axes of values and of time. */
+function drawAxes(drawing: Drawing, { frame, x, right, main, other }: Layout, look: Look, locale: string): HtmlPart[] {
+  const { unit, otherUnit } = drawing
+  const { width, height, side, top, bottom } = frame
+  const rule = (path: string): Html => html`<path${look.rule} d="${path}"/>`
   const number = (tick: number): string => tick.toLocaleString(locale)
+  const mainTicks = main.ticks.map((tick) => {
+    const level = main.y(tick)
+    const text = label(look, side - 6, oneDecimal(level + 4), number(tick), 'end')
+    return [rule(`M${side} ${oneDecimal(level)}H${right}`), text]
+  })
+  const otherTicks = other.ticks.map((tick) => label(look, right + 6, oneDecimal(other.y(tick) + 4), number(tick)))
+  const timeAxis = drawing.ticks.map(({ at, label: text }) => {
+    const anchor = x(at) > right - 30 ? 'end' : 'middle'
+    const place = oneDecimal(x(at))
+    return [rule(`M${place} ${height - bottom}v5`), label(look, place, height - 4, text, anchor)]
+  })
+  return [
+    unit && label(look, 0, top - 10, unit),
+    mainTicks,
+    otherUnit && label(look, width, top - 10, otherUnit, 'end'),
+    otherTicks,
+    timeAxis,
+  ]
+}
+
+/** Draws instants with a text beside a dotted line. */
+const drawMarks = (marks: Drawing['marks'], { frame, x, right }: Layout, look: Look): HtmlPart =>
+  marks.map(({ at, text }) => {
+    const { height, top, bottom } = frame
+    const isAtEnd = x(at) > right - ROOM_FOR_MARK
+    const beside = oneDecimal(x(at) + (isAtEnd ? -4 : 4))
+    const path = html`<path ${look.mark} d="M${oneDecimal(x(at))} ${top}V${height - bottom}"/>`
+    return [path, label(look, beside, top + 10, text, isAtEnd ? 'end' : undefined)]
+  })
+
+/** Draws axes, shaded intervals and lines. */
+export function draw(drawing: Drawing, frame: Frame, look: Look, locale: string): Html {
+  const { lines, states, marks, hints } = drawing
+  const { height, side, top, bottom } = frame
+  const layout = layOut(drawing, frame)
+  const { x, right, main, other } = layout
   const line = ({ style, isOther, stroke, fill, bars }: ChartShape): HtmlPart => {
     const scales = isOther ? other : main
     return [
@@ -142,47 +204,21 @@ export function draw(drawing: Drawing, frame: Frame, look: Look, locale: string)
       stroke && html`<path ${look.line(style)} d="${pathData(stroke, scales)}"/>`,
     ]
   }
-  /** A text at a position; its anchor is `start` unless it is stated. */
-  const label = (left: number | string, baseline: number | string, content: string, anchor?: 'middle' | 'end'): Html =>
-    html`<text${look.text} x="${left}" y="${baseline}"${anchor && html` text-anchor="${anchor}"`}>${content}</text>`
-  const rule = (path: string): Html => html`<path${look.rule} d="${path}"/>`
   /** The place of an interval over the whole height. */
   const fullHeight = (begin: number, end: number): Html => {
     const size = html`width="${oneDecimal(Math.max(1, x(end) - x(begin)))}" height="${height - top - bottom}"`
     return html`x="${oneDecimal(x(begin))}" y="${top}" ${size}`
   }
-  const mainTicks = main.ticks.map((tick) => {
-    const level = main.y(tick)
-    return [rule(`M${side} ${oneDecimal(level)}H${right}`), label(side - 6, oneDecimal(level + 4), number(tick), 'end')]
-  })
-  const otherTicks = other.ticks.map((tick) => label(right + 6, oneDecimal(other.y(tick) + 4), number(tick)))
-  const timeAxis = ticks.map(({ at, label: text }) => {
-    const anchor = x(at) > right - 30 ? 'end' : 'middle'
-    return [rule(`M${oneDecimal(x(at))} ${height - bottom}v5`), label(oneDecimal(x(at)), height - 4, text, anchor)]
-  })
-  const axes: HtmlPart[] = [
-    unit && label(0, top - 10, unit),
-    mainTicks,
-    otherUnit && label(width, top - 10, otherUnit, 'end'),
-    otherTicks,
-    timeAxis,
-  ]
   const shaded = states.map(([begin, end, state]) => html`<rect ${look.state(state)} ${fullHeight(begin, end)}/>`)
   const hasBars = lines.some(({ bars }) => bars)
   const zero = hasBars && html`<path ${look.zero} d="M${side} ${oneDecimal(main.y(0))}H${right}"/>`
-  const markLines = marks.map(({ at, text }) => {
-    const isAtEnd = x(at) > right - ROOM_FOR_MARK
-    const beside = oneDecimal(x(at) + (isAtEnd ? -4 : 4))
-    const path = html`<path ${look.mark} d="M${oneDecimal(x(at))} ${top}V${height - bottom}"/>`
-    return [path, label(beside, top + 10, text, isAtEnd ? 'end' : undefined)]
-  })
-  const hintAreas = hints.map(({ from: begin, to: end, text }) => {
-    return html`<rect fill="transparent" ${fullHeight(begin, end)}><title>${text}</title></rect>`
-  })
-  return html`<g${look.axes}>${axes}</g>
+  const hintAreas = hints.map(
+    ({ from, to, text }) => html`<rect fill="transparent" ${fullHeight(from, to)}><title>${text}</title></rect>`,
+  )
+  return html`<g${look.axes}>${drawAxes(drawing, layout, look, locale)}</g>
 ${shaded}
 ${lines.map(line)}${zero}
-${markLines}
+${drawMarks(marks, layout, look)}
 ${hintAreas}`
 }
 

@@ -72,3 +72,5 @@ export function createCursor(place: HTMLElement, status: Element, page: ChartPag
     },
   }
 }
+
+export type Cursor = ReturnType<typeof createCursor>

@@ -1,6 +1,6 @@
 /** The chart of a series: its cursor, zoom, keys and past states. */
 import './chartForm.ts'
-import { createCursor } from './cursor.ts'
+import { type Cursor, createCursor } from './cursor.ts'
 import type { ChartData, ChartPage, EmbeddedData } from './embeddedData.ts'
 import { createLoader, fetchMomentBefore, type Range } from './loader.ts'
 import { createChart } from './plot.ts'
@@ -55,6 +55,53 @@ function watchData(text: string, changed: (embedded: EmbeddedData) => void): voi
   })
 }
 
+/** Creates the actions that show another range, or the origin of a value. */
+function createRangeActions(page: ChartPage, cursor: Cursor, show: (range: Range) => void) {
+  const zoom = (from: number, to: number): void => show(formRange(from, to))
+  /** Scales the range about an instant. */
+  const scale = (factor: number, middle: number): void => {
+    const { from, to } = page.chart
+    zoom(middle - (middle - from) * factor, middle + (to - middle) * factor)
+  }
+  /** Shows the origin of a value, or zooms into a summary. */
+  const explain = (at: number): void => {
+    const period = periodAt(page.chart.now, at)
+    if (!period) return
+    // The page of the value leads back to this one.
+    if (page.chart.now.kind === 'values') location.href = page.embedded.explain.replace('?', `${period.from}?`)
+    else scale(SUMMARY_ZOOM, at)
+  }
+  return {
+    zoom,
+    explain,
+    scaleAtCursor: (factor: number): void => scale(factor, cursor.at() ?? (page.chart.from + page.chart.to) / 2),
+    explainAtCursor(): void {
+      const at = cursor.at()
+      if (at !== null) explain(at)
+    },
+  }
+}
+
+/** Goes to the moment before the last change of the value at an instant; says if there is none. */
+async function goBefore(
+  page: ChartPage,
+  at: number | null,
+  goTo: (moment: string) => void,
+  say: (message: string) => void,
+): Promise<void> {
+  const { now, before } = page.chart
+  const { words } = page.embedded
+  const period = at === null ? undefined : (periodAt(now, at) ?? (before && periodAt(before, at)))
+  if (!period) return
+  try {
+    const moment = await fetchMomentBefore(page, period)
+    if (moment === undefined) say(words.neverChanged!)
+    else goTo(moment)
+  } catch {
+    say(words.failed!)
+  }
+}
+
 /** Replaces the pictures of the server by a chart, and connects it with its page. */
 function startChart(place: HTMLElement, status: Element, text: string): void {
   const embedded = JSON.parse(text) as EmbeddedData
@@ -88,43 +135,10 @@ function startChart(place: HTMLElement, status: Element, text: string): void {
     },
   })
   const reload = (): unknown => loader.load(page.chart, page.chart.asOf, false)
-  const zoom = (from: number, to: number): void => {
-    const range = formRange(from, to)
+  const { zoom, scaleAtCursor, explain, explainAtCursor } = createRangeActions(page, cursor, (range) => {
     view.preview(range.from, range.to)
     void loader.load(range, page.chart.asOf, true)
-  }
-  /** Scales the range about an instant. */
-  const scale = (factor: number, middle: number): void => {
-    const { from, to } = page.chart
-    zoom(middle - (middle - from) * factor, middle + (to - middle) * factor)
-  }
-  const scaleAtCursor = (factor: number): void => scale(factor, cursor.at() ?? (page.chart.from + page.chart.to) / 2)
-  /** Shows the origin of a value, or zooms into a summary. */
-  const explain = (at: number): void => {
-    const period = periodAt(page.chart.now, at)
-    if (!period) return
-    // The page of the value leads back to this one.
-    if (page.chart.now.kind === 'values') location.href = page.embedded.explain.replace('?', `${period.from}?`)
-    else scale(SUMMARY_ZOOM, at)
-  }
-  const explainAtCursor = (): void => {
-    const at = cursor.at()
-    if (at !== null) explain(at)
-  }
-  /** Goes to the moment before the last change of the value at the cursor. */
-  const goBefore = async (): Promise<void> => {
-    const { now, before } = page.chart
-    const at = cursor.at()
-    const period = at === null ? undefined : (periodAt(now, at) ?? (before && periodAt(before, at)))
-    if (!period) return
-    try {
-      const moment = await fetchMomentBefore(page, period)
-      if (moment === undefined) say(words.neverChanged!)
-      else slider?.goTo(moment)
-    } catch {
-      say(words.failed!)
-    }
-  }
+  })
 
   const view = createChart(place, page.chart, {
     locale,
@@ -146,7 +160,7 @@ function startChart(place: HTMLElement, status: Element, text: string): void {
   let slider = makeSlider()
   showTexts()
   explainButton.onclick = explainAtCursor
-  earlierButton.onclick = () => void goBefore()
+  earlierButton.onclick = () => void goBefore(page, cursor.at(), (moment) => slider?.goTo(moment), say)
   earlierButton.hidden = !slider
 
   const keys: Readonly<Record<string, () => void>> = {
