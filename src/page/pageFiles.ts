@@ -30,6 +30,7 @@ const WRITTEN_PAGES: Readonly<Record<string, readonly string[]>> = {
   '/widgets': ['page'],
   '/widgets/:id': [],
 }
+
 /** The files beside the page of a series. */
 const SERIES_FILES: Readonly<Record<string, (request: PageRequest) => Promise<PageResponse>>> = {
   '.csv': async (request) => (await import('./endpoints.ts')).valuesCsv(request),

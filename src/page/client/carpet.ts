@@ -166,6 +166,7 @@ details?.addEventListener('toggle', () => {
   history.replaceState(null, '', `${location.pathname}${location.search}${details.open ? OPEN : ''}`)
   void showCarpet()
 })
+
 /** Keeps an open heat map in the address of another range. */
 const keepOpen = (address: string): string => Object.assign(new URL(address), { hash: details?.open ? OPEN : '' }).href
 document.addEventListener('click', ({ target }) => {

@@ -65,8 +65,8 @@ export async function refreshPage(signal?: AbortSignal): Promise<void> {
   if (!response.ok || !type.startsWith('text/html') || !fresh || signal?.aborted) return
   update(main, last, fresh)
   document.title = whole.title
-  const [run, newestRun] = [document, whole].map((place) => place.querySelector('.synced'))
-  if (newestRun) run?.replaceWith(newestRun)
+  const newestRun = whole.querySelector('.synced')
+  if (newestRun) document.querySelector('.synced')?.replaceWith(newestRun)
   last = fresh
   document.dispatchEvent(new Event('page:changed'))
 }

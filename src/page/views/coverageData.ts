@@ -207,7 +207,8 @@ export async function readSeriesCoverage(request: PageRequest) {
   if (!extent) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
   const chosen = numberIn(request.query, 'year', { from: 1970, to: 2099 })
   const year = chosen ?? localYear(zone, Math.max(extent.from, Math.min(now, extent.to - 1)))
-  const [from, to] = [year, year + 1].map((january) => startOfDate(zone, `${january}-01-01`)!) as [number, number]
+  const from = startOfDate(zone, `${year}-01-01`)!
+  const to = startOfDate(zone, `${year + 1}-01-01`)!
   // A chosen year may lie outside the requested range.
   const outside = chosen === year ? subtract([{ from, to: Math.max(from, Math.min(to, now)) }], [extent]) : []
   const unrequested = outside.map((part) => ({ ...UNREQUESTED, geoId: geo ?? ALL_GEOS, ...part }))
