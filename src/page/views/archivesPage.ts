@@ -48,11 +48,11 @@ const COLUMNS = ['e.kind', 'e.id', 'e.date', 'e.date_times', 'e.publication_date
 /** An edition with the first and last day that it covers and on which it was published: JSON arrays of none, one or two. */
 function edition<Row extends { date_times: string; publication_dates: string }>(row: Row) {
   const { date_times, publication_dates, ...rest } = row
-  const [about, published] = [date_times, publication_dates].map((json) => {
+  const ends = (json: string) => {
     const days = JSON.parse(json) as string[]
     return { from: days[0] ?? null, to: days.at(-1) ?? null }
-  })
-  return { ...rest, about: about!, published: published! }
+  }
+  return { ...rest, about: ends(date_times), published: ends(publication_dates) }
 }
 
 /** Reads the editions of a day, by default the last one, and the nearest days with editions. */
