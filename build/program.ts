@@ -2,10 +2,10 @@
  * Builds the program of a package: `node build/program.ts [dist]` bundles `src` and `migrations` into a few files in `dist/program`.
  * They include the packages that have many modules and that every command loads. Node takes at least a fifth of a millisecond to
  * find and link a module, however small it is. Modules that are imported on demand stay separate files. The scripts of the page
- * are written without their types, and the manual page is written beside that folder. In a clone, `prepare.js` runs this after
- * `npm ci`.
+ * are written without their types, and its style sheets as they are. The manual page is written beside that folder. In a clone,
+ * `prepare.js` runs this after `npm ci`.
  */
-import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { basename, join, resolve } from 'node:path'
 import { type OutputOptions, rolldown } from 'rolldown'
@@ -146,6 +146,7 @@ for (const file of globSync('src/page/client/*.ts', { cwd: root }))
     join(part, 'client', `${basename(file, '.ts')}.js`),
     stripTypeScriptTypes(readFileSync(join(root, file), 'utf8')),
   )
+cpSync(join(root, 'src/page/styles'), join(part, 'styles'), { recursive: true })
 rmSync(folder, { recursive: true, force: true })
 renameSync(part, folder)
 writeFileSync(join(dist, 'indicator-sync.1'), await manText(version))

@@ -6,7 +6,9 @@ import { STYLE } from './style.ts'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const CLIENT = new URL('./client/', import.meta.url)
 
-export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/><path d="M2 11h3V6h3v3h3V4h3" fill="none" stroke="#fff" stroke-width="1.5"/></svg>`
+const ICON_GROUND = '<rect width="16" height="16" rx="3" fill="#0b57a4"/>'
+const ICON_LINE = '<path d="M2 11h3V6h3v3h3V4h3" fill="none" stroke="#fff" stroke-width="1.5"/>'
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">${ICON_GROUND}${ICON_LINE}</svg>`
 
 /** Replaces the names of imported modules by their addresses. A package has the last part of its name. */
 const resolved = (code: string): string =>
@@ -17,10 +19,13 @@ const resolved = (code: string): string =>
 /** Removes indentation, and lines that are empty or comments: a fifth of the bytes of scripts. No line of a text begins like them. */
 const withoutComments = (code: string): string => code.replaceAll(/^[ \t]*(?:(?:\/\/|\/\*|\*).*)?\n|^[ \t]+/gm, '')
 
+/** Removes the spaces that replace types. No text has two spaces, or one before these signs. */
+const withoutPadding = (code: string): string => code.replaceAll(/ +(?=[ ),]|$)/gm, '')
+
 /** A script for the browser: TypeScript in a clone, JavaScript in a package. */
 function readScript(file: string): string {
   const code = readFileSync(new URL(file, CLIENT), 'utf8')
-  return withoutComments(resolved(file.endsWith('.ts') ? stripTypeScriptTypes(code) : code))
+  return withoutPadding(withoutComments(resolved(file.endsWith('.ts') ? stripTypeScriptTypes(code) : code)))
 }
 
 /** A file of the chart library. */
@@ -29,7 +34,7 @@ const uplotFile = (name: string): string => readFileSync(new URL(name, import.me
 /** The library for the keys of comboboxes: a single file. */
 const comboboxFile = (): string => readFileSync(new URL(import.meta.resolve('@github/combobox-nav')), 'utf8')
 
-/** Set before the chart library, which refuses the language of a browser that is no valid tag, such as `en-US@posix`. */
+/** Set before the chart library, which refuses the language of a browser if it is not a valid tag, such as `en-US@posix`. */
 const LANGUAGE = 'const navigator = { language: document.documentElement.lang }'
 
 /** Creates the files that pages load. */

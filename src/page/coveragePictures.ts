@@ -3,11 +3,14 @@ import { type Html, html } from './html.ts'
 import type { PageRequest } from './page.ts'
 import { COVERAGE_STATES, type CoverageState, type Shares } from './queries/intervals.ts'
 
-export const stateLegend = ({ words }: PageRequest): Html =>
-  html`<ul class="legend">${COVERAGE_STATES.map(
-    (state) =>
-      html`<li><span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${words.common.states[state]}${state === 'provisional' && html`, ${words.common.mayChange}`}</li>`,
-  )}</ul>`
+/** The signs and colours of all states, with their names. */
+export function stateLegend({ words: { common } }: PageRequest): Html {
+  const entries = COVERAGE_STATES.map((state) => {
+    const sign = html`<span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span>`
+    return html`<li>${sign} ${common.states[state]}${state === 'provisional' && `, ${common.mayChange}`}</li>`
+  })
+  return html`<ul class="legend">${entries}</ul>`
+}
 
 function percent(share: number): string {
   if (share > 0 && share < 0.01) return '<1'
@@ -52,7 +55,9 @@ function rectangles(shares: Shares, from: number, width: number): Html[] {
     // Even the smallest part stays visible.
     const height = isWhole ? STATE_HEIGHTS[state] : Math.max(shares[state]! * 12, 2)
     top -= height
-    return html`<rect class="${state}" x="${from}" y="${Math.max(0, Math.round(top * 10) / 10)}" width="${width}" height="${Math.round(height * 10) / 10}"/>`
+    const place = html`x="${from}" y="${Math.max(0, Math.round(top * 10) / 10)}"`
+    const size = html`width="${width}" height="${Math.round(height * 10) / 10}"`
+    return html`<rect class="${state}" ${place} ${size}/>`
   })
 }
 

@@ -68,17 +68,26 @@ export function table<Row>(
   columns: readonly (Column<Row> | false)[],
   { style, caption }: { readonly style?: string; readonly caption?: HtmlPart } = {},
 ): Html {
-  const shown = columns.filter((column) => column !== false)
-  const [first, ...rest] = shown
+  const [first, ...rest] = columns.filter((column) => column !== false)
   const classAttribute = (name: string | false | undefined): HtmlPart => name && html` class="${name}"`
+  const headCell = ([head, , cells]: Column<Row>): Html => {
+    const aligned = classAttribute(cells?.startsWith('number') && 'number')
+    return html`<th scope="col"${aligned}>${head}</th>`
+  }
+  const bodyCell = ([head, cell, cells]: Column<Row>, row: Row): Html => {
+    const label = !style && html` data-head="${head}"`
+    return html`<td${classAttribute(cells)}${label}>${cell(row)}</td>`
+  }
+  const bodyRow = (row: Row): Html => {
+    const [, heading, cells] = first!
+    const others = rest.map((column) => bodyCell(column, row))
+    return html`<tr><th scope="row"${classAttribute(cells)}>${heading(row)}</th>${others}</tr>\n`
+  }
   return scrolled(
     label,
     html`<table${classAttribute(style)}>${caption}
-<thead><tr>${shown.map(([head, , cells]) => html`<th scope="col"${classAttribute(cells?.startsWith('number') && 'number')}>${head}</th>`)}</tr></thead>
-<tbody>${rows.map(
-      (row) =>
-        html`<tr><th scope="row"${classAttribute(first![2])}>${first![1](row)}</th>${rest.map(([head, cell, cells]) => html`<td${classAttribute(cells)}${!style && html` data-head="${head}"`}>${cell(row)}</td>`)}</tr>\n`,
-    )}</tbody></table>`,
+<thead><tr>${[first!, ...rest].map(headCell)}</tr></thead>
+<tbody>${rows.map(bodyRow)}</tbody></table>`,
   )
 }
 
@@ -101,8 +110,11 @@ export const suggestionList = (id: string, { words: { common } }: PageRequest): 
   html`<ul id="${id}" role="listbox" aria-label="${common.suggested}" hidden data-own></ul>`
 
 /** Links to a picture: the file of the server, and a button whose script saves it as PNG. `name`: that of the file. */
-export const pictureLinks = ({ words: { charts } }: PageRequest, address: string, name: string): Html =>
-  html`<a href="${address}" download="${name}.svg">${charts.svg}</a>\n<button type="button" class="png" data-png="${charts.noPng}">${charts.png}</button>`
+export function pictureLinks({ words: { charts } }: PageRequest, address: string, name: string): Html {
+  const svg = html`<a href="${address}" download="${name}.svg">${charts.svg}</a>`
+  const png = html`<button type="button" class="png" data-png="${charts.noPng}">${charts.png}</button>`
+  return html`${svg}\n${png}`
+}
 
 /** Links to the previous and the next page, if any, around the name of this one; `fragment`: the place in them, as `#id`. */
 export function pager(
@@ -139,10 +151,10 @@ export const seriesLinks = (
   { link, words: { common } }: PageRequest,
   series: readonly { readonly path: string; readonly time_trunc: string | null; readonly geo_agg: string | null }[],
 ): HtmlPart =>
-  series.map(
-    ({ path, time_trunc, geo_agg }) =>
-      html`<a href="${link(`/series/${path}`)}">${time_trunc === null ? common.native : (common.steps[time_trunc] ?? time_trunc)}${geo_agg !== null && html` (${geo_agg})`}</a> `,
-  )
+  series.map(({ path, time_trunc, geo_agg }) => {
+    const step = time_trunc === null ? common.native : (common.steps[time_trunc] ?? time_trunc)
+    return html`<a href="${link(`/series/${path}`)}">${step}${geo_agg !== null && ` (${geo_agg})`}</a> `
+  })
 
 /** The outcome of a run: a sign and a word. */
 export const outcomeMark = (outcome: RecordedOutcome, { words }: PageRequest): Html =>

@@ -10,18 +10,12 @@ import { createEtag } from './lastRun.ts'
 import { csvResponse, jsonResponse, type Responder } from './page.ts'
 import { readStates } from './queries/intervals.ts'
 import { geoNames, seriesUnits } from './queries/names.ts'
+import { readCarpet } from './queries/series/carpet.ts'
 import { readChart } from './queries/series/chart.ts'
+import { type ChartTableRow, differenceTo, readRows } from './queries/series/chartTable.ts'
 import { placeName, readCompared, withStates } from './queries/series/compared.ts'
 import { differenceName, subtractedPlace } from './queries/series/difference.ts'
-import {
-  type ChartTableRow,
-  type ComparedLine,
-  chosenUnit,
-  differenceTo,
-  readCarpet,
-  readRows,
-  unitOfExtremes,
-} from './queries/series/lines.ts'
+import { type ComparedLine, chosenUnit, unitOfExtremes } from './queries/series/lines.ts'
 import { rangeQuery, readChartQuery } from './queries/series/seriesQuery.ts'
 import { seriesHeads, suggestSeries } from './queries/seriesPaths.ts'
 
@@ -44,18 +38,18 @@ export const chartData: Responder = async (request) => {
  */
 export const valuesCsv: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
-  const { dataset, range, asOf: then } = chartQuery
+  const { dataset, range, asOf: past } = chartQuery
   const { zone, path, geoId, unit } = dataset
   const others = await readCompared(request, chartQuery)
   const by = chosenUnit(request, range)
   const days = Object.values(rangeQuery(zone, range)).map((border) => border.slice(0, 10))
-  const parts = [path, geoId, toWords(dataset.name), days, by ?? [], then ? ['as-of', ...toWords(then.moment)] : []]
+  const parts = [path, geoId, toWords(dataset.name), days, by ?? [], past ? ['as-of', ...toWords(past.moment)] : []]
   const file = `${parts.flat().join('-')}.csv`
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
   const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
   // With `asof`, the other series are as known then.
   const otherTitle = ({ name, valueUnit }: Pick<ComparedLine, 'name' | 'valueUnit'>): string =>
-    `${withUnit(name, valueUnit)}${then ? ': value_then' : ''}`
+    `${withUnit(name, valueUnit)}${past ? ': value_then' : ''}`
   const subtracted = subtractedPlace(request, dataset, others)
   // An earlier period and a difference have values only beside the rows of the table.
   if (by !== undefined || subtracted !== null || others.some(({ path }) => path === null)) {
@@ -71,7 +65,7 @@ export const valuesCsv: Responder = async (request) => {
       ['count', ({ count }) => count],
       ['hours', ({ seconds }) => seconds / HOUR],
     ]
-    if (then) columns.push([`${title}${main}_then`, ({ before }) => before])
+    if (past) columns.push([`${title}${main}_then`, ({ before }) => before])
     for (const [i, other] of others.entries()) {
       columns.push([otherTitle(other), ({ compared }) => compared?.[i]])
       columns.push([`${other.name}: hours`, ({ comparedSeconds }) => (comparedSeconds?.[i] ?? 0) / HOUR])
@@ -79,16 +73,16 @@ export const valuesCsv: Responder = async (request) => {
     if (subtracted !== null)
       columns.push([
         otherTitle({ name: differenceName(request, dataset, others[subtracted]!), valueUnit: unit }),
-        (row) => differenceTo(row, subtracted, then !== null),
+        (row) => differenceTo(row, subtracted, past !== null),
       ])
     const cells = rows.map((row) => columns.map(([, cell]) => cell(row) ?? null))
     const heads = columns.map(([head]) => head)
     return csvResponse(file, heads, [cells])
   }
-  const moment = then?.moment ?? null
+  const moment = past?.moment ?? null
   const lines = [
     { line: dataset, moment: null, columns: [`${title}value`, 'step_s'] },
-    ...(then ? [{ line: dataset, moment, columns: [`${title}value_then`, 'step_s_then'] }] : []),
+    ...(past ? [{ line: dataset, moment, columns: [`${title}value_then`, 'step_s_then'] }] : []),
     ...others.map((other) => ({ line: other.line, moment, columns: [otherTitle(other)] })),
   ]
   async function* rows() {
@@ -106,8 +100,8 @@ export const valuesCsv: Responder = async (request) => {
 
 /** `/api/carpet/…`: the hours of days. */
 export const carpetData: Responder = async (request) => {
-  const { dataset, range, asOf: then } = await readChartQuery(request)
-  return jsonResponse(await readCarpet(request.store, dataset, range, then?.fetchId ?? null))
+  const { dataset, range, asOf: past } = await readChartQuery(request)
+  return jsonResponse(await readCarpet(request.store, dataset, range, past?.fetchId ?? null))
 }
 
 /** `/api/names?q=`: series to suggest for a text, each with its name in comparisons (`600:1`) and its page. */

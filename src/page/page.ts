@@ -210,7 +210,7 @@ export const badParameter = (name: string, text: string, legal: string): Address
     cause: { name, text, legal },
   })
 
-/** Reads a choice of an address; undefined without one. Throws if it is none of the legal ones. */
+/** Reads a choice of an address; undefined without one. Throws if the choice is not legal. */
 export function choiceIn<Choice extends string>(
   query: URLSearchParams,
   name: string,
@@ -223,7 +223,7 @@ export function choiceIn<Choice extends string>(
   return found
 }
 
-/** Reads a whole number of an address; null without one. Throws if it is none, or not in the range. */
+/** Reads a whole number of an address; null without one. Throws if the text is not a whole number, or not in the range. */
 export function numberIn(
   query: URLSearchParams,
   name: string,

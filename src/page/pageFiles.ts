@@ -30,6 +30,7 @@ const WRITTEN_PAGES: Readonly<Record<string, readonly string[]>> = {
   '/widgets': ['page'],
   '/widgets/:id': [],
 }
+
 /** The files beside the page of a series. */
 const SERIES_FILES: Readonly<Record<string, (request: PageRequest) => Promise<PageResponse>>> = {
   '.csv': async (request) => (await import('./endpoints.ts')).valuesCsv(request),
@@ -105,7 +106,7 @@ export async function* pageFiles(
     const url = new URL(address, 'http://here')
     const name = pageFileName(address)
     const { page, params } = findPage(url.pathname)!
-    // The range is that of all series, and no part of their addresses.
+    // All series have the same range, so their addresses do not need it.
     const shown =
       page.path === '/series/:id'
         ? formatAddress('', { ...Object.fromEntries(url.searchParams), ...range })

@@ -90,12 +90,15 @@ function findErrorStatus(error: unknown): number {
   return error instanceof SyncError ? 503 : 500
 }
 
-/** The most characters of a name that are repeated: a longer text is no name, and may be a key in the wrong place. */
+/** The most characters of a name that are repeated: a longer text is not a name, and may be a key in the wrong place. */
 const MAX_NAME = 40
 
 /** The search, for what was not found. */
-const searchForm = (text: string, { words, link }: PageRequest): Html =>
-  html`<form class="question" action="${link('/search')}"><label>${words.common.find} <input type="search" name="q" value="${visible(text)}" size="24"></label> <button>${words.common.pages.search}</button></form>`
+function searchForm(text: string, { words, link }: PageRequest): Html {
+  const { common } = words
+  const field = html`<label>${common.find} <input type="search" name="q" value="${visible(text)}" size="24"></label>`
+  return html`<form class="question" action="${link('/search')}">${field} <button>${common.pages.search}</button></form>`
+}
 
 /** Shows an error as a page or as data: mistakes of the user and errors of the database; anything else is a bug. */
 function errorResponse(site: Site, request: PageRequest, isData: boolean, error: unknown): SentResponse {
@@ -122,7 +125,9 @@ function errorResponse(site: Site, request: PageRequest, isData: boolean, error:
     const body = (data.body as string).replaceAll('<', '\\u003c')
     return { status, headers: { ...headers, 'Content-Type': data.type }, body }
   }
-  const body = html`<p class="${expected && 'bad'}">${text}</p>${expected && messageText(`${detail} ${hint ?? ''}`, request)}${isMissing && searchForm(missing ?? '', request)}`
+  const details = expected && messageText(`${detail} ${hint ?? ''}`, request)
+  const search = isMissing && searchForm(missing ?? '', request)
+  const body = html`<p class="${expected && 'bad'}">${text}</p>${details}${search}`
   return {
     status,
     headers: { ...headers, ...HTML },

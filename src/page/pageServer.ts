@@ -24,8 +24,10 @@ const RECEIVE_MS = { headers: 10_000, check: 2_000 }
 const MAX_HEADER_BYTES = 64 * 1024
 /** The name of the cookie that holds the language. */
 const LANGUAGE_COOKIE = 'indicator_sync_lang'
-/** A cookie that scripts cannot read and other sites cannot make the browser send. */
-// Strict cookies are not sent after a click in another site, such as a chat.
+/**
+ * A cookie that scripts cannot read and other sites cannot make the browser send. It is not strict, because a strict one is not sent
+ * after a click in another site, such as a chat.
+ */
 const COOKIE = { path: '/', httpOnly: true, sameSite: 'Lax', maxAge: 31_536_000 } as const
 
 type PageContext = Context<{ Bindings: HttpBindings }>

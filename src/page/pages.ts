@@ -25,7 +25,7 @@ const page = (path: string, name: Page['name'], view: Page['view'], more: Partia
 /** Settings of routes that run a statement of the user. */
 const COSTLY = { isCostly: true, isUncached: true } as const
 
-/** Every page; the navigation has those with `top`, in this order. */
+/** Every page. The navigation has those with `isInNavigation`, in this order. */
 export const PAGES: readonly Page[] = [
   page('/', 'home', async () => (await overview()).overviewView, { isInNavigation: true, dependsOnTime: true }),
   page('/coverage', 'coverage', async () => (await coverage()).coverageView, { isInNavigation: true }),

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-async function ask(path: string, language = 'en') {
+async function fetchPage(path: string, language = 'en') {
   const response = await fetch(server.url + path, { headers: { 'accept-language': language } })
   return { status: response.status, text: await response.text() }
 }
@@ -41,14 +41,14 @@ describe('a wrong parameter of an address', () => {
     ['/texts?kind=poems', 'news'],
     ['/sql?recipe=cake', 'daily-average, '],
   ])('gets status 400 with what is legal: %s', async (path, legal) => {
-    const { status, text } = await ask(path)
+    const { status, text } = await fetchPage(path)
     expect(status).toBe(400)
     const [name, value] = [...new URL(path, 'http://x').searchParams].at(-1)!
     expect(text).toContain(`${name} cannot be “${value}”. Possible values: `)
     expect(text).toContain(legal)
-    const spanish = await ask(path, 'es')
+    const spanish = await fetchPage(path, 'es')
     expect(spanish.text).toContain(`${name} no puede ser «${value}». Valores posibles: `)
-    const data = await ask(path.replace(/^([^?]*[^/?])\??/, '$1.json?').replace(/^\/\?/, '/index.json?'))
+    const data = await fetchPage(path.replace(/^([^?]*[^/?])\??/, '$1.json?').replace(/^\/\?/, '/index.json?'))
     expect(data.status).toBe(400)
     expect(data.text).toContain(legal)
   })
@@ -56,14 +56,14 @@ describe('a wrong parameter of an address', () => {
   test.each(['by=decade', 'geo=99', 'from=yesterday', 'from=2026-11-20T99:99', 'to=2026-11-20T23:60', 'last=week'])(
     'of a chart keeps the form usable: %s',
     async (query) => {
-      const { text } = await ask(`/series/600?${query}`)
+      const { text } = await fetchPage(`/series/600?${query}`)
       expect(text).toMatch(/<p class="bad" role="alert">[^<]+<\/p>/)
       expect(text).toContain('<form class="choose"')
     },
   )
 
   test.each(['by=decade', 'shift=month', 'px=wide'])('is refused with the data of a chart: %s', async (query) => {
-    const { status, text } = await ask(`/api/series/600/3?${query}`)
+    const { status, text } = await fetchPage(`/api/series/600/3?${query}`)
     expect([status, JSON.parse(text)]).toMatchObject([
       400,
       { code: 'bad-parameter', hint: expect.stringMatching(/Legal/) },
@@ -71,7 +71,7 @@ describe('a wrong parameter of an address', () => {
   })
 
   test('is not one that a form leaves empty', async () => {
-    expect((await ask('/series/600?by=&shift=&geo=&from=&to=')).status).toBe(200)
+    expect((await fetchPage('/series/600?by=&shift=&geo=&from=&to=')).status).toBe(200)
   })
 })
 
@@ -87,7 +87,7 @@ test.each([
     ['en', english],
     ['es', spanish],
   ] as const) {
-    const { status, text } = await ask(path, language)
+    const { status, text } = await fetchPage(path, language)
     expect(status).toBe(404)
     const main = text.slice(text.indexOf('<main'))
     expect(main).toContain(says)
@@ -97,7 +97,7 @@ test.each([
 
 test('the address of an explanation takes local times', async () => {
   const read = async (at: string) => {
-    const { status, text } = await ask(`/explain/600/3/${at}.json`)
+    const { status, text } = await fetchPage(`/explain/600/3/${at}.json`)
     return status === 200 ? (JSON.parse(text) as { at: number }).at : status
   }
   const at = Date.parse('2025-10-28T10:00:00+01:00') / 1000
@@ -110,7 +110,7 @@ test('the address of an explanation takes local times', async () => {
 
 describe('parameters without an effect are named', () => {
   const notes = async (query: string, language = 'en') => {
-    const { status, text } = await ask(`/series/600?geo=3&${query}`, language)
+    const { status, text } = await fetchPage(`/series/600?geo=3&${query}`, language)
     expect(status).toBe(200)
     return /<div data-part="notes">([\s\S]*?)<\/div>/.exec(text)![1]!.replaceAll(/<[^>]+>/g, '')
   }
@@ -122,7 +122,7 @@ describe('parameters without an effect are named', () => {
     // A form without scripts sends both.
     const today = 'from=2025-10-29&to=2025-11-05'
     expect(await notes(`last=7&${today}`)).toBe('')
-    const { text } = await ask('/series/600.json?geo=3&last=7&day=2025-10-28')
+    const { text } = await fetchPage('/series/600.json?geo=3&last=7&day=2025-10-28')
     const { range } = JSON.parse(text) as { range: { from: number; to: number } }
     expect(range).toEqual({
       from: Date.parse('2025-10-28T00:00+01:00') / 1000,
@@ -146,9 +146,9 @@ describe('parameters without an effect are named', () => {
 })
 
 test('a refused statement has its reason in Spanish', async () => {
-  const { text } = await ask('/sql?sql=select%20nothing', 'es')
+  const { text } = await fetchPage('/sql?sql=select%20nothing', 'es')
   expect(text).toContain('La base de datos rechazó la sentencia.')
-  expect((await ask('/sql?sql=select%20nothing')).text).toContain('The database refused the statement.')
+  expect((await fetchPage('/sql?sql=select%20nothing')).text).toContain('The database refused the statement.')
 })
 
 /** The sign of the header, and the heading and findings of the overview. */
@@ -170,7 +170,7 @@ test('the header of every page has the state of the overview', async () => {
   const { url } = await servePage(store.file)
   const well = await signs(url)
   expect([well.heading, well.header, well.other]).toEqual(['Up to date', 'good', 'good'])
-  // A later retry that failed for another reason is no finding, so that the header has no sign of it.
+  // A later retry that failed for another reason is not a finding, so that the header has no sign of it.
   store.run(
     `insert into _run (command, job, version, started_at, finished_at, outcome, message, requests, failed, bytes, rows_new, rows_unchanged,
        rows_revised, rows_withdrawn, rows_rejected)

@@ -44,12 +44,12 @@ export function requestOf(
 /** Parses the parameters in a URL; null for another path. */
 function slotsOf({ path }: Page, address: string): Record<string, string> | null {
   const own = path.split('/')
-  const asked = new URL(address, 'http://here').pathname.split('/')
-  if (own.length !== asked.length) return null
+  const parts = new URL(address, 'http://here').pathname.split('/')
+  if (own.length !== parts.length) return null
   const slots: Record<string, string> = {}
   for (const [i, part] of own.entries()) {
-    if (part.startsWith(':')) slots[part.slice(1)] = decodeURIComponent(asked[i]!)
-    else if (part !== asked[i]) return null
+    if (part.startsWith(':')) slots[part.slice(1)] = decodeURIComponent(parts[i]!)
+    else if (part !== parts[i]) return null
   }
   return slots
 }

@@ -60,7 +60,7 @@ async function say(url: string, text: string): Promise<string> {
 }
 
 /** Matches stored data, which no refused response may contain. */
-const HELD = /Precio|indicator_id|mercado|Demanda/
+const STORED_TEXT = /Precio|indicator_id|mercado|Demanda/
 
 describe('a request to the page', () => {
   test.each([
@@ -81,7 +81,7 @@ describe('a request to the page', () => {
     for (const path of ['/', '/index.json', '/nothing', '/api/live', '/-/x/page.css']) {
       const { status, body } = await send(`${url}${path}`, { Host: host })
       expect([400, 403], path).toContain(status)
-      expect(body).not.toMatch(HELD)
+      expect(body).not.toMatch(STORED_TEXT)
     }
   })
 
@@ -104,7 +104,7 @@ describe('a request to the page', () => {
     ]) {
       const got = await say(url, `${head}Connection: close\r\n\r\n`)
       expect(got, head).toMatch(/^HTTP\/1\.1 4\d\d/)
-      expect(got).not.toMatch(HELD)
+      expect(got).not.toMatch(STORED_TEXT)
     }
   })
 
@@ -115,7 +115,7 @@ describe('a request to the page', () => {
       for (const path of ['/', '/index.json', '/nothing']) {
         const { status, headers, body } = await send(`${url}${path}`, {}, method)
         expect([status, headers.allow, headers['access-control-allow-origin']]).toEqual([405, 'GET, HEAD', undefined])
-        expect(body).not.toMatch(HELD)
+        expect(body).not.toMatch(STORED_TEXT)
       }
     },
   )
@@ -231,7 +231,7 @@ describe('a server for other hosts', () => {
         '/?token=a&token=b',
       ]) {
         const { status, body } = await send(`${url}${path}`, headers)
-        expect([status, HELD.test(body)], `${path} ${JSON.stringify(headers)}`).toEqual([401, false])
+        expect([status, STORED_TEXT.test(body)], `${path} ${JSON.stringify(headers)}`).toEqual([401, false])
       }
   })
 

@@ -315,8 +315,8 @@ test('text of a hostile service is never executed, parsed as HTML or requested e
   const { url } = await servePage(await filledFile(spoil))
   const page = await window()
   const elsewhere: string[] = []
-  page.on('request', (asked) => {
-    if (!asked.url().startsWith(url)) elsewhere.push(asked.url())
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url)) elsewhere.push(request.url())
   })
   for (const path of PAGES.map(({ path }) =>
     path
@@ -346,9 +346,9 @@ test('a page of another site cannot read the data in a real browser', async () =
     )
   })
   const page = await window()
-  const answered: number[] = []
+  const statuses: number[] = []
   page.on('response', (response) => {
-    if (response.url().startsWith(url)) answered.push(response.status())
+    if (response.url().startsWith(url)) statuses.push(response.status())
   })
   await page.goto(evil.url.replace('127.0.0.1', 'localhost'))
   for (const how of [{}, { mode: 'no-cors' }, { credentials: 'include' }])
@@ -360,7 +360,7 @@ test('a page of another site cannot read the data in a real browser', async () =
   expect(
     await page.evaluate(`frames[0].document === undefined || frames[0].document.title`).catch(() => 'refused'),
   ).toBe('refused')
-  expect(answered.filter((status) => status === 200)).toEqual([])
+  expect(statuses.filter((status) => status === 200)).toEqual([])
 })
 
 test('exported pages open from disk without browser errors or axe faults', async () => {

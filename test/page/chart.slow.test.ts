@@ -18,7 +18,7 @@ afterAll(() => server.close())
 const open = (path: string, options?: BrowserContextOptions): Promise<Page> => openChart(server.url + path, options)
 
 /** Polls without a time limit. */
-const poll = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 600_000 })
+const poll = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 600_000 })
 
 const cursorText = (page: Page): Promise<string> => page.innerText('#cursor')
 

@@ -20,7 +20,7 @@ const open = (path: string, options?: BrowserContextOptions): Promise<Page> => o
 const LONG = DIFFERENCE.replace('2025-10-24', '2025-10-20').replace('with=1293', 'with=1293,600:3')
 
 /** Polls without a time limit. */
-const poll = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 600_000 })
+const poll = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 600_000 })
 
 interface Box {
   readonly x: number

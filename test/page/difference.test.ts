@@ -69,9 +69,9 @@ describe('the difference of a comparison', () => {
 
   test('it needs no axis of the chart, so that two other units fit', async () => {
     const query = 'from=2025-10-25&to=2025-10-28&with=600:1,544:8741&difference=1'
-    const answer = await fetch(`${server.url}/series/600.json?${query}`)
-    expect(answer.status).toBe(200)
-    const { chart } = (await answer.json()) as { chart: { compared: object[]; difference: object } }
+    const response = await fetch(`${server.url}/series/600.json?${query}`)
+    expect(response.status).toBe(200)
+    const { chart } = (await response.json()) as { chart: { compared: object[]; difference: object } }
     expect(chart.compared).toHaveLength(2)
     expect(chart.difference).not.toBeNull()
   })

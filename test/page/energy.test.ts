@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Drawn } from '../../src/page/client/segments.ts'
+import type { LineData } from '../../src/page/client/segments.ts'
 import { eachPeriod } from '../../src/page/client/segments.ts'
 import type { ListeningServer } from '../../src/util/listen.ts'
 import { fileFolder } from '../support/kit.ts'
@@ -21,7 +21,7 @@ const data = async (path: string): Promise<any> => (await fetch(server.url + pat
 const CHANGE = Date.parse('2025-10-01T00:00+02:00') / 1000
 
 /** The mean of the drawn periods before or after the change. */
-function meanOf(drawn: Drawn, isBefore: boolean): number {
+function meanOf(drawn: LineData, isBefore: boolean): number {
   const means = [...eachPeriod(drawn)].flatMap(({ from, mean }) =>
     from < CHANGE === isBefore && mean !== null ? [mean] : [],
   )
@@ -48,7 +48,7 @@ test.each([
 })
 
 test('columns never mix periods of two lengths', async () => {
-  const { now } = (await data('/series/602.json?from=2025-09-01&to=2025-11-01')).chart as { now: Drawn }
+  const { now } = (await data('/series/602.json?from=2025-09-01&to=2025-11-01')).chart as { now: LineData }
   for (const { from, to } of eachPeriod(now)) expect(from < CHANGE && to > CHANGE).toBe(false)
 })
 
@@ -75,7 +75,7 @@ test('an earlier period of other lengths is compared per hour', async () => {
   const { chart } = await data('/series/602.json?from=2025-10-02&to=2025-10-04&shift=week')
   const [earlier] = chart.compared
   expect([earlier.unit, earlier.valueUnit]).toEqual(['MWh/h', 'MWh'])
-  const mean = (drawn: Drawn) => {
+  const mean = (drawn: LineData) => {
     const all = [...eachPeriod(drawn)].flatMap(({ mean }) => mean ?? [])
     return all.reduce((sum, each) => sum + each, 0) / all.length
   }

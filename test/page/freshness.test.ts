@@ -26,7 +26,7 @@ const serve = async (file: string, now: number) => {
   return { get, data: async (path: string) => JSON.parse(await get(path)) }
 }
 
-test('a series says how old its last value is, and what is expected later is no gap', async () => {
+test('a series says how old its last value is, and what is expected later is not a gap', async () => {
   const { store, last } = await sixNights()
   const now = last + 7 * 3_600
   const { get, data } = await serve(store.file, now)

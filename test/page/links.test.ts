@@ -22,10 +22,10 @@ test('every link of every page leads to an existing page', async () => {
   const left: (readonly [address: URL, from: string])[] = [[new URL(url), '']]
   const broken: string[] = []
   for (const [address, from] of left) {
-    const answer = await fetch(address, { headers: { 'sec-fetch-site': 'same-origin' } })
-    const text = await answer.text()
-    if (!answer.ok) broken.push(`${answer.status} ${address} of ${from}`)
-    if (!answer.headers.get('content-type')?.startsWith('text/html')) continue
+    const response = await fetch(address, { headers: { 'sec-fetch-site': 'same-origin' } })
+    const text = await response.text()
+    if (!response.ok) broken.push(`${response.status} ${address} of ${from}`)
+    if (!response.headers.get('content-type')?.startsWith('text/html')) continue
     for (const [, link] of text.matchAll(/(?:href|src|action)="([^"]*)"/g)) {
       const to = new URL(link!.replaceAll('&amp;', '&'), address)
       const shape = shapeOf(to)
@@ -67,7 +67,7 @@ test('a state has the same symbol on every page', async () => {
   expect(overview).toMatch(/<td class="provisional[^>]*>/)
   expect(overview).toMatch(/<span class="cell provisional"[^>]*>~</)
   const [, style] = /href="([^"]*page\.css)"/.exec(overview)!
-  expect(await text(style!)).toContain('.grid td.provisional > ::before { content: "~"')
+  expect(await text(style!)).toContain('.grid td.provisional > ::before{content:"~"')
   expect(await text('/series/600')).toMatch(/class="mark state-provisional"[^>]*>~</)
 })
 

@@ -36,9 +36,9 @@ describe('caching and compression of responses', () => {
       const first = await fetch(`${url}${path}`)
       const etag = first.headers.get('etag')!.replace(/^W\//, '')
       expect(first.headers.get('cache-control')).toBe('private, no-cache')
-      for (const held of [`"other", ${etag}`, `W/${etag}`, '*']) {
-        const again = await fetch(`${url}${path}`, { headers: { 'if-none-match': held } })
-        expect([again.status, await again.text()], `${path} ${held}`).toEqual([304, ''])
+      for (const known of [`"other", ${etag}`, `W/${etag}`, '*']) {
+        const again = await fetch(`${url}${path}`, { headers: { 'if-none-match': known } })
+        expect([again.status, await again.text()], `${path} ${known}`).toEqual([304, ''])
       }
     }
     const before = (await fetch(`${url}/`)).headers.get('etag')!
@@ -49,8 +49,8 @@ describe('caching and compression of responses', () => {
   test('the result of a statement has no ETag', async () => {
     const { url } = await servePage(await filledFile(nothing))
     for (const path of ['/sql', '/sql.json', '/sql.csv']) {
-      const answer = await fetch(`${url}${path}?sql=select+random()`)
-      expect([answer.status, answer.headers.get('etag')], path).toEqual([200, null])
+      const response = await fetch(`${url}${path}?sql=select+random()`)
+      expect([response.status, response.headers.get('etag')], path).toEqual([200, null])
     }
   })
 

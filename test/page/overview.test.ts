@@ -3,7 +3,8 @@ import { findGaps } from '../../src/findings/findGaps.ts'
 import { htmlText } from '../../src/page/html.ts'
 import { readOverview } from '../../src/page/queries/overviewData.ts'
 import { readNamedGeoSeries } from '../../src/page/queries/series/seriesQuery.ts'
-import { readCoverage, readSeriesCoverage, seriesCoverageView } from '../../src/page/views/coveragePage.ts'
+import { readCoverage, readSeriesCoverage } from '../../src/page/views/coverageData.ts'
+import { seriesCoverageView } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
 import { findFailedRuns } from '../../src/state/lastRuns.ts'
 import { StoreError } from '../../src/util/errors.ts'
@@ -452,7 +453,7 @@ test('a gap that left the window of its job is closed by a backfill, because a r
   expect(await commands()).toEqual(['backfill', 'backfill'])
 })
 
-test('a retry that failed is no problem after a run that reached the service', async () => {
+test('a retry that failed is not a problem after a run that reached the service', async () => {
   const store = await tempStore()
   const market = await startHourlyService()
   const job = 'series: [{ indicators: [1], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]'

@@ -242,11 +242,11 @@ test('archives are listed by day, by default the last, with links to neighbourin
 test('the catalogue lists stored series, and shows how to add any other to a job', async () => {
   const { data, html } = await get('/indicators')
   expect(data.pages).toBeGreaterThan(1)
-  const held = (await get('/indicators?held=held')).data.indicators
-  expect(held.length).toBe(
+  const stored = (await get('/indicators?held=held')).data.indicators
+  expect(stored.length).toBe(
     reader.get('select count(distinct s.kind || s.indicator_id) from series_geo join series s on s.id = series_id'),
   )
-  expect(held.every(({ geos }: { geos: number }) => geos > 0)).toBe(true)
+  expect(stored.every(({ geos }: { geos: number }) => geos > 0)).toBe(true)
   expect(html).toMatch(/series: \[\{ indicators: \[\d+\], window: \{ last: 30d \} \}\]/)
   const found = (await get('/indicators?q=demanda+real&held=held')).data.indicators
   expect(found[0]).toMatchObject({

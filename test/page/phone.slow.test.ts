@@ -30,7 +30,7 @@ async function fingersOn(page: Page) {
   return { send, tap: (share: number) => page.touchscreen.tap(box.x + share * box.width, box.y + 60) }
 }
 
-const poll = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 600_000 })
+const poll = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 600_000 })
 
 test('a tap shows all lines at that time, with buttons that explain the value and go back in time', async () => {
   const page = await open(`/series/544?from=2025-10-25&to=2025-10-26&with=1293&asof=${NIGHTS[2]}`)

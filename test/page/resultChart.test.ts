@@ -61,7 +61,7 @@ describe('the chart of a result', () => {
     expect(choose(result(['hour', 'price'], [1, 2]), '', recipe)).toMatchObject({ x: 'hour', y: ['price'] })
   })
 
-  test('ids and the column across are no values by default, and columns with commas keep their names', () => {
+  test('ids and the column across are not values by default, and columns with commas keep their names', () => {
     const rows = result(['hour', 'series_id', 'price'], [0, 7, 40], [1, 7, 42])
     expect(choose(rows)).toMatchObject({ x: 'hour', y: ['price'], by: null })
     expect(choose(rows, 'chart=line&y=series_id')).toMatchObject({ y: ['series_id'] })
@@ -105,12 +105,12 @@ describe('the chart of a result', () => {
       `M${at('2025-10-07')} 7`,
       `L${at('2025-10-08')} 8`,
     ])
-    expect(line!.reach).toEqual({ low: 1, high: 8 })
+    expect(line!.valueRange).toEqual({ low: 1, high: 8 })
   })
 
   test('bars begin at zero, beside one another, and fill the distance of their positions', () => {
     const drawing = drawingOf(result(['day', 'a', 'b'], ['2025-10-01', 4, -1], ['2025-10-02', 6, 2]), 'chart=bars')
-    expect(drawing.lines.map(({ reach }) => reach)).toEqual([
+    expect(drawing.lines.map(({ valueRange }) => valueRange)).toEqual([
       { low: 0, high: 6 },
       { low: -1, high: 2 },
     ])
@@ -148,7 +148,7 @@ describe('the chart of a result', () => {
     expect(choose(rows)).toMatchObject({ kind: 'bars' })
     const bars = namedBars(linesOf(rows), 'en')
     expect(bars.bars.slice(0, 2).map(({ text }) => text)).toEqual(['b: 3.00', 'a: -1.00'])
-    expect([bars.bars.length, bars.leftOut, bars.reach]).toEqual([40, 10, { low: -1, high: 3 }])
+    expect([bars.bars.length, bars.leftOut, bars.valueRange]).toEqual([40, 10, { low: -1, high: 3 }])
   })
 
   test('more lines than colours are counted', () => {

@@ -287,9 +287,9 @@ test('the last five versions of a range are drawn where they differ, or those of
 })
 
 test('a mistaken version is reported, and the default is drawn', async () => {
-  const answer = await fetch(`${nights.url}/series/544?geo=8741&from=2025-10-24&to=2025-10-28&vintages=soon`)
-  expect(answer.status).toBe(400)
-  expect((await answer.text()).match(/role="alert"/g)).toHaveLength(1)
+  const response = await fetch(`${nights.url}/series/544?geo=8741&from=2025-10-24&to=2025-10-28&vintages=soon`)
+  expect(response.status).toBe(400)
+  expect((await response.text()).match(/role="alert"/g)).toHaveLength(1)
 })
 
 test('a range of many years says that its revisions need a shorter one', async () => {
@@ -308,9 +308,9 @@ test.each([
 ])('%s uses only indexes and is small', async (path) => {
   let body = ''
   const scans = await scansOf(reader, async () => {
-    const answer = await fetch(nights.url + path)
-    expect(answer.status).toBe(200)
-    body = await answer.text()
+    const response = await fetch(nights.url + path)
+    expect(response.status).toBe(200)
+    body = await response.text()
   })
   expect(scans).toEqual([])
   if (!path.startsWith('/api/')) expect(body.length).toBeLessThan(60_000)

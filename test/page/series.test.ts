@@ -41,14 +41,14 @@ const PATHS = [
 test.each(PATHS)('the page %s is small and uses only indexes', async (path) => {
   // The header counts the findings once for a state of the database, by the queries of the overview.
   await get('/runs')
-  let answer: Response | undefined
+  let response: Response | undefined
   let body = ''
   const scans = await scansOf(reader, async () => {
-    answer = await get(path)
-    body = await answer.text()
+    response = await get(path)
+    body = await response.text()
   })
   expect(scans).toEqual([])
-  expect(answer!.status, body.slice(0, 2_000)).toBe(200)
+  expect(response!.status, body.slice(0, 2_000)).toBe(200)
   expect(body.length).toBeLessThan(path.startsWith('/api/') ? 100_000 : 60_000)
 })
 
@@ -123,9 +123,9 @@ describe('the range of a series', () => {
     ['asof=2025-02-30T00:00:00Z', 'is not a valid time.'],
   ])('an invalid range is refused with the legal values: %s', async (query, says) => {
     const path = query.startsWith('from=1900') ? `${query}&to=2025-01-01` : query
-    const answer = await get(`/series/600.json?${path}`)
-    expect(answer.status).toBe(400)
-    expect(await answer.text()).toContain(says)
+    const response = await get(`/series/600.json?${path}`)
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain(says)
   })
 
   test.each(['/series/9999', '/series/s99', '/series/x', '/api/series/600/99', '/explain/600/3/1', '/explain/600/3/x'])(
@@ -305,7 +305,7 @@ test.each([
 })
 
 describe('lines beside the first one', () => {
-  type Drawn = {
+  type LineData = {
     readonly segments: readonly {
       readonly from: number
       readonly step: number
@@ -313,7 +313,7 @@ describe('lines beside the first one', () => {
       readonly seconds?: number[]
     }[]
   }
-  const means = ({ segments }: Drawn): Map<number, number> =>
+  const means = ({ segments }: LineData): Map<number, number> =>
     new Map(segments.flatMap(({ from, step, values }) => values.map((value, i) => [from + i * step, value] as const)))
 
   test('the chart and the table show the same series a day or a week earlier', async () => {
@@ -396,7 +396,7 @@ describe('lines beside the first one', () => {
     const partly = await data(
       `/series/1293.json?${query.replace('to=2025-10-28', 'to=2025-10-31').replace('hour', 'day')}`,
     )
-    const seconds = (drawn: Drawn) =>
+    const seconds = (drawn: LineData) =>
       new Map(drawn.segments.flatMap(({ from, step, seconds = [] }) => seconds.map((n, i) => [from + i * step, n])))
     const own = seconds(partly.chart.now)
     const others = seconds(partly.chart.compared[0].drawn)
@@ -599,7 +599,7 @@ test('the page of a value shows its versions, requests, runs and position in the
 describe('a series for comparison', () => {
   const compare = (name: string, path = '/series/600.json') =>
     get(`${path}?from=2025-10-26&to=2025-10-27&with=${encodeURIComponent(name)}`)
-  const error = async (answer: Response) => ((await answer.json()) as { error: string }).error
+  const error = async (response: Response) => ((await response.json()) as { error: string }).error
   const names = async () => {
     const found = await data('/api/names?q=')
     return new Map<string, string>(found.map(({ path, name }: Record<string, string>) => [path!, name!]))
@@ -634,9 +634,9 @@ describe('a series for comparison', () => {
   })
 
   test('several matches are listed for selection, and keep the range and the comparison', async () => {
-    const answer = await compare('1293,demand', '/series/600')
-    expect(answer.status).toBe(400)
-    const page = await answer.text()
+    const response = await compare('1293,demand', '/series/600')
+    expect(response.status).toBe(400)
+    const page = await response.text()
     expect(page).toContain('Several series match')
     expect(page, 'the other series stays').toMatch(/<li class="with-0"><a href="\/series\/1293">/)
     expect(page).toMatch(/role="alert">[^\n]*with=1293%2C544&amp;from=2025-10-26&amp;to=2025-10-27"/)
@@ -645,9 +645,9 @@ describe('a series for comparison', () => {
   })
 
   test('an unknown series is named in the chart data', async () => {
-    const answer = await compare('nothing like it', '/api/series/600/3')
-    expect(answer.status).toBe(404)
-    expect(await error(answer)).toBe('not found: series nothing like it')
+    const response = await compare('nothing like it', '/api/series/600/3')
+    expect(response.status).toBe(404)
+    expect(await error(response)).toBe('not found: series nothing like it')
   })
 })
 

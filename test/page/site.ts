@@ -93,8 +93,8 @@ export async function serveDemo(folder: string): Promise<ListeningServer> {
 }
 
 /** Serves a database until the test ends. */
-export async function servePage(...asked: Parameters<typeof startPage>): Promise<ListeningServer> {
-  const running = await startPage(...asked)
+export async function servePage(...startArguments: Parameters<typeof startPage>): Promise<ListeningServer> {
+  const running = await startPage(...startArguments)
   onTestFinished(() => running.close())
   return running
 }

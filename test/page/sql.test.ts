@@ -7,7 +7,7 @@ const addressOf = (sql: string, path = '/sql'): string => `${path}?sql=${encodeU
 describe('an SQL statement on the page', () => {
   test('an endless statement times out, and other requests are served meanwhile', async () => {
     const { url } = await servePage(await sharedFile())
-    const endless = fetch(url + addressOf(ENDLESS)).then(async (answer) => [answer.status, await answer.text()])
+    const endless = fetch(url + addressOf(ENDLESS)).then(async (response) => [response.status, await response.text()])
     for (const path of ['/', addressOf('select 1 as one')]) expect((await fetch(url + path)).status).toBe(200)
     const [status, text] = await endless
     // A statement that timed out is valid, and may succeed later.

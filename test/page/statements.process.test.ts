@@ -112,11 +112,11 @@ describe('statements from users', () => {
 
   test('concurrent statements wait in a queue, and are refused only if it is full', async () => {
     const query = runner()
-    const answers = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => query('select :i as i', { i })))
-    const done = answers.filter(({ status }) => status === 'fulfilled')
+    const results = await Promise.allSettled(Array.from({ length: 30 }, (_, i) => query('select :i as i', { i })))
+    const done = results.filter(({ status }) => status === 'fulfilled')
     expect(done.length).toBe(10)
-    for (const answer of answers)
-      if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'busy' })
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'busy' })
   })
 
   testLinux('a statement runs in a process without the environment of the server', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { GapReason } from '../../src/db/tables/codes.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
-import { type Drawn, drawBand, drawSteps, eachPeriod, periodAt } from '../../src/page/client/segments.ts'
+import { drawBand, drawSteps, eachPeriod, type LineData, periodAt } from '../../src/page/client/segments.ts'
 import { readCoverageIntervals, readStates } from '../../src/page/queries/intervals.ts'
 import { joinValues } from '../../src/page/queries/series/window.ts'
 import { timeTicks } from '../../src/page/timeTicks.ts'
@@ -118,9 +118,9 @@ test('segments contain the same values for any steps and holes', () => {
     fc.property(VALUES, (values) => {
       const drawn = { kind: 'values', segments: joinValues(values) } as const
       const periods = [...eachPeriod(drawn)].filter(({ mean }) => mean !== null)
-      const held = values.filter(({ value }) => value !== null)
+      const known = values.filter(({ value }) => value !== null)
       expect(periods).toEqual(
-        held.map(({ at: from, step, value }) => ({
+        known.map(({ at: from, step, value }) => ({
           from,
           to: from + step,
           min: value,
@@ -129,13 +129,13 @@ test('segments contain the same values for any steps and holes', () => {
           seconds: step,
         })),
       )
-      for (const { at: from, step, value } of held) expect(periodAt(drawn, from + step - 1)?.mean).toBe(value)
+      for (const { at: from, step, value } of known) expect(periodAt(drawn, from + step - 1)?.mean).toBe(value)
     }),
   )
 })
 
 /** Returns the level intervals of a drawn line. */
-function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number, y: number][] {
+function levels(draw: typeof drawSteps, drawn: LineData): [from: number, to: number, y: number][] {
   const drawnLevels: [number, number, number][] = []
   let x = 0
   let y = 0
@@ -159,19 +159,19 @@ function levels(draw: typeof drawSteps, drawn: Drawn): [from: number, to: number
 test('a line is level during each period and interrupted without values', () => {
   fc.assert(
     fc.property(VALUES, (values) => {
-      const drawn: Drawn = { kind: 'values', segments: joinValues(values) }
+      const drawn: LineData = { kind: 'values', segments: joinValues(values) }
       const lines = levels(drawSteps, drawn)
       const length = lines.reduce((sum, [from, to]) => sum + to - from, 0)
-      const held = values.filter(({ value }) => value !== null)
-      expect(length).toBe(held.reduce((sum, { step }) => sum + step, 0))
-      for (const { at: from, step, value } of held)
+      const known = values.filter(({ value }) => value !== null)
+      expect(length).toBe(known.reduce((sum, { step }) => sum + step, 0))
+      for (const { at: from, step, value } of known)
         expect(lines.some(([a, b, y]) => a <= from && b >= from + step && y === value)).toBe(true)
     }),
   )
 })
 
 test('a band follows the largest values forwards and the smallest backwards', () => {
-  const drawn: Drawn = {
+  const drawn: LineData = {
     kind: 'extremes',
     segments: [{ from: 0, step: 10, min: [1, null, 3], max: [2, null, 5], values: [1, null, 4] }],
   }

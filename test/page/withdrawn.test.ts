@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readWithdrawn } from '../../src/page/queries/withdrawn.ts'
+import { MAX_WITHDRAWN, readWithdrawn } from '../../src/page/queries/withdrawn.ts'
 import { startHourlyService } from '../support/hourlyService.ts'
 import { ms, tempStore } from '../support/kit.ts'
 import { servePage } from './site.ts'
@@ -55,14 +55,39 @@ test('the coverage of a series has withdrawn values, and says that the next sync
 test('a withdrawn value that came back is not withdrawn', async () => {
   const { store, from } = await withdrawTenHours()
   const [{ id }] = store.all('select id from series') as [{ id: number }]
-  expect(await readWithdrawn(store, id, [3, 9])).toHaveLength(10)
+  expect((await readWithdrawn(store, id, [3, 9])).values).toHaveLength(10)
   const service = await startHourlyService({ geos: [3, 9] })
   service.state.has = (instant) => instant < at('2025-11-05T12:00Z') && instant !== from
   const job = 'series: [{ indicators: [7], window: { from: 2025-10-28, to: +1d }, lookback: 10d }]'
   await service.run(store, job, '2025-11-05T12:00:00Z')
-  const left = await readWithdrawn(store, id, [3, 9])
+  const { values: left } = await readWithdrawn(store, id, [3, 9])
   expect(left.map(({ geoId, from: begin }) => [geoId, begin])).toEqual([
     [3, from],
     [9, from],
   ])
+})
+
+test('the coverage page says that it lacks withdrawn values if a geo has more of them than are read', async () => {
+  const { store, from, get } = await withdrawTenHours()
+  const [{ id }] = store.all('select id from series') as [{ id: number }]
+  /** Adds as many withdrawn values, a minute apart; the first one is this many minutes before the others. */
+  const withdraw = (first: number, count: number): void => {
+    store.run(
+      `with recursive minutes(n) as (
+        select cast(? as bigint) union all select n + 1 from minutes where n + 1 < cast(? as bigint))
+      insert into observation_revision (series_id, geo_id, at, fetch_id, value, step_s, superseded_by)
+      select series_id, geo_id, at - n * 60 - 30, fetch_id, value, step_s, superseded_by
+      from observation_revision, minutes where geo_id = 9 and at = ?`,
+      [first, first + count, from],
+    )
+  }
+  const english = 'Only the first 5,000 withdrawn values of each geo are shown.'
+  const spanish = 'Solo se muestran los primeros 5000 valores retirados de cada zona.'
+  withdraw(0, MAX_WITHDRAWN - 10)
+  expect((await readWithdrawn(store, id, [3, 9])).values).toHaveLength(MAX_WITHDRAWN)
+  expect(await get('/coverage/7?lang=en')).not.toContain(english)
+  withdraw(MAX_WITHDRAWN - 10, 1)
+  expect((await readWithdrawn(store, id, [3, 9])).values).toHaveLength(MAX_WITHDRAWN)
+  expect(await get('/coverage/7?lang=en')).toContain(english)
+  expect(await get('/coverage/7?lang=es')).toContain(spanish)
 })

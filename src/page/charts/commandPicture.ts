@@ -10,7 +10,7 @@ import { drawSeries } from './seriesPicture.ts'
 export interface RequestedPicture {
   readonly seriesId: number
   readonly geoId: number
-  /** Null for that of the page. */
+  /** Null for the usual range of the page. */
   readonly range: Interval | null
   /** The moment at which the values were known (UTC); null for the current ones. */
   readonly asOf: string | null

@@ -1,10 +1,10 @@
 import { SIGNS, valueText } from '../client/format.ts'
-import { drawBars, drawSteps, type Scales, valueReach, zeroLine } from '../client/segments.ts'
+import { drawBars, drawSteps, type Scales, valueRange, zeroLine } from '../client/segments.ts'
 import { hoursText, signedText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 import type { ChartData } from '../queries/series/chart.ts'
-import type { Difference } from '../queries/series/lines.ts'
+import type { Difference } from '../queries/series/difference.ts'
 import { horizontalScale, oneDecimal, pathData, roundTicks } from './drawing.ts'
 import { FRAME } from './figure.ts'
 
@@ -32,37 +32,55 @@ function strips(chart: ChartData, { words }: PageRequest): HtmlPart {
   if (rows.length === 0) return null
   const { x } = timeScale(chart)
   const names: Readonly<Record<string, string>> = { ...words.common.states, ...words.series.states }
-  return html`<svg class="figure strips" viewBox="0 0 ${FRAME.width} ${rows.length * STRIP_HEIGHT}" role="img" aria-label="${words.series.strips}">${rows.map(
-    ({ states, name, i }, row) => {
-      const middle = row * STRIP_HEIGHT + STRIP_HEIGHT / 2
-      return [
-        html`<path class="line with-${i}" d="M${FRAME.side - 32} ${middle}h24"><title>${name}</title></path>`,
-        states.map(([from, to, state]) => {
-          const width = Math.max(1, x(to) - x(from))
-          return html`<rect class="state-${state}" x="${oneDecimal(x(from))}" y="${row * STRIP_HEIGHT + 2}" width="${oneDecimal(width)}" height="${STRIP_HEIGHT - 4}"><title>${name}: ${names[state]}</title></rect>${width > SIGN_WIDTH && html`<text x="${oneDecimal(x(from) + width / 2)}" y="${middle + 3}" text-anchor="middle">${SIGNS[state]}</text>`}`
-        }),
-      ]
-    },
-  )}</svg>`
+  const stateParts = (name: string, top: number) => (interval: ChartData['states'][number]) => {
+    const [from, to, state] = interval
+    const width = Math.max(1, x(to) - x(from))
+    const place = html`x="${oneDecimal(x(from))}" y="${top + 2}"`
+    const size = html`width="${oneDecimal(width)}" height="${STRIP_HEIGHT - 4}"`
+    const title = html`<title>${name}: ${names[state]}</title>`
+    const signPlace = html`x="${oneDecimal(x(from) + width / 2)}" y="${top + STRIP_HEIGHT / 2 + 3}"`
+    const sign = width > SIGN_WIDTH && html`<text ${signPlace} text-anchor="middle">${SIGNS[state]}</text>`
+    return html`<rect class="state-${state}" ${place} ${size}>${title}</rect>${sign}`
+  }
+  const drawn = rows.map(({ states, name, i }, row) => {
+    const top = row * STRIP_HEIGHT
+    const sample = html`M${FRAME.side - 32} ${top + STRIP_HEIGHT / 2}h24`
+    return [
+      html`<path class="line with-${i}" d="${sample}"><title>${name}</title></path>`,
+      states.map(stateParts(name, top)),
+    ]
+  })
+  const box = `0 0 ${FRAME.width} ${rows.length * STRIP_HEIGHT}`
+  return html`<svg class="figure strips" viewBox="${box}" role="img" aria-label="${words.series.strips}">${drawn}</svg>`
 }
 
 /** The difference as bars about a zero line. */
 function differencePanel(chart: ChartData, difference: Difference, { words, locale }: PageRequest): Html {
   const { drawn, unfinished } = difference
+  const { series: labels } = words
   const { x, right } = timeScale(chart)
   const zero = zeroLine(chart.from, chart.to)
-  const reach = valueReach([drawn, zero])!
-  const { low, high } = reach.low < reach.high ? reach : { low: -1, high: 1 }
+  const range = valueRange([drawn, zero])!
+  const { low, high } = range.low < range.high ? range : { low: -1, high: 1 }
   const y = (value: number): number =>
     PANEL_MARGIN + (1 - (value - low) / (high - low)) * (PANEL_HEIGHT - 2 * PANEL_MARGIN)
   const scales: Scales = { x, y }
-  return html`<svg class="figure difference" viewBox="0 0 ${FRAME.width} ${PANEL_HEIGHT}" role="img" aria-label="${words.series.differencePicture}">
-<defs><pattern id="unfinished" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0"/></pattern></defs>
-<g class="grid">${roundTicks(low, high, 4).map(
-    (tick) =>
-      html`<path d="M${FRAME.side} ${oneDecimal(y(tick))}H${right}"/><text x="${FRAME.side - 6}" y="${oneDecimal(y(tick) + 4)}" text-anchor="end">${tick.toLocaleString(locale)}</text>`,
-  )}</g>
-${unfinished && html`<rect class="unfinished" fill="url(#unfinished)" x="${oneDecimal(x(unfinished[0]))}" y="0" width="${oneDecimal(x(unfinished[1]) - x(unfinished[0]))}" height="${PANEL_HEIGHT}"><title>${words.series.unfinished}</title></rect>`}
+  const grid = roundTicks(low, high, 4).map((tick) => {
+    const line = html`<path d="M${FRAME.side} ${oneDecimal(y(tick))}H${right}"/>`
+    const place = html`x="${FRAME.side - 6}" y="${oneDecimal(y(tick) + 4)}"`
+    return html`${line}<text ${place} text-anchor="end">${tick.toLocaleString(locale)}</text>`
+  })
+  const unfinishedDay = ([from, to]: readonly [from: number, to: number]): Html => {
+    const place = html`x="${oneDecimal(x(from))}" y="0" width="${oneDecimal(x(to) - x(from))}" height="${PANEL_HEIGHT}"`
+    const title = html`<title>${labels.unfinished}</title>`
+    return html`<rect class="unfinished" fill="url(#unfinished)" ${place}>${title}</rect>`
+  }
+  const box = `0 0 ${FRAME.width} ${PANEL_HEIGHT}`
+  const stripes = html`<pattern id="unfinished" width="6" height="6" patternUnits="userSpaceOnUse"><path d="M0 6L6 0"/></pattern>`
+  return html`<svg class="figure difference" viewBox="${box}" role="img" aria-label="${labels.differencePicture}">
+<defs>${stripes}</defs>
+<g class="grid">${grid}</g>
+${unfinished && unfinishedDay(unfinished)}
 <path class="bars" d="${pathData((pen, to) => drawBars(drawn, pen, to), scales)}"/>
 <path class="zero" d="${pathData((pen, to) => drawSteps(zero, pen, to), scales)}"/>
 </svg>`
@@ -92,5 +110,6 @@ export function figuresText({ bias, mae, rmse, seconds, unit }: Difference, { wo
 /** The figures of a difference below its panel. */
 export function differenceText(difference: Difference | null, request: PageRequest): HtmlPart {
   if (difference === null) return null
-  return html`<p class="soft" id="difference">${figuresText(difference, request)}${difference.unfinished !== null && ` · ${request.words.series.hatched}`}</p>`
+  const hatched = difference.unfinished !== null && ` · ${request.words.series.hatched}`
+  return html`<p class="soft" id="difference">${figuresText(difference, request)}${hatched}</p>`
 }

@@ -1,8 +1,8 @@
-import { type Drawn, differing, drawBand, drawSteps, valueReach } from '../client/segments.ts'
+import { differing, drawBand, drawSteps, type LineData, valueRange } from '../client/segments.ts'
 import { type Html, html } from '../html.ts'
 import type { ChartData } from '../queries/series/chart.ts'
 import type { ComparedLine } from '../queries/series/lines.ts'
-import { type Drawing, type DrawnLine, draw, drawNames, type Frame, type Look, type NamedBars } from './drawing.ts'
+import { type ChartShape, type Drawing, draw, drawNames, type Frame, type Look, type NamedBars } from './drawing.ts'
 
 /** The look of charts on a page, whose style has a rule for each class. */
 const BY_CLASSES: Look = {
@@ -20,10 +20,10 @@ const BY_CLASSES: Look = {
 /** The size of a chart on a page. */
 export const FRAME: Frame = { width: 800, height: 280, side: 60, top: 20, bottom: 24 }
 
-const drawnLine = (drawn: Drawn, style: string, isOther = false): DrawnLine => ({
+const lineShape = (drawn: LineData, style: string, isOther = false): ChartShape => ({
   style,
   isOther,
-  reach: valueReach([drawn]),
+  valueRange: valueRange([drawn]),
   stroke: (pen, scales) => drawSteps(drawn, pen, scales),
   // Bands over one another would hide the lines.
   ...(drawn.kind === 'extremes' &&
@@ -58,9 +58,9 @@ export function seriesDrawing({
     marks: steps.map(([at, , text]) => ({ at, text })),
     hints: [],
     lines: [
-      ...compared.map((other, i) => drawnLine(other.drawn, `with-${i}`, other.unit !== unit)),
-      drawnLine(now, before ? 'now faint' : 'now'),
-      ...(before ? [drawnLine(before, 'then faint'), drawnLine(differing(now, before), 'then')] : []),
+      ...compared.map((other, i) => lineShape(other.drawn, `with-${i}`, other.unit !== unit)),
+      lineShape(now, before ? 'now faint' : 'now'),
+      ...(before ? [lineShape(before, 'then faint'), lineShape(differing(now, before), 'then')] : []),
     ],
   }
 }

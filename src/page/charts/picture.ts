@@ -59,7 +59,9 @@ export const ON_WHITE: Look = {
   state: (state) => html`fill="url(#state-${state})"`,
   line(style) {
     const [, colour, , dashes] = findLine(style)
-    return html`fill="none" stroke="${colour}" stroke-width="${isFaint(style) ? 1 : 1.75}" stroke-opacity="${isFaint(style) ? 0.6 : 1}" stroke-linejoin="round" stroke-dasharray="${dashes.join(' ') || 'none'}"`
+    const [width, opacity] = isFaint(style) ? [1, 0.6] : [1.75, 1]
+    const stroke = html`stroke="${colour}" stroke-width="${width}" stroke-opacity="${opacity}"`
+    return html`fill="none" ${stroke} stroke-linejoin="round" stroke-dasharray="${dashes.join(' ') || 'none'}"`
   },
   bar: (style) => html`fill="${findLine(style)[1]}"`,
   band: (style) => html`fill="${findLine(style)[1]}" fill-opacity="${isFaint(style) ? 0.1 : 0.2}"`,
@@ -68,8 +70,12 @@ export const ON_WHITE: Look = {
 /** The stripes of a state, so that its colour is not its only sign. */
 function pattern(state: string): Html {
   const [colour, stripe] = STATE_COLOURS[state] ?? OTHER_STATE
-  const size = Math.max(stripe, 1)
-  return html`<pattern id="state-${state}" width="${size}" height="${size}" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="${size}" height="${size}" fill="${colour}" fill-opacity=".12"/>${stripe > 0 && html`<path d="M0 0V${size}" stroke="${colour}" stroke-opacity=".5"/>`}</pattern>`
+  const side = Math.max(stripe, 1)
+  const size = html`width="${side}" height="${side}"`
+  const units = html`patternUnits="userSpaceOnUse" patternTransform="rotate(45)"`
+  const ground = html`<rect ${size} fill="${colour}" fill-opacity=".12"/>`
+  const line = stripe > 0 && html`<path d="M0 0V${side}" stroke="${colour}" stroke-opacity=".5"/>`
+  return html`<pattern id="state-${state}" ${size} ${units}>${ground}${line}</pattern>`
 }
 
 /** A text of one line, cut if it is longer than a width. */
@@ -124,16 +130,31 @@ export function pictureText({ title, facts, legend, body, bodyHeight, source }: 
   const bodyTop = legendTop + legendHeight
   const sourceTop = bodyTop + bodyHeight + 28
   const height = sourceTop + source.length * 17 + 8
-  const document = html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" lang="${language}" role="img" aria-labelledby="title facts" font-family="Helvetica, Arial, sans-serif">
-<title id="title">${fitting(title, Number.POSITIVE_INFINITY, 1)}</title>
-<desc id="facts">${[...facts, ...source].map((text) => fitting(text, Number.POSITIVE_INFINITY, 1)).join(' · ')}</desc>
+  const size = html`width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`
+  const names = html`lang="${language}" role="img" aria-labelledby="title facts"`
+  const whole = (text: string): string => fitting(text, Number.POSITIVE_INFINITY, 1)
+  const factRows = below.map(
+    (row, i) => html`<text y="${MARGIN + 38 + i * FACT_ROW}" font-size="13" fill="${SOFT}">${row}</text>\n`,
+  )
+  const legendEntries = placed.map((entry) => {
+    const text = html`<text x="32" font-size="12" fill="${INK}">${entry.text}</text>`
+    const place = `translate(${oneDecimal(entry.x)} ${legendTop + entry.y})`
+    return html`<g transform="${place}">${sample(entry)}${text}</g>\n`
+  })
+  const sourceRows = source.map(
+    (text, i) =>
+      html`<text y="${sourceTop + i * 17}" font-size="11" fill="${SOFT}">${fitting(text, width, 11)}</text>\n`,
+  )
+  const document = html`<svg xmlns="http://www.w3.org/2000/svg" ${size} ${names} font-family="Helvetica, Arial, sans-serif">
+<title id="title">${whole(title)}</title>
+<desc id="facts">${[...facts, ...source].map(whole).join(' · ')}</desc>
 <defs>${states.map(pattern)}</defs>
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
 <g transform="translate(${MARGIN} 0)">
 <text y="${MARGIN + 16}" font-size="18" font-weight="bold" fill="${INK}">${heading}</text>
-${below.map((row, i) => html`<text y="${MARGIN + 38 + i * FACT_ROW}" font-size="13" fill="${SOFT}">${row}</text>\n`)}${placed.map((entry) => html`<g transform="translate(${oneDecimal(entry.x)} ${legendTop + entry.y})">${sample(entry)}<text x="32" font-size="12" fill="${INK}">${entry.text}</text></g>\n`)}
+${factRows}${legendEntries}
 <g transform="translate(0 ${bodyTop})">${body}</g>
-${source.map((text, i) => html`<text y="${sourceTop + i * 17}" font-size="11" fill="${SOFT}">${fitting(text, width, 11)}</text>\n`)}
+${sourceRows}
 </g>
 </svg>
 `

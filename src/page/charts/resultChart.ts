@@ -6,7 +6,7 @@ import { formatLocal } from '../../util/time/zone.ts'
 import { valueText, writtenLocale } from '../client/format.ts'
 import type { CollectedResult } from '../statementQueue.ts'
 import { timeTicks } from '../timeTicks.ts'
-import { type Drawing, type DrawnLine, type NamedBars, type Path, roundTicks } from './drawing.ts'
+import { type ChartShape, type Drawing, type NamedBars, type Path, roundTicks } from './drawing.ts'
 
 /* The chart of an SQL result: lines or bars over a column of times or numbers, or bars of names. */
 
@@ -274,11 +274,11 @@ export function resultDrawing(
   const margin = isBars || first === last ? distance / 2 : 0
   const range: Interval = { from: first - margin, to: last + margin }
   const slot = (0.8 * distance) / lines.length
-  const drawn = lines.map(({ values }, i): DrawnLine => {
+  const drawn = lines.map(({ values }, i): ChartShape => {
     const points = [...values].sort(([a], [b]) => a - b)
     const numbers = [...values.values(), ...(isBars ? [0] : [])]
-    const reach = values.size === 0 ? undefined : { low: Math.min(...numbers), high: Math.max(...numbers) }
-    const line = { style: LINE_STYLES[i]!, isOther: false, reach }
+    const valueRange = values.size === 0 ? undefined : { low: Math.min(...numbers), high: Math.max(...numbers) }
+    const line = { style: LINE_STYLES[i]!, isOther: false, valueRange }
     return isBars
       ? { ...line, bars: drawBars(points, i * slot - 0.4 * distance, slot) }
       : { ...line, stroke: drawLine(points, 1.5 * distance) }
@@ -323,5 +323,5 @@ export function namedBars({ lines, positions }: ResultLines, locale: string): Na
   const numbers = [0, ...bars.flatMap(({ values }) => values.map(({ value }) => value))]
   const low = Math.min(...numbers)
   const high = Math.max(...numbers)
-  return { bars, reach: { low, high: high > low ? high : low + 1 }, leftOut: positions.length - shown.length }
+  return { bars, valueRange: { low, high: high > low ? high : low + 1 }, leftOut: positions.length - shown.length }
 }

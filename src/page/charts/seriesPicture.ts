@@ -1,6 +1,6 @@
 import { toWords } from '../../job/select.ts'
 import { floorToSecond, formatMillis } from '../../util/time/instant.ts'
-import { drawBars, valueReach, zeroLine } from '../client/segments.ts'
+import { drawBars, valueRange, zeroLine } from '../client/segments.ts'
 import { groupingText, kindText, momentText, timeText } from '../formats.ts'
 import { html } from '../html.ts'
 import type { PageRequest, Responder } from '../page.ts'
@@ -8,7 +8,8 @@ import { readStates } from '../queries/intervals.ts'
 import { hasLocalSources } from '../queries/overviewData.ts'
 import { type ChartData, readChart } from '../queries/series/chart.ts'
 import { placeName, readCompared, withStates } from '../queries/series/compared.ts'
-import type { ComparedLine, Difference } from '../queries/series/lines.ts'
+import type { Difference } from '../queries/series/difference.ts'
+import type { ComparedLine } from '../queries/series/lines.ts'
 import { type ChartQuery, findAsOf, type NamedLine, rangeQuery, readChartQuery } from '../queries/series/seriesQuery.ts'
 import { figuresText } from './comparisonFigures.ts'
 import { type Drawing, draw, type Frame } from './drawing.ts'
@@ -93,7 +94,7 @@ function differenceDrawing(chart: ChartData, { drawn, unfinished }: Difference):
       {
         style: 'difference',
         isOther: false,
-        reach: valueReach([drawn, zero]),
+        valueRange: valueRange([drawn, zero]),
         bars: (pen, scales) => drawBars(drawn, pen, scales),
       },
     ],
@@ -124,12 +125,16 @@ export async function drawSeries(request: PageRequest): Promise<string> {
     asOf && words.series.valuesThen(momentText(zone, asOf.moment)),
     chart.difference && figuresText(chart.difference, own),
   ]
+  const drawn = draw({ ...drawing, marks }, PICTURE_FRAME, ON_WHITE, locale)
+  const below =
+    panel &&
+    html`<g transform="translate(0 ${PICTURE_FRAME.height})">${draw(panel, DIFFERENCE_FRAME, ON_WHITE, locale)}</g>`
   return pictureText(
     {
       title: `${dataset.indicator} ${placeName(dataset)}`,
       facts: facts.flatMap((fact) => fact || []),
       legend: legendEntries(chart, chartQuery, own),
-      body: html`${draw({ ...drawing, marks }, PICTURE_FRAME, ON_WHITE, locale)}${panel && html`<g transform="translate(0 ${PICTURE_FRAME.height})">${draw(panel, DIFFERENCE_FRAME, ON_WHITE, locale)}</g>`}`,
+      body: html`${drawn}${below}`,
       bodyHeight: PICTURE_FRAME.height + (panel ? DIFFERENCE_FRAME.height : 0),
       source: await sourceLines(own, indicatorsText(dataset, compared, own), zone, fetchedAt),
     },

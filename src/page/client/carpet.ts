@@ -1,6 +1,6 @@
 /** A heat map: days from left to right, hours from top to bottom. */
+import type { EmbeddedData } from './embeddedData.ts'
 import { ARROWS, padTwo, valueText, writtenLocale } from './format.ts'
-import type { EmbeddedData } from './interactiveChart.ts'
 
 interface Carpet {
   readonly slots: readonly { readonly hour: number; readonly again: boolean }[]
@@ -9,7 +9,7 @@ interface Carpet {
 
 /** Viridis: its colours differ in brightness too. */
 const RISING = '440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725'
-/** Blue below zero, which is yellow, and red above it: for values of both signs. */
+/** For values of both signs: blue below zero, yellow at zero, red above. */
 const SIGNED = '313695 4575b4 74add1 abd9e9 ffffbf fdae61 f46d43 d73027 a50026'
 
 /** The colours between two limits, and the place of a value among them; for both signs, the limits are equally far from zero. */
@@ -166,6 +166,7 @@ details?.addEventListener('toggle', () => {
   history.replaceState(null, '', `${location.pathname}${location.search}${details.open ? OPEN : ''}`)
   void showCarpet()
 })
+
 /** Keeps an open heat map in the address of another range. */
 const keepOpen = (address: string): string => Object.assign(new URL(address), { hash: details?.open ? OPEN : '' }).href
 document.addEventListener('click', ({ target }) => {

@@ -1,6 +1,6 @@
 /**
- * Fields with `data-pick` suggest series while a text is typed. It names what is used of a suggestion: its page is opened, its name
- * in comparisons is submitted, the number of its indicator fills the field. The server writes a hidden list behind each.
+ * Fields with `data-pick` suggest series while a text is typed. The attribute names the part of a suggestion that is used: `href` opens
+ * its page, `path` submits its name in comparisons, `indicator` fills in its number. The server writes a hidden list behind each field.
  */
 import Combobox from '@github/combobox-nav'
 

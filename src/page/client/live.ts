@@ -4,7 +4,7 @@
  */
 
 const POLL_MS = 2_000
-/** Milliseconds without an update after the pointer moved. */
+/** Milliseconds without an update after the pointer moved, so that nothing moves under it. */
 const HAND_MS = 1_500
 /** Failed polls after which the page says that it is no longer updated. */
 const MISSED_POLLS = 3
@@ -34,7 +34,7 @@ function updateAttributes(shown: Element, before: Element, fresh: Element): void
 /** Updates the differences between the last response and a new one. Additions of scripts stay. */
 function update(shown: Element, before: Element, fresh: Element): void {
   if (before.isEqualNode(fresh) || shown.hasAttribute('data-own')) return
-  // The value of a field does not fit another type.
+  // A field of another type is replaced, because the value of the old one does not fit.
   if (before.getAttribute('type') !== fresh.getAttribute('type')) {
     shown.replaceWith(fresh.cloneNode(true))
     return
@@ -65,23 +65,23 @@ export async function refreshPage(signal?: AbortSignal): Promise<void> {
   if (!response.ok || !type.startsWith('text/html') || !fresh || signal?.aborted) return
   update(main, last, fresh)
   document.title = whole.title
-  const [run, newestRun] = [document, whole].map((place) => place.querySelector('.synced'))
-  if (newestRun) run?.replaceWith(newestRun)
+  const newestRun = whole.querySelector('.synced')
+  if (newestRun) document.querySelector('.synced')?.replaceWith(newestRun)
   last = fresh
   document.dispatchEvent(new Event('page:changed'))
 }
 
 let missed = 0
-let answeredAt = Date.now()
+let respondedAt = Date.now()
 /** Shows since when the server has not responded. */
 function showConnection(isConnected: boolean): void {
   missed = isConnected ? 0 : missed + 1
-  if (isConnected) answeredAt = Date.now()
+  if (isConnected) respondedAt = Date.now()
   const isLost = missed >= MISSED_POLLS
   if (!status || status.classList.contains('lost') === isLost) return
   status.className = isLost ? 'lost' : 'quiet'
   document.title = isLost ? `⚠ ${document.title}` : document.title.replace(/^⚠ /, '')
-  const time = new Date(answeredAt).toLocaleTimeString(status.dataset.locale)
+  const time = new Date(respondedAt).toLocaleTimeString(status.dataset.locale)
   status.textContent = isLost ? (status.dataset.lost ?? '').replace('{}', time) : ''
 }
 

@@ -15,7 +15,7 @@ export interface Segment {
 }
 
 /** The values of an interval, or a summary for each column of a picture. */
-export interface Drawn {
+export interface LineData {
   readonly kind: 'values' | 'extremes'
   readonly segments: readonly Segment[]
 }
@@ -32,23 +32,29 @@ const periodValues = ({ from, step, values, min = values, max = values, seconds 
 
 type PeriodValues = ReturnType<typeof periodValues>
 
-export function* eachPeriod({ segments }: Drawn): Generator<PeriodValues, void> {
+export function* eachPeriod({ segments }: LineData): Generator<PeriodValues, void> {
   for (const segment of segments) for (const i of segment.values.keys()) yield periodValues(segment, i)
 }
 
 /** The period that contains an instant, if any. */
-export function periodAt({ segments }: Drawn, at: number): PeriodValues | undefined {
+export function periodAt({ segments }: LineData, at: number): PeriodValues | undefined {
   const segment = segments.findLast(({ from }) => from <= at)
   if (!segment) return undefined
   const i = Math.floor((at - segment.from) / segment.step)
   return i < segment.values.length ? periodValues(segment, i) : undefined
 }
 
-/** Beyond this, differences of numbers overflow, and no axis can be made. */
+/** The largest number that is drawn: differences of larger ones overflow, so that they have no axis. */
 const DRAWABLE = 8e307
 
+/** The smallest and the largest of some values. */
+export interface ValueRange {
+  readonly low: number
+  readonly high: number
+}
+
 /** The smallest and the largest number that is drawn, if any. */
-export function valueReach(lines: readonly Drawn[]): { readonly low: number; readonly high: number } | undefined {
+export function valueRange(lines: readonly LineData[]): ValueRange | undefined {
   let low = Number.POSITIVE_INFINITY
   let high = Number.NEGATIVE_INFINITY
   for (const drawn of lines)
@@ -71,7 +77,7 @@ export interface Scales {
 }
 
 /** Draws each value for the length of its period, with gaps for missing ones. */
-export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
+export function drawSteps(drawn: LineData, pen: Pen, { x, y }: Scales): void {
   let end = Number.NaN
   for (const { from, to, mean } of eachPeriod(drawn)) {
     if (mean === null) continue
@@ -83,7 +89,7 @@ export function drawSteps(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
 }
 
 /** Draws each value as a bar from zero. */
-export function drawBars(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
+export function drawBars(drawn: LineData, pen: Pen, { x, y }: Scales): void {
   for (const { from, to, mean } of eachPeriod(drawn)) {
     if (mean === null) continue
     pen.moveTo(x(from), y(0))
@@ -94,13 +100,13 @@ export function drawBars(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
 }
 
 /** A line at zero. */
-export const zeroLine = (from: number, to: number): Drawn => ({
+export const zeroLine = (from: number, to: number): LineData => ({
   kind: 'values',
   segments: [{ from, step: to - from, values: [0] }],
 })
 
 /** Draws the outline of the area between minimum and maximum. */
-export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
+export function drawBand(drawn: LineData, pen: Pen, { x, y }: Scales): void {
   let above: PeriodValues[] = []
   const close = (): void => {
     if (above.length === 0) return
@@ -124,7 +130,7 @@ export function drawBand(drawn: Drawn, pen: Pen, { x, y }: Scales): void {
 }
 
 /** The past values that differ, with a band to the current ones. */
-export function differing(now: Drawn, then: Drawn): Drawn {
+export function differing(now: LineData, then: LineData): LineData {
   const current = new Map([...eachPeriod(now)].map(({ from, mean }) => [from, mean]))
   const segments: Segment[] = []
   for (const { from, to, mean } of eachPeriod(then)) {

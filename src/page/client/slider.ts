@@ -43,13 +43,13 @@ export function useSlider(
   }
   const step = (by: number): void => {
     const to = Number(input.value) + by
-    // Since the last change nothing differs.
+    // The last change is skipped: nothing differs since then.
     const other = to === moments.length - 1 ? to + by : to
     if (other >= 0 && other <= moments.length) turn(other)
   }
   input.oninput = () => turn(input.value, false)
   input.onchange = () => turn(input.value)
-  // The server reads the local time.
+  // The form sends a local time, which the server reads.
   time.onchange = () => {
     choose?.append(new Option(time.value, time.value))
     if (choose) choose.value = time.value

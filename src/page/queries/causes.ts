@@ -28,13 +28,13 @@ export async function readCauses(
   gaps: readonly (Interval & { readonly geoId: number })[],
 ): Promise<(Cause | null)[]> {
   if (gaps.length === 0) return []
-  const reach = hull(gaps)
+  const extent = hull(gaps)
   const windows = await kysely
     .selectFrom('_fetch')
     .select(['id', 'from_at as from', 'to_at as to', 'geo_ids'])
     .where('series_id', '=', seriesId)
-    .where('from_at', '<', reach.to)
-    .where('to_at', '>', reach.from)
+    .where('from_at', '<', extent.to)
+    .where('to_at', '>', extent.from)
     .where('outcome', 'not in', SAY_NOTHING)
     .orderBy('id', 'desc')
     .$narrowType<Interval>()

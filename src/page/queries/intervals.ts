@@ -61,12 +61,12 @@ export async function readCoverageIntervals(
     .selectFrom(gapsAt(now))
     .select(['series_id', 'geo_id as geoId', 'from_at as from', 'to_at as to'])
     .select(['reason', 'missing', 'next_at as nextAt', 'job_id as jobId'])
-    .select((eb) => isMissed(eb).as('isMissed'))
+    .select((eb) => isMissed(eb).as('isGap'))
     .where('series_id', 'in', listed(ids))
     .$if(within !== undefined, (eb) => eb.where('to_at', '>', within!.from).where('from_at', '<', within!.to))
     .execute()
-  for (const { series_id, isMissed: isWanted, ...row } of gaps)
-    intervals.get(series_id)!.push({ ...row, state: isWanted ? GAP_STATES[row.reason] : 'none' })
+  for (const { series_id, isGap, ...row } of gaps)
+    intervals.get(series_id)!.push({ ...row, state: isGap ? GAP_STATES[row.reason] : 'none' })
   return intervals
 }
 
@@ -172,7 +172,7 @@ export async function readStates(
   range: Interval,
 ): Promise<ChartState[]> {
   const { store, now } = request
-  const withdrawn = joinWithdrawn(await readWithdrawn(store, seriesId, [geoId], range))
+  const withdrawn = joinWithdrawn((await readWithdrawn(store, seriesId, [geoId], range)).values)
   const stored = (await readCoverageIntervals(request, [seriesId], range)).get(seriesId)!
   const intervals = [...withdrawn, ...stored]
   const newest = await store.kysely
@@ -184,7 +184,7 @@ export async function readStates(
     .executeTakeFirst()
   const end = newest ? newest.at + newest.step_s : Number.NEGATIVE_INFINITY
   const timeline = buildTimeline(intervals, geoId).filter(({ state }) => state !== 'none')
-  // After the last value, and without any, nothing is published yet.
+  // Provisional parts end with the last value: later ones are not published yet.
   const shown = timeline.map((part) => (part.state === 'provisional' ? { ...part, to: Math.min(part.to, end) } : part))
   const unpublished = timeline.flatMap(({ state, from, to }) =>
     state === 'provisional' ? { from: Math.max(from, end), to: Math.min(to, now) } : [],

@@ -48,11 +48,11 @@ const COLUMNS = ['e.kind', 'e.id', 'e.date', 'e.date_times', 'e.publication_date
 /** An edition with the first and last day that it covers and on which it was published: JSON arrays of none, one or two. */
 function edition<Row extends { date_times: string; publication_dates: string }>(row: Row) {
   const { date_times, publication_dates, ...rest } = row
-  const [about, published] = [date_times, publication_dates].map((json) => {
+  const ends = (json: string) => {
     const days = JSON.parse(json) as string[]
     return { from: days[0] ?? null, to: days.at(-1) ?? null }
-  })
-  return { ...rest, about: about!, published: published! }
+  }
+  return { ...rest, about: ends(date_times), published: ends(publication_dates) }
 }
 
 /** Reads the editions of a day, by default the last one, and the nearest days with editions. */
@@ -88,7 +88,9 @@ async function readArchives(request: PageRequest) {
 /** Reads an archive with its texts and its latest editions, or those before a day. */
 async function readArchive(request: PageRequest) {
   const { store, params } = request
-  const [{ kind = '' }, id, before] = [params, wholeNumber(params.id), dayIn(request.query, 'before')]
+  const { kind = '' } = params
+  const id = wholeNumber(params.id)
+  const before = dayIn(request.query, 'before')
   if (id === null) return null
   const archive = await store.kysely
     .selectFrom('archive')
@@ -123,10 +125,11 @@ interface Downloadable {
 }
 
 /** The downloaded file of an edition, or the command that downloads it. */
-const fileCell = ({ kind, id, date, bytes, path }: Downloadable, request: PageRequest): Html =>
-  bytes === null
-    ? html`<details><summary>${request.words.archives.notHeld}</summary>${commandLine(request.command(`archives download ${id} --kind ${kind} --from ${date} --to ${dayAfter(date)}`))}</details>`
-    : html`${countText(request, bytes)} B <code>${serviceText(path)}</code>`
+function fileCell({ kind, id, date, bytes, path }: Downloadable, request: PageRequest): Html {
+  if (bytes !== null) return html`${countText(request, bytes)} B <code>${serviceText(path)}</code>`
+  const download = request.command(`archives download ${id} --kind ${kind} --from ${date} --to ${dayAfter(date)}`)
+  return html`<details><summary>${request.words.archives.notDownloaded}</summary>${commandLine(download)}</details>`
+}
 
 /** A day, or a range of days. */
 const daysText = ({ from, to }: { readonly from: string | null; readonly to: string | null }) =>
@@ -140,8 +143,11 @@ export const archivesView = view({
     const { archives: labels, common } = words
     if (date === null)
       return html`<p>${labels.none} ${common.noneHint}</p>${command('archives: [{ window: { last: 31d } }]')}`
+    const dayField = html`<label>${common.day} <input type="date" name="date" value="${date}"></label>`
+    const fields = html`${dayField} <button>${common.show}</button>`
+    const download = request.command(`archives download --from ${date} --to ${dayAfter(date)}`)
     return html`<p>${labels.about}</p>
-${isLive && html`<form action="${link('/archives')}" class="question"><label>${common.day} <input type="date" name="date" value="${date}"></label> <button>${common.show}</button></form>`}
+${isLive && html`<form action="${link('/archives')}" class="question">${fields}</form>`}
 <h2>${labels.of(date)}</h2>
 ${pager(request, { before: before === null ? null : { date: before }, after: after === null ? null : { date: after } })}
 ${
@@ -161,7 +167,7 @@ ${
       ])
 }
 ${more && html`<p>${labels.more(EDITIONS)}</p>`}
-${editions.some(({ bytes }) => bytes === null) && html`<p>${labels.download}</p>${command(request.command(`archives download --from ${date} --to ${dayAfter(date)}`))}`}`
+${editions.some(({ bytes }) => bytes === null) && html`<p>${labels.download}</p>${command(download)}`}`
   },
 })
 

@@ -33,12 +33,14 @@ async function findIndicators(request: PageRequest, text: string): Promise<{ kin
 async function readIndicators(request: PageRequest) {
   const { store: db, languages, query, locale } = request
   const text = (query.get('q') ?? '').slice(0, 200)
-  const held = choiceIn(query, 'held', STORED_CHOICES) ?? 'all'
+  const choice = choiceIn(query, 'held', STORED_CHOICES) ?? 'all'
   const stored = await readStoredRanges(db)
   const matching = /[\p{L}\p{N}]/u.test(text)
     ? await findIndicators(request, text)
     : await db.kysely.selectFrom('indicator').select(['kind', 'id']).orderBy('kind').orderBy('id').execute()
-  const keys = matching.filter(({ kind, id }) => held === 'all' || stored.has(`${kind} ${id}`) === (held === 'held'))
+  const keys = matching.filter(
+    ({ kind, id }) => choice === 'all' || stored.has(`${kind} ${id}`) === (choice === 'held'),
+  )
   const { page, pages, shown } = paginate(request, keys, INDICATORS_A_PAGE)
   const kinds = shown.map(({ kind }) => kind)
   const ids = shown.map(({ id }) => id)
@@ -63,24 +65,24 @@ async function readIndicators(request: PageRequest) {
     const texts = { name, short_name, locale, withdrawn_at }
     return { ...texts, kind, id, unit, geos, first_date, last_date, series: links, job: jobLine(kind, id) }
   })
-  return { text, held, locale, indicators, page, pages }
+  return { text, held: choice, locale, indicators, page, pages }
 }
 
 /** `/indicators`: the catalogue. */
 export const indicatorsView = view({
   read: readIndicators,
-  show({ text, held, page: at, pages, indicators: rows }, request) {
+  show({ text, held: choice, page: at, pages, indicators: rows }, request) {
     const { words, link } = request
     const { indicators: labels, common } = words
-    const choices = STORED_CHOICES.map((choice) => [choice, labels.held[choice]] as const)
+    const choices = STORED_CHOICES.map((name) => [name, labels.stored[name]] as const)
     const none =
-      text === '' && held === 'all'
+      text === '' && choice === 'all'
         ? html`<p>${labels.noneAtAll}</p>${command(request.command('discover --refresh'))}`
         : html`<p>${labels.none}</p>`
     return html`<p>${labels.about}</p>
 <form action="${link('/indicators')}" class="question">
 <label>${common.words} <input type="search" name="q" value="${text}" size="30"></label>
-<label>${labels.which} <select name="held">${options(choices, held)}</select></label>
+<label>${labels.which} <select name="held">${options(choices, choice)}</select></label>
 <button>${common.show}</button></form>
 ${
   rows.length === 0
@@ -90,7 +92,9 @@ ${
           common.name,
           ({ kind, id, name, locale, withdrawn_at }) => {
             const kindName = kindText(kind, request)
-            return html`${id} ${!!name && html`<a href="${link(`/texts/${kind}/${id}`)}">${serviceText(name, locale)}</a>`}${kindName !== null && html` (${kindName})`}${withdrawn_at !== null && html` <span class="soft">${labels.withdrawn}</span>`}`
+            const title = !!name && html`<a href="${link(`/texts/${kind}/${id}`)}">${serviceText(name, locale)}</a>`
+            const withdrawn = withdrawn_at !== null && html` <span class="soft">${labels.withdrawn}</span>`
+            return html`${id} ${title}${kindName !== null && html` (${kindName})`}${withdrawn}`
           },
         ],
         [common.unit, ({ unit }) => serviceText(unit)],
@@ -220,10 +224,24 @@ type Results = Awaited<ReturnType<typeof readSearch>>
 function item(result: Results['results'][number], request: PageRequest): Html {
   const { words, link } = request
   const { kind, id, locale } = result
-  return html`<li><p><a href="${link(`/${result.archive ? 'archives' : 'texts'}/${kind}/${id}`)}">${serviceText(result.name, locale) ?? id}</a> <span class="soft">${words.texts.kinds[kind] ?? kind} ${id}</span></p>
+  const address = link(`/${result.archive ? 'archives' : 'texts'}/${kind}/${id}`)
+  const title = html`<a href="${address}">${serviceText(result.name, locale) ?? id}</a>`
+  const excerpt = result.excerpt.map(({ text, hit }) =>
+    hit ? html`<mark>${text}</mark>` : visible(text.replaceAll(/\s+/g, ' ')),
+  )
+  return html`<li><p>${title} <span class="soft">${words.texts.kinds[kind] ?? kind} ${id}</span></p>
 ${result.more && html`<p>${serviceText(result.more, locale)}</p>`}
-${result.excerpt.length > 0 && html`<p lang="${locale}"><bdi>${result.excerpt.map(({ text, hit }) => (hit ? html`<mark>${text}</mark>` : visible(text.replaceAll(/\s+/g, ' '))))}</bdi></p>`}
+${excerpt.length > 0 && html`<p lang="${locale}"><bdi>${excerpt}</bdi></p>`}
 ${result.series.length > 0 && html`<p>${words.common.viewValues}: ${seriesLinks(request, result.series)}</p>`}</li>\n`
+}
+
+/** A stored series that was found, with its geo and grouping. */
+function storedItem(series: Results['stored'][number], request: PageRequest): Html {
+  const { path, geo, geoName, indicatorId, name, timeTrunc, geoAgg } = series
+  const address = request.link(`/series/${path}`, { geo: geo ?? undefined })
+  const title = html`<a href="${address}">${indicatorId} ${serviceText(name)}</a>`
+  const detail = html`<span class="soft"><bdi>${geoName}</bdi> ${groupingText(request, timeTrunc, geoAgg)}</span>`
+  return html`<li>${title} ${detail}</li>\n`
 }
 
 /** `/search?q=`: matches in the catalogue, texts, archives and names of pages. */
@@ -235,20 +253,16 @@ export const searchView = view({
     const choices = SCOPE_CHOICES.map((scope) => [scope, labels.places[scope]] as const)
     const first = more ? labels.firstOfMore : labels.first
     const counted = results.length < total ? first(results.length, total) : labels.found(total)
+    const pageLinks = pages.map((name) => html`<a href="${link(PAGES[name])}">${common.pages[name]}</a> `)
+    const list = html`<ol class="found">\n${results.map((result) => item(result, request))}</ol>`
     return html`<p>${labels.about}</p>
 <form role="search" action="${link('/search')}" class="question">
 <label>${common.words} <input type="search" name="q" value="${text}" size="40"></label>
 <label>${labels.where} <select name="in">${options(choices, place)}</select></label>
 <button>${labels.find}</button></form>
 ${text !== '' && total + pages.length + stored.length === 0 && html`<p role="status">${labels.none(text)}</p>`}
-${pages.length > 0 && html`<p>${common.navigation}: ${pages.map((name) => html`<a href="${link(PAGES[name])}">${common.pages[name]}</a> `)}</p>`}
-${
-  stored.length > 0 &&
-  html`<h2>${words.home.seriesHeading}</h2><ul>\n${stored.map(
-    ({ path, geo, geoName, indicatorId, name, timeTrunc, geoAgg }) =>
-      html`<li><a href="${link(`/series/${path}`, { geo: geo ?? undefined })}">${indicatorId} ${serviceText(name)}</a> <span class="soft"><bdi>${geoName}</bdi> ${groupingText(request, timeTrunc, geoAgg)}</span></li>\n`,
-  )}</ul>`
-}
-${results.length > 0 && html`<h2>${labels.elsewhere}</h2><p role="status">${counted}</p><ol class="found">\n${results.map((result) => item(result, request))}</ol>`}`
+${pages.length > 0 && html`<p>${common.navigation}: ${pageLinks}</p>`}
+${stored.length > 0 && html`<h2>${words.home.seriesHeading}</h2><ul>\n${stored.map((series) => storedItem(series, request))}</ul>`}
+${results.length > 0 && html`<h2>${labels.elsewhere}</h2><p role="status">${counted}</p>${list}`}`
   },
 })

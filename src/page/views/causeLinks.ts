@@ -15,8 +15,10 @@ export function causeLinks(cause: Cause | null, request: PageRequest): HtmlPart 
   const { words, link } = request
   const { runs } = words
   const state = `${runs.results[outcome]}${isFailure(outcome) && status !== null ? ` (HTTP ${status})` : ''}`
-  return html`<small><a href="${link(`/runs/${run}`, { before: fetch + 1 })}#${requestRow(fetch)}">${runs.requestAt(String(run), localText(request, at))}</a>: ${state}${
-    reject !== null &&
-    html` · <a href="${link('/quarantine', { before: reject + 1 })}#${rejectRow(reject)}">${runs.inQuarantine(rejected)}</a>`
-  }</small>`
+  const fetchAddress = `${link(`/runs/${run}`, { before: fetch + 1 })}#${requestRow(fetch)}`
+  const fetchLink = html`<a href="${fetchAddress}">${runs.requestAt(String(run), localText(request, at))}</a>`
+  if (reject === null) return html`<small>${fetchLink}: ${state}</small>`
+  const rejectAddress = `${link('/quarantine', { before: reject + 1 })}#${rejectRow(reject)}`
+  const rejectLink = html`<a href="${rejectAddress}">${runs.inQuarantine(rejected)}</a>`
+  return html`<small>${fetchLink}: ${state} · ${rejectLink}</small>`
 }

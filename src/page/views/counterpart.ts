@@ -39,8 +39,13 @@ export function counterpartLink(
   const { series: labels } = request.words
   const { id, isForecast, name, path } = counterpart
   const title: Html = html`${id} ${serviceText(name)}`
-  if (path === null)
-    return html`<details><summary>${isForecast ? labels.noForecast : labels.noActual} ${title}</summary>${command(jobLine(ENTRY_ROUTES.series, id))}</details>`
+  if (path === null) {
+    const summary = isForecast ? labels.noForecast : labels.noActual
+    const line = command(jobLine(ENTRY_ROUTES.series, id))
+    return html`<details><summary>${summary} ${title}</summary>${line}</details>`
+  }
   if (compared.some((line) => line.path === path)) return null
-  return html`<p><a href="${addressWith([seriesNames(compared), path].filter(Boolean).join(','))}">${isForecast ? labels.addForecast : labels.addActual}</a> <span class="soft">${title}</span></p>`
+  const address = addressWith([seriesNames(compared), path].filter(Boolean).join(','))
+  const add = isForecast ? labels.addForecast : labels.addActual
+  return html`<p><a href="${address}">${add}</a> <span class="soft">${title}</span></p>`
 }

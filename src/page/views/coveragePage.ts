@@ -1,206 +1,22 @@
-import { jobFile, readJobFiles } from '../../db/queries/jobRuns.ts'
-import { ALL_GEOS, type GapReason, isAbsence } from '../../db/tables/codes.ts'
-import { gapCommand, readCommandFacts } from '../../findings/commands.ts'
-import { readNextRuns, takesTurns } from '../../findings/nextRuns.ts'
-import { findLackingGeos } from '../../findings/readers/lackingGeos.ts'
-import type { LackingGeos } from '../../findings/trouble.ts'
+import { jobFile } from '../../db/queries/jobRuns.ts'
+import { ALL_GEOS, isAbsence } from '../../db/tables/codes.ts'
+import { takesTurns } from '../../findings/nextRuns.ts'
 import { parseInstant } from '../../util/time/instant.ts'
-import { hull, type Interval, overlaps, subtract } from '../../util/time/interval.ts'
-import { ceilTo, floorTo, formatLocal, localDate, startOfDate } from '../../util/time/zone.ts'
 import { SIGNS } from '../client/format.ts'
 import { cellPicture, sharesText, stateLegend } from '../coveragePictures.ts'
 import { commandLine, numberedPager, options, scrolled, serviceText, table } from '../elements.ts'
 import { groupingText, kindText, localText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
-import { badParameter, numberIn, type PageRequest, paginate, view, wholeNumber } from '../page.ts'
-import { readCauses } from '../queries/causes.ts'
-import {
-  type CoverageInterval,
-  type CoverageState,
-  computePeriods,
-  geosBySeries,
-  joinWithdrawn,
-  readCoverageIntervals,
-  type StripPeriod,
-  type Timelines,
-  timelines,
-  worstState,
-} from '../queries/intervals.ts'
-import { geoList, namedGeos } from '../queries/names.ts'
-import { periodAt, periodBorders } from '../queries/periods.ts'
-import { allSeries, findSeriesByPath, type Heading, seriesHeads } from '../queries/seriesPaths.ts'
-import { readWithdrawn } from '../queries/withdrawn.ts'
+import { type PageRequest, view } from '../page.ts'
+import { type CoverageState, type StripPeriod, worstState } from '../queries/intervals.ts'
+import type { Heading } from '../queries/seriesPaths.ts'
 import { causeLinks } from './causeLinks.ts'
+import { type CoverageData, readCoverage, readSeriesCoverage } from './coverageData.ts'
 import { lackingText } from './lackingText.ts'
 
-/** Series on one page. */
-const SERIES_A_PAGE = 40
-const MAX_HOLES = 25
 /** The states of days that a small screen lists first, and the most of them. */
 const PROBLEM_STATES: readonly CoverageState[] = ['withdrawn', 'unverified', 'failed']
 const MAX_PROBLEM_DAYS = 30
-const UNREQUESTED = { state: 'none', reason: 'never requested', missing: null, nextAt: null, jobId: null } as const
-
-const localYear = (zone: string, at: number): number => Number(localDate(zone, at).slice(0, 4))
-
-/** The reach of timelines; undefined if there are none. */
-function findReach(lines: Timelines): Interval | undefined {
-  const intervals = [...lines.values()].flat()
-  return intervals.length === 0 ? undefined : hull(intervals)
-}
-
-/** Up to this number of years are divided into months. */
-const MAX_MONTH_YEARS = 2
-
-/** Reads every series with the shares of its years, or of its months if there are few years. */
-export async function readCoverage(request: PageRequest) {
-  const { page, pages, shown } = paginate(request, await allSeries(request), SERIES_A_PAGE)
-  const head = await seriesHeads(request, shown)
-  const ids = shown.map(({ id }) => id)
-  const intervals = await readCoverageIntervals(request, ids)
-  const geos = await geosBySeries(request, ids)
-  const listed = shown.map((row) => {
-    const lines = timelines(intervals.get(row.id)!)
-    return { row, lines, reach: findReach(lines) }
-  })
-  const years = listed.flatMap(({ row, reach }) =>
-    reach ? [localYear(row.time_zone, reach.from), localYear(row.time_zone, reach.to - 1)] : [],
-  )
-  const unit = Math.max(...years) - Math.min(...years) < MAX_MONTH_YEARS ? ('month' as const) : ('year' as const)
-  const series = listed.map(({ row, lines, reach }) => {
-    const borders = reach ? periodBorders(row.time_zone, reach, unit) : []
-    const periods = computePeriods(lines, borders, geos.get(row.id) ?? [])
-    const isRequested = ({ shares }: StripPeriod): boolean => Object.keys(shares).some((state) => state !== 'none')
-    const name = (at: number): string => localDate(row.time_zone, at).slice(0, unit === 'year' ? 4 : 7)
-    const named = periods.map((period, i) => ({ name: name(borders[i]!), ...period }))
-    return { ...head(row), periods: named.slice(named.findIndex(isRequested), named.findLastIndex(isRequested) + 1) }
-  })
-  const used = [...new Set(series.flatMap(({ periods }) => periods.map(({ name }) => name)))].sort()
-  const places = used
-    .map((name) => name.split('-').map(Number))
-    .map(([year, month]) => (month ? year! * 12 + month : year!))
-  /** The columns; null stands for periods that no series has. */
-  const names = used.flatMap((name, i) => (i > 0 && places[i]! > places[i - 1]! + 1 ? [null, name] : [name]))
-  return { series, unit, names, page, pages }
-}
-
-/** The requested geo: null for all together, and for a geo that was only requested with all others. */
-async function requestedGeo(request: PageRequest, lines: Timelines, geos: readonly number[]): Promise<number | null> {
-  const chosen = request.query.get('geo')
-  if (!chosen) return null
-  const geo = wholeNumber(chosen) ?? -1
-  const known = [...new Set([...lines.keys(), ...geos])].sort((a, b) => a - b)
-  if (!known.includes(geo)) throw badParameter('geo', chosen, geoList(await namedGeos(request, known)))
-  return lines.has(geo) ? geo : null
-}
-
-/** Counts the rows of a series that could not be read. */
-async function countRejects({ store }: PageRequest, seriesId: number): Promise<number> {
-  const { count } = await store.kysely
-    .selectFrom('_quarantine as q')
-    .innerJoin('_fetch as f', 'f.id', 'q.fetch_id')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('q.resolved_at', 'is', null)
-    .where('f.series_id', '=', seriesId)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-/** Lists what every known geo lacks for the same reason once, for all geos. */
-function joinGeos(holes: readonly CoverageInterval[], geoIds: readonly number[]): readonly CoverageInterval[] {
-  if (geoIds.length < 2) return holes
-  const equal = Map.groupBy(holes, ({ from, to, reason, missing, jobId }) => [from, to, reason, missing, jobId].join())
-  return [...equal.values()].flatMap((group) => {
-    const lacking = new Set(group.map(({ geoId }) => geoId))
-    return geoIds.every((geoId) => lacking.has(geoId)) ? [{ ...group[0]!, geoId: ALL_GEOS }] : group
-  })
-}
-
-/** Reads the coverage of a series: its years by month, and one year by day with its missing data. */
-export async function readSeriesCoverage(request: PageRequest) {
-  const row = await findSeriesByPath(request, request.params.id)
-  const zone = row.time_zone
-  const judged = (await readCoverageIntervals(request, [row.id])).get(row.id)!
-  const geoIds = (await geosBySeries(request, [row.id])).get(row.id) ?? []
-  // What was withdrawn within the lookback may come back, and is no gap yet.
-  const withdrawn = joinWithdrawn(await readWithdrawn(request.store, row.id, geoIds)).filter(
-    (part) => !judged.some((gap) => gap.reason !== null && gap.geoId === part.geoId && overlaps(gap, part)),
-  )
-  const intervals = [...judged, ...withdrawn]
-  const geoLines = timelines(intervals)
-  const geo = await requestedGeo(request, geoLines, geoIds)
-  const lines: Timelines = geo === null ? geoLines : new Map([[geo, geoLines.get(geo)!]])
-  const facts = await readCommandFacts(request.store)
-  const { jobs, unknown, findJob } = facts
-  const nextRuns = await readNextRuns(request.store, request.now)
-  const lacking = await findLackingGeos(request.store, request.now)
-  const head = {
-    ...(await seriesHeads(request, [row]))(row),
-    jobFiles: await readJobFiles(request.store),
-    geo,
-    rejected: await countRejects(request, row.id),
-    geos: await namedGeos(request, [...geoLines.keys()]),
-  }
-  /** The mistake of the job that causes a gap, if any. */
-  const findMistake = (geo: number, reason: GapReason): 'unknown id' | LackingGeos | null => {
-    if (unknown.has(`${row.kind} ${row.indicator_id}`)) return 'unknown id'
-    if (reason !== 'no values') return null
-    const ofSeries = lacking.filter(({ series_id }) => series_id === row.id)
-    return ofSeries.find(({ geoIds }) => geoIds.length === 0 || geoIds.includes(geo)) ?? null
-  }
-  const reach = findReach(lines)
-  if (!reach) return { ...head, year: null, years: [], days: [], holes: [], more: 0 }
-  const chosen = numberIn(request.query, 'year', { from: 1970, to: 2099 })
-  const year = chosen ?? localYear(zone, Math.max(reach.from, Math.min(request.now, reach.to - 1)))
-  const [from, to] = [year, year + 1].map((january) => startOfDate(zone, `${january}-01-01`)!) as [number, number]
-  // A chosen year may lie outside the requested range.
-  const outside = chosen === year ? subtract([{ from, to: Math.max(from, Math.min(to, request.now)) }], [reach]) : []
-  // A geo that was only requested with all others has the gaps of all.
-  const isRepeated = ({ geoId, reason, from, to }: CoverageInterval): boolean =>
-    geoId !== ALL_GEOS &&
-    intervals.some((all) => all.geoId === ALL_GEOS && all.reason === reason && all.from <= from && all.to >= to)
-  const listed: CoverageInterval[] = intervals
-    .filter(({ geoId }) => geo === null || geoId === geo || geoId === ALL_GEOS)
-    .filter((interval) => interval.reason !== null && overlaps(interval, { from, to }))
-    .filter((interval) => !isRepeated(interval))
-    .concat(outside.map((part) => ({ ...UNREQUESTED, geoId: geo ?? ALL_GEOS, ...part })))
-    .sort((a, b) => a.from - b.from || a.to - b.to)
-  const holes = geo === null ? joinGeos(listed, geoIds) : listed
-  const years = periodBorders(zone, reach, 'year').slice(0, -1)
-  const months = (january: number) =>
-    computePeriods(lines, periodBorders(zone, periodAt(zone, january, 'year'), 'month'), geoIds)
-  // Whole months from the first to the last one with data or a gap.
-  const first = Math.max(from, floorTo(zone, reach.from, 'month'))
-  const last = Math.min(to, ceilTo(zone, reach.to, 'month'))
-  const days = periodBorders(zone, { from: Math.min(first, last), to: last }, 'day')
-  const causes = await readCauses(request.store, row.id, holes.slice(0, MAX_HOLES))
-  return {
-    ...head,
-    year,
-    years: years.map((january) => ({ year: localYear(zone, january), months: months(january) })),
-    days: computePeriods(lines, days, geoIds).map((period, i) => ({ date: localDate(zone, days[i]!), ...period })),
-    holes: holes.slice(0, MAX_HOLES).map(({ geoId, from, to, jobId: gapJob, ...hole }, i) => {
-      const jobId = hole.mayReturn ? (findJob(row.id, geoId)?.id ?? null) : gapJob
-      const { kind, indicator_id } = row
-      const closable = { series_id: row.id, kind, indicator_id, geo_id: geoId, job_id: jobId, reason: hole.reason! }
-      return {
-        ...hole,
-        cause: causes[i] ?? null,
-        nextRuns: nextRuns.get(jobId ?? 0),
-        geo: geoId,
-        job: ((jobId === null ? null : jobs.get(jobId)) ?? findJob(row.id, geoId))?.name ?? null,
-        from: formatLocal(zone, from),
-        to: formatLocal(zone, to),
-        mistake: findMistake(geoId, hole.reason!),
-        // Commands take whole local days.
-        command: gapCommand(facts, closable, [localDate(zone, from), localDate(zone, ceilTo(zone, to, 'day'))]),
-      }
-    }),
-    more: Math.max(0, holes.length - MAX_HOLES),
-  }
-}
-
-type CoverageData = Awaited<ReturnType<typeof readSeriesCoverage>>
 
 const headName = (request: PageRequest, { kind, indicatorId, name, timeTrunc, geoAgg }: Heading): string => {
   const grouping = groupingText(request, timeTrunc, geoAgg)
@@ -230,7 +46,13 @@ function gridTable({ caption, style = 'grid', heads, rows }: StripGrid, request:
     const [{ shares, parts }, href, name, weekday] = cell
     const state = worstState(shares)
     const isMixed = parts.length > 0
-    return html`<td class="${state}${isMixed && ` mixed at-${signPlace(parts, state)}`}${weekday !== undefined && ` weekday-${weekday}`}"><a href="${href}">${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}</a></td>`
+    const styles = [
+      state,
+      ...(isMixed ? [`mixed at-${signPlace(parts, state)}`] : []),
+      ...(weekday === undefined ? [] : [`weekday-${weekday}`]),
+    ].join(' ')
+    const text = html`${name}: ${sharesText(request, shares)}${isMixed && cellPicture(parts)}`
+    return html`<td class="${styles}"><a href="${href}">${text}</a></td>`
   }
   return scrolled(
     caption,
@@ -270,7 +92,11 @@ function geoForm({ geos, geo, year }: CoverageData, request: PageRequest): HtmlP
   if (geos.length <= 1 || !isLive) return null
   const name = ({ id, name }: (typeof geos)[number]) => (id === ALL_GEOS ? words.common.allGeos : `${id} ${name ?? ''}`)
   const choices = geos.map((choice) => [String(choice.id), name(choice)] as const)
-  return html`<form action="${link(path)}" method="get"><label>${words.coverage.geoLabel} <select name="geo">${options([['', words.coverage.together], ...choices], String(geo ?? ''))}</select></label> <input type="hidden" name="year" value="${year}"><button>${words.common.show}</button></form>`
+  const geoOptions = options([['', words.coverage.together], ...choices], String(geo ?? ''))
+  const geoField = html`<label>${words.coverage.geoLabel} <select name="geo">${geoOptions}</select></label>`
+  const yearField = html`<input type="hidden" name="year" value="${year}">`
+  const button = html`<button>${words.common.show}</button>`
+  return html`<form action="${link(path)}" method="get">${geoField} ${yearField}${button}</form>`
 }
 
 /** The months in the language of the page. */
@@ -291,6 +117,18 @@ function yearTable(data: CoverageData, request: PageRequest): Html {
   return gridTable({ caption: coverage.yearsCaption, heads: [series.spans.year, ...heads], rows }, request)
 }
 
+/** The days with problems, newest first: a small screen shows them above its calendar, because a year of days is long. */
+function problemDays({ days, path, geo }: CoverageData, { words, link }: PageRequest): HtmlPart {
+  const problems = days.filter(({ shares }) => PROBLEM_STATES.includes(worstState(shares))).reverse()
+  if (problems.length === 0) return null
+  const links = problems.slice(0, MAX_PROBLEM_DAYS).map(({ date, shares }) => {
+    const address = link(`/series/${path}`, { geo: geo || undefined, day: date })
+    return html`<a href="${address}">${SIGNS[worstState(shares)]} ${date.slice(5)}</a> `
+  })
+  const hasMore = problems.length > MAX_PROBLEM_DAYS
+  return html`<p class="problem-days">${words.coverage.problemDays}: ${links}${hasMore && '…'}</p>`
+}
+
 /** A year with a row per month and a column per day; cells link to the values of their day. */
 function dayTable(data: CoverageData, year: number, request: PageRequest): Html {
   const { coverage, series } = request.words
@@ -309,10 +147,8 @@ function dayTable(data: CoverageData, year: number, request: PageRequest): Html 
       }),
     }
   })
-  // A small screen has these first, because a year of days is long.
-  const problems = data.days.filter(({ shares }) => PROBLEM_STATES.includes(worstState(shares))).reverse()
   return html`<h2 id="days">${caption}</h2>${request.isLive && html`<p class="soft">${coverage.daysHint}</p>`}
-${problems.length > 0 && html`<p class="problem-days">${coverage.problemDays}: ${problems.slice(0, MAX_PROBLEM_DAYS).map(({ date, shares }) => html`<a href="${request.link(`/series/${data.path}`, { geo: data.geo || undefined, day: date })}">${SIGNS[worstState(shares)]} ${date.slice(5)}</a> `)}${problems.length > MAX_PROBLEM_DAYS && '…'}</p>`}
+${problemDays(data, request)}
 ${gridTable({ caption, style: 'grid days', heads: [series.spans.month, ...numbers], rows }, request)}`
 }
 
@@ -341,25 +177,36 @@ function remedy(hole: CoverageData['holes'][number], data: CoverageData, request
   return html`${waits !== null && html`<span>${waits}</span> `}${command !== null && commandLine(request.command(command))}`
 }
 
+/** The missing data of a year as a table, with its reasons and remedies. */
 function holeTable(data: CoverageData, year: number, request: PageRequest): Html {
-  const { coverage, common } = request.words
+  const { coverage, common, home } = request.words
   const caption = coverage.holes(String(year))
   if (data.holes.length === 0) return html`<h2>${caption}</h2><p class="good">${coverage.noHoles}</p>`
   const names = new Map(data.geos.map(({ id, name }) => [id, name]))
   const time = (at: string): Html => html`<time>${at.replace('T', ' ').replace(/:00(?=[+-])/, '')}</time>`
+  const shown = table(caption, data.holes, [
+    [coverage.from, ({ from }) => time(from)],
+    [coverage.to, ({ to }) => time(to)],
+    [common.geo, ({ geo }) => (geo === ALL_GEOS ? common.allGeos : serviceText(`${geo} ${names.get(geo) ?? ''}`))],
+    [
+      common.why,
+      ({ state, reason, cause }) => {
+        const sign = html`<span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span>`
+        return html`${sign} ${coverage.reasons[reason!]} ${causeLinks(cause, request)}`
+      },
+    ],
+    data.holes.some(({ missing }) => missing !== null) && [coverage.count, ({ missing }) => missing, 'number'],
+    [coverage.mend, (hole) => remedy(hole, data, request)],
+  ])
+  const quarantine = html`<p><a href="${request.link('/quarantine')}">${home.quarantined(data.rejected)}</a></p>`
   return html`<h2>${caption}</h2>
-${table(caption, data.holes, [
-  [coverage.from, ({ from }) => time(from)],
-  [coverage.to, ({ to }) => time(to)],
-  [common.geo, ({ geo }) => (geo === ALL_GEOS ? common.allGeos : serviceText(`${geo} ${names.get(geo) ?? ''}`))],
-  [
-    common.why,
-    ({ state, reason, cause }) =>
-      html`<span class="cell ${state}" aria-hidden="true">${SIGNS[state]}</span> ${coverage.reasons[reason!]} ${causeLinks(cause, request)}`,
-  ],
-  data.holes.some(({ missing }) => missing !== null) && [coverage.count, ({ missing }) => missing, 'number'],
-  [coverage.mend, (hole) => remedy(hole, data, request)],
-])}${data.rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${request.words.home.quarantined(data.rejected)}</a></p>`}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
+${shown}${data.rejected > 0 && quarantine}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
+}
+
+/** Says that a page lacks withdrawn values, because there are too many. */
+function withdrawnNote({ withdrawnLimit }: CoverageData, request: PageRequest): HtmlPart {
+  if (withdrawnLimit === null) return null
+  return html`<p class="warn">${request.words.coverage.withdrawnLimit(withdrawnLimit)}</p>`
 }
 
 /** `/coverage/ID`: the coverage of a series, and its missing data with reasons and commands. */
@@ -368,11 +215,17 @@ export const seriesCoverageView = view({
   title: (data, request) => `${request.words.common.pages.coverage}: ${headName(request, data)}`,
   show(data, request) {
     const { link, words } = request
-    return html`<p><a href="${link(`/series/${data.path}`)}">${words.common.viewValues}</a></p>
-${
-  data.year === null
-    ? html`<p>${words.coverage.none}</p>`
-    : html`${geoForm(data, request)}${holeTable(data, data.year, request)}${yearTable(data, request)}${data.days.length > 0 && dayTable(data, data.year, request)}${stateLegend(request)}`
-}`
+    const { path, year, days } = data
+    const toValues = html`<p><a href="${link(`/series/${path}`)}">${words.common.viewValues}</a></p>`
+    if (year === null) return html`${toValues}\n<p>${words.coverage.none}</p>`
+    const parts = [
+      geoForm(data, request),
+      holeTable(data, year, request),
+      withdrawnNote(data, request),
+      yearTable(data, request),
+      days.length > 0 && dayTable(data, year, request),
+      stateLegend(request),
+    ]
+    return html`${toValues}\n${parts}`
   },
 })

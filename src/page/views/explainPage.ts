@@ -118,7 +118,13 @@ type Explained = Awaited<ReturnType<typeof readValue>>
 function originHtml(name: string, origin: Origin, { dataset }: Explained, { words, link }: PageRequest): Html {
   const { explain: labels, common } = words
   const { run, job, command, target, status, ms, reason, entry, at } = origin
-  return html`<dt>${name}</dt><dd><a href="${link(`/runs/${run}`)}">${labels.run(String(run), [...new Set([command, job])].join(' '))}</a>, ${momentText(dataset.zone, at)}${reason !== null && ` · ${labels.reason}: ${words.runs.reasons[reason] ?? reason}`}${entry !== '' && ` · ${labels.entry}: ${entry}`}</dd>
+  const runName = labels.run(String(run), [...new Set([command, job])].join(' '))
+  const details = [
+    momentText(dataset.zone, at),
+    ...(reason === null ? [] : [`${labels.reason}: ${words.runs.reasons[reason] ?? reason}`]),
+    ...(entry === '' ? [] : [`${labels.entry}: ${entry}`]),
+  ]
+  return html`<dt>${name}</dt><dd><a href="${link(`/runs/${run}`)}">${runName}</a>, ${details.join(' · ')}</dd>
 ${target !== '' && html`<dt>${common.request}</dt><dd><code>GET ${target}</code> ${status ?? '–'}, ${ms} ms</dd>`}`
 }
 
@@ -128,10 +134,14 @@ function versionHtml(version: Explained['versions'][number], data: Explained, re
   const { zone, unit } = data.dataset
   const { origin, until, place, value, step } = version
   const when = [origin && labels.since(momentText(zone, origin.at)), until && labels.until(momentText(zone, until.at))]
-  return html`<li class="version"><h2>${until === null ? labels.now : labels.was} <data value="${value}">${value === null ? 'null' : numberText(value, request.locale)}</data> ${unit}</h2>
+  const text = value === null ? 'null' : numberText(value, request.locale)
+  const heading = html`${until === null ? labels.now : labels.was} <data value="${value}">${text}</data> ${unit}`
+  const foundPlace =
+    typeof place === 'string' ? labels.places[place] : html`<code>${place.path}</code><pre>${place.fragment}</pre>`
+  return html`<li class="version"><h2>${heading}</h2>
 <p class="soft">${when.filter(Boolean).join(', ')} · ${labels.step} ${lengthText(step)}</p>
-<dl>${origin && originHtml(labels.brought, origin, data, request)}${until && originHtml(labels.ended, until, data, request)}
-<dt>${labels.place}</dt><dd>${typeof place === 'string' ? labels.places[place] : html`<code>${place.path}</code><pre>${place.fragment}</pre>`}</dd></dl></li>`
+<dl>${origin && originHtml(labels.fetchedBy, origin, data, request)}${until && originHtml(labels.ended, until, data, request)}
+<dt>${labels.place}</dt><dd>${foundPlace}</dd></dl></li>`
 }
 
 /** `/explain/600/3/AT`: the origin of a value. */
@@ -152,8 +162,10 @@ export const explainView = view({
     const chart = query.size > 0 ? kept : rangeQuery(zone, { from: day, to: addUnits(zone, day, 'day', 1) })
     const other = (to: Instant | null, rel: string, text: string): HtmlPart =>
       to !== null && html`<a rel="${rel}" href="${link(`/explain/${path}/${geoId}/${to}`, kept)}">${text}</a> · `
-    return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · <bdi>${dataset.geo.name ?? geoId}</bdi> · ${timeText(zone, at)}</p>
-<p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}<a href="${link(`/series/${path}`, { ...chart, geo: geoId })}">${common.back}</a></p>
+    const back = html`<a href="${link(`/series/${path}`, { ...chart, geo: geoId })}">${common.back}</a>`
+    const geoName = html`<bdi>${dataset.geo.name ?? geoId}</bdi>`
+    return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · ${geoName} · ${timeText(zone, at)}</p>
+<p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}${back}</p>
 ${versions[0]!.until !== null && html`<p class="bad">${labels.withdrawn}</p>`}
 <ol class="versions">${versions.map((version) => versionHtml(version, data, request))}</ol>
 ${confirmed && html`<p>${labels.confirmed(momentText(zone, confirmed.at))}</p>`}

@@ -106,10 +106,14 @@ function healthSection(data: Overview, request: PageRequest): Html {
     return html`<li>${findingText(finding, data, request)}${left > 0 && ` ${home.left(left)}`}${message}</li>`
   }
   const groups = [...Map.groupBy(findings, (finding) => `${isOfJob(finding)} ${finding.command}`).values()]
-  return html`<section class="health problems" aria-label="${home.todo}">${groups.map((group) => {
-    const { command } = group[0]!
-    return html`<div><ul>${group.map(item)}</ul>${request.isLive && command !== null && html`${isOfJob(group[0]!) && html`${home.thenRun} `}${commandLine(command)}`}</div>`
-  })}${more > 0 && html`<p>${home.moreFindings(more)}</p>${request.isLive && commandLine(request.command('check'))}`}</section>`
+  const list = groups.map((group) => {
+    const first = group[0]!
+    const remedy = request.isLive && first.command !== null && commandLine(first.command)
+    return html`<div><ul>${group.map(item)}</ul>${remedy && isOfJob(first) && `${home.thenRun} `}${remedy}</div>`
+  })
+  const allCommand = request.isLive && commandLine(request.command('check'))
+  const others = more > 0 && html`<p>${home.moreFindings(more)}</p>${allCommand}`
+  return html`<section class="health problems" aria-label="${home.todo}">${list}${others}</section>`
 }
 
 /** How far the values reach; after two months, a date. */
@@ -137,7 +141,8 @@ function sparkline(trend: OverviewLine['trend']): HtmlPart {
     const y = high === low ? 10 : Math.round((1 - (value - low) / (high - low)) * 180) / 10 + 1
     return [`${(trend[x - 1] ?? null) === null ? 'M' : 'L'}${x} ${y}`]
   })
-  return html`<svg class="spark" viewBox="0 0 ${trend.length - 1} 20" preserveAspectRatio="none" aria-hidden="true"><path d="${points.join('')}"/></svg>`
+  const box = html`viewBox="0 0 ${trend.length - 1} 20" preserveAspectRatio="none"`
+  return html`<svg class="spark" ${box} aria-hidden="true"><path d="${points.join('')}"/></svg>`
 }
 
 /** The query of an address for a geo; none for all. */
@@ -172,8 +177,11 @@ function seriesColumns(request: PageRequest): Column<OverviewLine>[] {
     [isLive ? home.behind : home.behindThen, (line) => age(line, request), 'age'],
     [
       home.strip(STRIP_DAYS),
-      ({ path, days, gaps, filteredGeo }) =>
-        html`<a href="${link(`/coverage/${path}`, ofGeo(filteredGeo))}">${stripPicture(request, days)}${gaps > 0 && html` <span class="bad">${home.gapCount(gaps)}</span>`}</a>`,
+      ({ path, days, gaps, filteredGeo }) => {
+        const address = link(`/coverage/${path}`, ofGeo(filteredGeo))
+        const gapCount = gaps > 0 && html` <span class="bad">${home.gapCount(gaps)}</span>`
+        return html`<a href="${address}">${stripPicture(request, days)}${gapCount}</a>`
+      },
       'wide',
     ],
   ]
@@ -184,11 +192,28 @@ function seriesTable(data: Overview, request: PageRequest): Html {
   if (data.health.series === 0)
     return html`<p>${home.nothing}</p><p>${commandLine(request.command('sync jobs/nightly.yaml'))}</p>`
   const caption = html`<caption class="quiet">${home.caption(STRIP_DAYS)}</caption>`
+  const input = html`<input type="search" name="q" value="${data.filter}" size="24">`
+  const fields = html`<label>${home.filter} ${input}</label> <button>${home.find}</button>`
+  const shown =
+    data.series.length === 0
+      ? html`<p>${home.noMatch(data.filter)}</p>`
+      : table(home.seriesHeading, data.series, seriesColumns(request), { style: 'series', caption })
   return html`<h2>${home.seriesHeading}</h2>
-${request.isLive && html`<form class="question" action="${request.link('/')}"><label>${home.filter} <input type="search" name="q" value="${data.filter}" size="24"></label> <button>${home.find}</button></form>`}
-${data.series.length === 0 ? html`<p>${home.noMatch(data.filter)}</p>` : table(home.seriesHeading, data.series, seriesColumns(request), { style: 'series', caption })}
+${request.isLive && html`<form class="question" action="${request.link('/')}">${fields}</form>`}
+${shown}
 ${numberedPager(request, data.page, data.pages)}
 ${stateLegend(request)}`
+}
+
+/** The newest runs, and when jobs run next. */
+function runsSection({ runs, next }: Overview, request: PageRequest): HtmlPart {
+  if (runs.length === 0) return null
+  const { home } = request.words
+  const nextRuns = next.map(({ job, at, isDue }) => {
+    const text = home[isDue ? 'due' : 'next'](job, localText(request, at))
+    return html`<p class="soft">${text}</p>`
+  })
+  return html`<h2>${home.runsHeading}</h2>${request.isLive && nextRuns}${runsTable(home.runsHeading, runs, request)}`
 }
 
 /** `/`: whether the copy is complete and fresh. */
@@ -202,9 +227,9 @@ export const overviewView = view({
     // A published page does not change.
     return request.isLive ? state : home.stateThen(state, localText(request, formatUtc(request.now)))
   },
-  show: (
-    data,
-    request,
-  ) => html`<p class="soft">${request.words.home[data.isPractice ? 'practice' : 'about'](data.health.series)}</p>${healthSection(data, request)}${seriesTable(data, request)}
-${data.runs.length > 0 && html`<h2>${request.words.home.runsHeading}</h2>${request.isLive && data.next.map(({ job, at, isDue }) => html`<p class="soft">${request.words.home[isDue ? 'due' : 'next'](job, localText(request, at))}</p>`)}${runsTable(request.words.home.runsHeading, data.runs, request)}`}`,
+  show(data, request) {
+    const about = request.words.home[data.isPractice ? 'practice' : 'about'](data.health.series)
+    return html`<p class="soft">${about}</p>${healthSection(data, request)}${seriesTable(data, request)}
+${runsSection(data, request)}`
+  },
 })

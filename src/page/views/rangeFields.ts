@@ -28,5 +28,8 @@ export function rangeFields(
   const last = days !== null && html`<input type="hidden" name="last" value="${days}">`
   if (!isDay) return html`${field('from', labels.from)}\n${field('to', labels.to)}${last}`
   const [previous, next] = neighbours
-  return html`<span class="day"><a href="${previous}" aria-label="${common.previous}: ${labels.spans.day}">‹</a> ${field('day', common.day)} <a href="${next}" aria-label="${common.next}: ${labels.spans.day}">›</a></span>${last}`
+  const { day } = labels.spans
+  const previousLink = html`<a href="${previous}" aria-label="${common.previous}: ${day}">‹</a>`
+  const nextLink = html`<a href="${next}" aria-label="${common.next}: ${day}">›</a>`
+  return html`<span class="day">${previousLink} ${field('day', common.day)} ${nextLink}</span>${last}`
 }

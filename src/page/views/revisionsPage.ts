@@ -2,7 +2,7 @@ import { formatUtc, HOUR } from '../../util/time/instant.ts'
 import type { Interval } from '../../util/time/interval.ts'
 import { formatLocal } from '../../util/time/zone.ts'
 import { figure, seriesDrawing } from '../charts/figure.ts'
-import { valueReach } from '../client/segments.ts'
+import { valueRange } from '../client/segments.ts'
 import { type Column, numberedPager, table } from '../elements.ts'
 import { countText, hoursText, momentText, mostDecimals, numberText, signedText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
@@ -19,7 +19,7 @@ import {
   wholeNumber,
 } from '../page.ts'
 import { type Change, isExamined, readChanges } from '../queries/series/changes.ts'
-import { subtract } from '../queries/series/lines.ts'
+import { subtract } from '../queries/series/difference.ts'
 import {
   countRevisedValues,
   type RevisedValue,
@@ -107,13 +107,18 @@ function changesTable({ dataset, range, revisions, here }: Section, request: Pag
     [labels.hours, ({ seconds }) => hoursText(seconds, locale), 'number'],
     [
       labels.values,
-      ({ run, at }) =>
-        html`<a href="${valuesAddress({ dataset, range }, run, request)}" aria-label="${labels.valuesOf(momentText(dataset.zone, at))}">${labels.open}</a>`,
+      ({ run, at }) => {
+        const label = labels.valuesOf(momentText(dataset.zone, at))
+        return html`<a href="${valuesAddress({ dataset, range }, run, request)}" aria-label="${label}">${labels.open}</a>`
+      },
     ],
     vintages !== null && [
       labels.drawn,
-      ({ at }) =>
-        html`<input type="checkbox" form="${CHOICE}" name="${CHOICE}" value="${at}" aria-label="${labels.draw(momentText(dataset.zone, at))}"${isDrawn(at) && html` checked`}>`,
+      ({ at }) => {
+        const field = html`form="${CHOICE}" name="${CHOICE}" value="${at}"`
+        const label = labels.draw(momentText(dataset.zone, at))
+        return html`<input type="checkbox" ${field} aria-label="${label}"${isDrawn(at) && html` checked`}>`
+      },
     ],
   ])
 }
@@ -124,22 +129,29 @@ function vintagesChart(vintages: Vintages, { dataset, here }: Section, request: 
   const { zone } = dataset
   const older = vintages.lines.slice(0, -1)
   const newest = vintages.lines.at(-1)!
-  const item = ({ at, run, drawn }: Vintages['lines'][number], style: string): Html =>
-    html`<li class="${style}"><a href="${here({ asof: at })}">${momentText(zone, at)}</a>${run !== null && ` · ${series.run(String(run))}`}${valueReach([drawn]) === undefined && html` <span class="bad">${series.noValues}</span>`}</li>\n`
+  const item = ({ at, run, drawn }: Vintages['lines'][number], style: string): Html => {
+    const moment = html`<a href="${here({ asof: at })}">${momentText(zone, at)}</a>`
+    const runName = run !== null && ` · ${series.run(String(run))}`
+    const noValues = valueRange([drawn]) === undefined && html` <span class="bad">${series.noValues}</span>`
+    return html`<li class="${style}">${moment}${runName}${noValues}</li>\n`
+  }
   const label = labels.picture(timeText(zone, vintages.from), timeText(zone, vintages.to))
   const { from, to, unit, ticks } = vintages
   const compared = older.map(({ drawn }) => ({ drawn, unit }))
+  const chart = { from, to, unit, ticks, compared, now: newest.drawn, before: null, states: [], steps: [] }
   return html`<h3>${labels.vintages}</h3>
 <p class="soft">${label}${vintages.bucket !== null && ` · ${vintages.bucket}`}</p>
 <ul class="legend">${older.map((line, i) => item(line, `with-${i}`))}${item(newest, 'now')}</ul>
-${figure(seriesDrawing({ from, to, unit, ticks, compared, now: newest.drawn, before: null, states: [], steps: [] }), label, request.locale)}`
+${figure(seriesDrawing(chart), label, request.locale)}`
 }
 
 /** The form that draws other versions; its boxes are in the table. */
 const vintagesForm = (request: PageRequest): Html => {
   const { query, path, words } = request
-  const kept = [...query].filter(([name]) => name !== CHOICE)
-  return html`<form id="${CHOICE}" method="get" action="${path}#revisions">${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button>${words.revisions.redraw(MAX_VINTAGES)}</button></form>`
+  const others = [...query].filter(([name]) => name !== CHOICE)
+  const kept = others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  const button = html`<button>${words.revisions.redraw(MAX_VINTAGES)}</button>`
+  return html`<form id="${CHOICE}" method="get" action="${path}#revisions">${kept}${button}</form>`
 }
 
 /** The section of a series page: its changes by run, and several versions of its values. */
@@ -153,10 +165,13 @@ export function revisionsSection(section: Section, request: PageRequest): HtmlPa
   const file = link(`/api/revisions/${path}/${geoId}`, rangeQuery(zone, range))
   const all = link('/sql', { sql: versionsStatement(range, dataset) })
   const byAge = link('/sql', { recipe: 'revisions-by-age', 'p.indicator': indicator })
-  const links = html`<p>${isListed && html`<a href="${file}" download>${series.csv}</a> · `}<a href="${all}">${labels.allVersions}</a> · <a href="${byAge}">${labels.byAge}</a></p>`
+  const csv = isListed && html`<a href="${file}" download>${series.csv}</a> · `
+  const unitText = unit && html` ${common.unit}: <bdi>${unit}</bdi>.`
+  const listed = html`<p class="soft">${labels.hint}${unitText}</p>${changesTable(section, request)}`
+  const pageLinks = numberedPager(request, page, pages, '#revisions')
   return html`<section id="revisions"><h2>${labels.heading}</h2>
-${isListed ? html`<p class="soft">${labels.hint}${unit && html` ${common.unit}: <bdi>${unit}</bdi>.`}</p>${changesTable(section, request)}${numberedPager(request, page, pages, '#revisions')}` : html`<p>${labels.tooLong}</p>`}
-${links}
+${isListed ? html`${listed}${pageLinks}` : html`<p>${labels.tooLong}</p>`}
+<p>${csv}<a href="${all}">${labels.allVersions}</a> · <a href="${byAge}">${labels.byAge}</a></p>
 ${vintages !== null && html`${vintagesForm(request)}${vintagesChart(vintages, section, request)}`}</section>`
 }
 
@@ -208,8 +223,15 @@ export const runRevisionsView = view({
       [labels.added, added],
     ] as const
     const file = link(`/api/revisions/${path}/${geoId}`, { ...borders, run })
-    return html`<p><a href="${link(`/series/${path}`, { geo: geoId, ...borders, asof: before })}">${labels.knownBefore}</a> · <a href="${link(`/runs/${run}`)}">${common.run} ${run}</a>, ${momentText(zone, at)} · <a href="${file}" download>${series.csv}</a></p>
-<p>${timeText(zone, range.from)} – ${timeText(zone, range.to)}: ${counts.map(([name, count]) => `${countText(request, count)} ${name.toLowerCase()}`).join(', ')}</p>
+    const knownBefore = link(`/series/${path}`, { geo: geoId, ...borders, asof: before })
+    const links = [
+      html`<a href="${knownBefore}">${labels.knownBefore}</a> · `,
+      html`<a href="${link(`/runs/${run}`)}">${common.run} ${run}</a>, ${momentText(zone, at)} · `,
+      html`<a href="${file}" download>${series.csv}</a>`,
+    ]
+    const countTexts = counts.map(([name, count]) => `${countText(request, count)} ${name.toLowerCase()}`)
+    return html`<p>${links}</p>
+<p>${timeText(zone, range.from)} – ${timeText(zone, range.to)}: ${countTexts.join(', ')}</p>
 ${table(
   labels.values,
   rows,

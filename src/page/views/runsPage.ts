@@ -15,7 +15,7 @@ import {
   timeElement,
 } from '../elements.ts'
 import { countText, duration } from '../formats.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, type HtmlPart, html } from '../html.ts'
 import { runProgress, timeLeft } from '../lastRun.ts'
 import { numberIn, type PageRequest, view, wholeNumber } from '../page.ts'
 import { requestNames } from '../queries/names.ts'
@@ -160,28 +160,37 @@ type ShownRun = NonNullable<Awaited<ReturnType<typeof readRun>>>
 function progressBar(progress: NonNullable<ShownRun['progress']>, request: PageRequest): Html {
   const { runs: labels } = request.words
   const { done, planned } = progress
-  return html`<p class="running">${labels.progress(done, planned)}${timeLeft(request, progress)} <progress value="${done}" max="${planned}" aria-label="${labels.progress(done, planned)}"></progress></p>`
+  const text = labels.progress(done, planned)
+  const bar = html`<progress value="${done}" max="${planned}" aria-label="${text}"></progress>`
+  return html`<p class="running">${text}${timeLeft(request, progress)} ${bar}</p>`
 }
 
 /** A request by the name of its series, with a link to it. */
-const requestLink = (
+function requestLink(
   { target, name, series_id }: { readonly target: string; readonly name: string; readonly series_id: number | null },
-  request: PageRequest,
-): Html =>
-  html`<bdi title="${oneLine(target)}">${series_id === null ? oneLine(name) : html`<a href="${request.link(`/series/s${series_id}`)}">${oneLine(name)}</a>`}</bdi>`
+  { link }: PageRequest,
+): Html {
+  const series = series_id !== null && html`<a href="${link(`/series/s${series_id}`)}">${oneLine(name)}</a>`
+  return html`<bdi title="${oneLine(target)}">${series || oneLine(name)}</bdi>`
+}
 
 function requestsTable(label: string, rows: ShownRun['requests'], request: PageRequest): Html {
   const { runs: labels, common } = request.words
   return table(label, rows, [
     [
       common.request,
-      ({ message, hint, code, ...row }) =>
-        html`<span id="${requestRow(row.id)}">${requestLink(row, request)}</span>${messageText([message, hint].filter(Boolean).join(' '), request, code)}`,
+      ({ message, hint, code, ...row }) => {
+        const text = messageText([message, hint].filter(Boolean).join(' '), request, code)
+        return html`<span id="${requestRow(row.id)}">${requestLink(row, request)}</span>${text}`
+      },
     ],
     [
       labels.outcome,
-      ({ outcome, status }) =>
-        html`<span class="${isFailure(outcome) && 'bad'}">${labels.results[outcome]}</span>${isFailure(outcome) && status !== null && html` <span class="soft">(HTTP ${status})</span>`}`,
+      ({ outcome, status }) => {
+        const isFailed = isFailure(outcome)
+        const statusText = isFailed && status !== null && html` <span class="soft">(HTTP ${status})</span>`
+        return html`<span class="${isFailed && 'bad'}">${labels.results[outcome]}</span>${statusText}`
+      },
     ],
     [labels.started, ({ started_at }) => timeElement(request, started_at)],
     [labels.length, ({ ms }) => (ms < 1000 ? `${ms} ms` : duration(request, ms / 1000)), 'number'],
@@ -189,6 +198,18 @@ function requestsTable(label: string, rows: ShownRun['requests'], request: PageR
     [labels.fresh, ({ rows_new }) => countText(request, rows_new), 'number'],
     [labels.revised, ({ rows_revised }) => countText(request, rows_revised), 'number'],
   ])
+}
+
+/** The failed requests of a run, and the command that requests them again. */
+function failuresSection(run: ShownRun['run'], failed: ShownRun['failed'], request: PageRequest): HtmlPart {
+  if (failed.length === 0) return null
+  const { runs: labels } = request.words
+  const isKeyWrong = failed.some(({ outcome }) => outcome === 'key')
+  const keyCommand = isKeyWrong && command(request.command(KEY_COMMAND))
+  const again = run.outcome === 'failed' && run.job_file !== null ? `sync ${shellWord(run.job_file)}` : 'retry'
+  const hint = html`<p>${labels.failuresHint}</p>${command(request.command(again))}`
+  return html`<h2>${labels.failures}</h2>${keyCommand}${hint}
+${requestsTable(labels.failures, failed, request)}`
 }
 
 /** `/runs/7`: a run, its failures first. */
@@ -205,6 +226,7 @@ export const runView = view({
       [labels.withdrawn, run.rows_withdrawn],
       [labels.rejected, run.rows_rejected],
     ] as const
+    const quarantineLink = html`<p><a href="${request.link('/quarantine')}">${labels.quarantine}</a></p>`
     return html`${progress !== null && progressBar(progress, request)}${facts([
       [labels.what, serviceText(run.command)],
       [common.job, run.job !== run.command && serviceText(run.job)],
@@ -228,12 +250,8 @@ export const runView = view({
       [labels.version, serviceText(run.version)],
       [labels.message, messageText(run.message, request, run.code)],
     ])}
-${run.rows_rejected > 0 && html`<p><a href="${request.link('/quarantine')}">${labels.quarantine}</a></p>${command(request.command(QUARANTINE_COMMAND))}`}
-${
-  failed.length > 0 &&
-  html`<h2>${labels.failures}</h2>${failed.some(({ outcome }) => outcome === 'key') && command(request.command(KEY_COMMAND))}<p>${labels.failuresHint}</p>${command(request.command(run.outcome === 'failed' && run.job_file !== null ? `sync ${shellWord(run.job_file)}` : 'retry'))}
-${requestsTable(labels.failures, failed, request)}`
-}
+${run.rows_rejected > 0 && html`${quarantineLink}${command(request.command(QUARANTINE_COMMAND))}`}
+${failuresSection(run, failed, request)}
 ${requests.length > 0 && html`<h2>${labels.all}</h2>${requestsTable(labels.all, requests, request)}`}
 ${requests.length + failed.length === 0 && html`<p>${labels.noRequests}</p>`}
 ${olderPager(request, older)}`

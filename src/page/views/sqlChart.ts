@@ -61,6 +61,9 @@ function readChart({ result, recipe }: ShownResult, { query, service, locale }: 
   return { columns, choice, chart: { lines, names, drawing, leftOut: lines.leftOut + (names?.leftOut ?? 0) } }
 }
 
+/** A result with a chart. */
+type DrawnResult = Extract<ReturnType<typeof readChart>, { readonly chart: object }>
+
 /** The columns of a chart, to choose others. */
 function columnForm(
   { address }: ShownResult,
@@ -71,18 +74,25 @@ function columnForm(
   const known = columns.filter(({ content }) => content !== null)
   const names = known.map(({ name }) => [name, name] as const)
   const values = known.filter(({ name, isValue }) => isValue && name !== x)
+  const kept = Object.entries({ ...address, chart: kind }).map(
+    ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+  const boxes = values.map(({ name }) => {
+    const box = html`<input type="checkbox" name="y" value="${name}"${y.includes(name) && html` checked`}>`
+    return html`<label>${box} <bdi>${name}</bdi></label> `
+  })
   return html`<form class="choose" action="${link('/sql')}">
-${Object.entries({ ...address, chart: kind }).map(([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`)}
+${kept}
 <label>${labels.x} <select name="x">${options<string>(names, x)}</select></label>
-<fieldset class="inline"><legend>${labels.y}</legend>${values.map(({ name }) => html`<label><input type="checkbox" name="y" value="${name}"${y.includes(name) && html` checked`}> <bdi>${name}</bdi></label> `)}</fieldset>
+<fieldset class="inline"><legend>${labels.y}</legend>${boxes}</fieldset>
 <label>${labels.by} <select name="by">${options<string>([['', labels.none], ...names], by ?? '')}</select></label>
 <button>${common.show}</button></form>`
 }
 
 /** The choice of table, line and bars, and the chart above the table; nothing for a result without numbers. */
 export function chartSection(shown: ShownResult, request: PageRequest): HtmlPart {
-  const { words, link, query, locale } = request
-  const { charts: labels, series, common } = words
+  const { words, link, query } = request
+  const { charts: labels, series } = words
   const { columns, choice, chart } = readChart(shown, request)
   if (!isDrawable(columns)) return null
   const isNames = chart?.names ?? (choice === null && columns[0]!.content === 'text')
@@ -94,22 +104,32 @@ export function chartSection(shown: ShownResult, request: PageRequest): HtmlPart
   const chosen = chosenChart(query)
   const current = choice?.kind ?? 'table'
   const to = (path: string, kind: string): string => link(path, { ...shown.address, ...chosen, chart: kind })
-  return html`<nav class="spans" aria-label="${labels.chartKind}">${kinds.map(
-    ([kind, label]) =>
-      html`<a href="${to('/sql', kind)}"${kind === current && html` aria-current="true"`}>${label}</a>\n`,
-  )}${chart && pictureLinks(request, to('/sql.svg', current), shown.recipe?.name ?? 'result')}</nav>
-${
-  choice &&
-  chart &&
-  html`<section class="panel" aria-label="${common.chart}">
-<ul class="legend${choice.kind === 'bars' && ' bars'}" data-part="legend">${chart.lines.lines.map(({ name }, i) => html`<li class="${LINE_STYLES[i]}"><bdi>${oneLine(name)}</bdi></li>`)}</ul>
-${chart.names ? namesFigure(chart.names, labels.label(choice.y.join(', '), choice.x)) : figure(chart.drawing!, labels.label(choice.y.join(', '), choice.x), locale)}
+  const links = kinds.map(([kind, label]) => {
+    const isCurrent = kind === current && html` aria-current="true"`
+    return html`<a href="${to('/sql', kind)}"${isCurrent}>${label}</a>\n`
+  })
+  const files = chart && pictureLinks(request, to('/sql.svg', current), shown.recipe?.name ?? 'result')
+  return html`<nav class="spans" aria-label="${labels.chartKind}">${links}${files}</nav>
+${choice && chart && chartPanel(shown, { columns, choice, chart }, request)}`
+}
+
+/** The chart with its legend, notes on what it leaves out, and the choice of columns. */
+function chartPanel(shown: ShownResult, { columns, choice, chart }: DrawnResult, request: PageRequest): Html {
+  const { words, locale } = request
+  const { charts: labels, common } = words
+  const { result } = shown
+  const label = labels.label(choice.y.join(', '), choice.x)
+  const entries = chart.lines.lines.map(
+    ({ name }, i) => html`<li class="${LINE_STYLES[i]}"><bdi>${oneLine(name)}</bdi></li>`,
+  )
+  return html`<section class="panel" aria-label="${common.chart}">
+<ul class="legend${choice.kind === 'bars' && ' bars'}" data-part="legend">${entries}</ul>
+${chart.names ? namesFigure(chart.names, label) : figure(chart.drawing!, label, locale)}
 ${chart.lines.hidden > 0 && html`<p class="bad">${labels.hidden(chart.lines.hidden)}</p>`}
-${shown.result.cut !== null && html`<p class="soft">${words.sql.drawnRows(shown.result.rows.length)}</p>`}
+${result.cut !== null && html`<p class="soft">${words.sql.drawnRows(result.rows.length)}</p>`}
 ${chart.leftOut > 0 && html`<p class="soft">${labels.leftOut(chart.leftOut)}</p>`}
 ${columnForm(shown, choice, columns, request)}
 </section>`
-}`
 }
 
 /** The first sentence of the question of a recipe, in the language of the page. */

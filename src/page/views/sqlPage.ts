@@ -118,7 +118,9 @@ function cell(value: string | number | null, { words }: PageRequest): HtmlPart {
   if (value === null) return html`<span class="soft">${words.sql.noValue}</span>`
   // Nine digits are enough to read; the file has all of them.
   if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(9))
-  return html`<bdi>${visible(value.slice(0, SHOWN_CELL_CHARACTERS))}</bdi>${value.length > SHOWN_CELL_CHARACTERS && html`… <span class="soft">(${words.sql.long(value.length)})</span>`}`
+  const isCut = value.length > SHOWN_CELL_CHARACTERS
+  const rest = isCut && html`… <span class="soft">(${words.sql.long(value.length)})</span>`
+  return html`<bdi>${visible(value.slice(0, SHOWN_CELL_CHARACTERS))}</bdi>${rest}`
 }
 
 /** The rows that fit into a page, at least one. */
@@ -211,6 +213,20 @@ function beside(request: PageRequest): Html {
 <p><a href="${link('/dictionary')}">${labels.dictionaryAll}</a></p></aside>`
 }
 
+/** Why a statement was refused; if it took too long, the command that gives it more time. */
+function refusal(sqlQuery: SqlQuery, request: PageRequest): HtmlPart {
+  const { refused } = sqlQuery
+  if (refused === null) return null
+  const { sql: labels } = request.words
+  const reasons: Readonly<Record<string, string>> = labels.reasons
+  const reason = reasons[refused.code] ?? labels.reasons.statement
+  const message = messageText([refused.message, refused.hint].filter(Boolean).join(' '), request)
+  const longer = request.command(`${inTerminal(sqlQuery)} --timeout 600`)
+  return html`<div role="alert"><p class="bad"><strong>${labels.refused}.</strong> ${reason}</p>${message}</div>${
+    refused.isLate && html`<p>${labels.whole}</p>${command(longer)}`
+  }`
+}
+
 /** `/sql?sql=`: the result of a statement. */
 export const sqlView = view({
   read: readSqlQuery,
@@ -220,16 +236,11 @@ export const sqlView = view({
   },
   show(sqlQuery, request) {
     const { sql: labels } = request.words
-    const { result, refused, isForeign } = sqlQuery
+    const { result, isForeign } = sqlQuery
     return html`<p>${labels.about}</p><div class="beside"><div>
 ${isForeign && sqlQuery.sql !== '' && html`<p role="alert">${labels.foreign}</p>`}
 ${form(sqlQuery, request)}
-${
-  refused !== null &&
-  html`<div role="alert"><p class="bad"><strong>${labels.refused}.</strong> ${(labels.reasons as Readonly<Record<string, string>>)[refused.code] ?? labels.reasons.statement}</p>${messageText([refused.message, refused.hint].filter(Boolean).join(' '), request)}</div>${
-    refused.isLate && html`<p>${labels.whole}</p>${command(request.command(`${inTerminal(sqlQuery)} --timeout 600`))}`
-  }`
-}
+${refusal(sqlQuery, request)}
 ${lackingSection(sqlQuery, request)}
 ${result !== null && resultSection(sqlQuery, result, request)}
 </div>${beside(request)}</div>`

@@ -64,10 +64,10 @@ const noMatch = ({ words }: PageRequest, text: string): InputError =>
 
 /** Finds the geo that a text names: one that it equals, else the only one that begins with it. */
 function findGeo(request: PageRequest, geos: readonly NamedGeo[], text: string): string {
-  const wanted = withoutAccents(text)
+  const plainText = withoutAccents(text)
   const plain = geos.map(({ id, name }) => ({ id, name: withoutAccents(name ?? '') }))
-  const equal = plain.filter(({ name }) => name === wanted)
-  const found = equal.length > 0 ? equal : plain.filter(({ name }) => name.startsWith(wanted))
+  const equal = plain.filter(({ name }) => name === plainText)
+  const found = equal.length > 0 ? equal : plain.filter(({ name }) => name.startsWith(plainText))
   if (found.length !== 1) throw noMatch(request, text)
   return String(found[0]!.id)
 }
@@ -166,9 +166,21 @@ export function parameterFields(
   }
   const field = (parameter: Parameter): Html => {
     const { name } = parameter
-    const [attributes, value] = fieldKind(parameter, timeZone)
-    const isNamed = isIndicator(parameter)
-    return html`<span class="pick"><label for="${PARAMETER_PREFIX}${name}"><code>${name}</code></label> <input id="${PARAMETER_PREFIX}${name}" name="${PARAMETER_PREFIX}${name}" value="${value}" ${attributes} autocomplete="off"${isGeo(parameter) && html` list="geos"`}${isNamed && html` data-pick="indicator"`}${recipe && isNeeded(recipe, name) && html` required`}>${isNamed && suggestionList(`suggested-${name}`, request)} ${nameOf(parameter)}</span> `
+    const id = `${PARAMETER_PREFIX}${name}`
+    const [typeAttributes, value] = fieldKind(parameter, timeZone)
+    const isSuggested = isIndicator(parameter)
+    const attributes: HtmlPart[] = [
+      html` id="${id}" name="${id}" value="${value}" ${typeAttributes} autocomplete="off"`,
+      isGeo(parameter) && html` list="geos"`,
+      isSuggested && html` data-pick="indicator"`,
+      recipe && isNeeded(recipe, name) && html` required`,
+    ]
+    const label = html`<label for="${id}"><code>${name}</code></label>`
+    const suggestions = isSuggested && suggestionList(`suggested-${name}`, request)
+    return html`<span class="pick">${label} <input${attributes}>${suggestions} ${nameOf(parameter)}</span> `
   }
-  return html`<fieldset><legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>${parameters.map(field)}${geos.length > 0 && html`<datalist id="geos">${geos.slice(0, MAX_OFFERED).map(({ id, name }) => html`<option value="${id}">${name}</option>`)}</datalist>`}</fieldset>`
+  const legend = html`<legend>${labels.parameters}</legend><p class="soft">${labels.parameterHint}</p>`
+  const offered = geos.slice(0, MAX_OFFERED).map(({ id, name }) => html`<option value="${id}">${name}</option>`)
+  const geoList = geos.length > 0 && html`<datalist id="geos">${offered}</datalist>`
+  return html`<fieldset>${legend}${parameters.map(field)}${geoList}</fieldset>`
 }

@@ -73,10 +73,12 @@ type Listed = Awaited<ReturnType<typeof readTexts>>['texts'][number]
 
 function item({ id, title, locale, summary, ...text }: Listed, kind: string, request: PageRequest): Html {
   const { texts: labels, common } = request.words
-  return html`<li><p><a href="${request.link(`/texts/${kind}/${id}`)}">${serviceText(title, locale) ?? `${labels.untitled} (${id})`}</a>
-<span class="soft"><time>${text.published_at?.slice(0, 10)}</time> ${text.withdrawn_at !== null && html`${common.withdrawn} ${timeElement(request, text.withdrawn_at)}`}</span></p>${
-    summary !== null && html`<p>${serviceText(summary, locale)}</p>`
-  }</li>\n`
+  const heading = serviceText(title, locale) ?? `${labels.untitled} (${id})`
+  const { published_at, withdrawn_at } = text
+  const withdrawn = withdrawn_at !== null && html`${common.withdrawn} ${timeElement(request, withdrawn_at)}`
+  const summaryText = summary !== null && html`<p>${serviceText(summary, locale)}</p>`
+  return html`<li><p><a href="${request.link(`/texts/${kind}/${id}`)}">${heading}</a>
+<span class="soft"><time>${published_at?.slice(0, 10)}</time> ${withdrawn}</span></p>${summaryText}</li>\n`
 }
 
 type Texts = Awaited<ReturnType<typeof readTexts>>
@@ -113,14 +115,17 @@ export const textsView = view({
     const { words, link } = request
     const { texts: labels } = words
     const isFiltered = from !== null || to !== null
+    const jobEntry = route !== null && command(`content: [{ kinds: [${route}] }]`)
+    const none = html`<p>${labels.none} ${words.common.noneHint}</p>${jobEntry}`
+    const kindItems = kinds.map((name) => {
+      const current = name === kind && html` aria-current="page"`
+      return html`<li><a href="${link('/texts', { kind: name })}"${current}>${labels.kinds[name] ?? name}</a></li>`
+    })
     return html`<p>${labels.about}</p>
-<nav aria-label="${labels.which}"><ul>${kinds.map(
-      (name) =>
-        html`<li><a href="${link('/texts', { kind: name })}"${name === kind && html` aria-current="page"`}>${labels.kinds[name] ?? name}</a></li>`,
-    )}<li><a href="${link('/widgets')}">${words.common.pages.widgets}</a></li></ul></nav>
+<nav aria-label="${labels.which}"><ul>${kindItems}<li><a href="${link('/widgets')}">${words.common.pages.widgets}</a></li></ul></nav>
 <h2>${labels.kinds[kind] ?? kind}</h2>
 ${request.isLive && (rows.length > 0 || isFiltered) && daysForm(data, request)}
-${rows.length === 0 && (isFiltered ? html`<p>${labels.noneOfDays}</p>` : html`<p>${labels.none} ${words.common.noneHint}</p>${route !== null && command(`content: [{ kinds: [${route}] }]`)}`)}
+${rows.length === 0 && (isFiltered ? html`<p>${labels.noneOfDays}</p>` : none)}
 ${byMonth(data, request)}
 ${numberedPager(request, at, more)}`
   },
@@ -192,7 +197,8 @@ async function readFacts({ store }: PageRequest, { kind, id, isIndicator }: Item
 /** Reads a text with all its versions. */
 async function readTextPage(request: PageRequest) {
   const { store, query, languages, params } = request
-  const [kind = '', id] = [params.kind, wholeNumber(params.id)]
+  const { kind = '' } = params
+  const id = wholeNumber(params.id)
   if (!/^\w+$/.test(kind) || id === null) return null
   const item = { kind, id, isIndicator: (await readKinds(store, 'indicator')).includes(kind) }
   const locales = await store.kysely
@@ -254,9 +260,10 @@ ${facts([
   [labels.languages, otherLocales.length > 1 && otherLocales],
 ])}
 ${data.earlier.length > 0 && html`<h2>${labels.versions}</h2>`}
-${data.earlier.map(
-  (version) =>
-    html`<details><summary>${timeElement(request, version.from)} ${labels.until} ${timeElement(request, version.to)} ${serviceText(version.title, data.locale)}</summary>${textHtml(version, data.locale, labels.empty)}</details>\n`,
-)}`
+${data.earlier.map((version) => {
+  const times = html`${timeElement(request, version.from)} ${labels.until} ${timeElement(request, version.to)}`
+  const summary = html`<summary>${times} ${serviceText(version.title, data.locale)}</summary>`
+  return html`<details>${summary}${textHtml(version, data.locale, labels.empty)}</details>\n`
+})}`
   },
 })

@@ -108,8 +108,9 @@ function textSection(
   request: PageRequest,
 ): Html {
   const { widgets: labels } = request.words
-  const title = [name, subtitle].filter(Boolean).join(' · ')
-  return html`<section aria-labelledby="text-${locale}"><h2 id="text-${locale}">${serviceText(title, locale)} <span class="soft">(${locale})</span></h2>
+  const title = serviceText([name, subtitle].filter(Boolean).join(' · '), locale)
+  const heading = html`<h2 id="text-${locale}">${title} <span class="soft">(${locale})</span></h2>`
+  return html`<section aria-labelledby="text-${locale}">${heading}
 ${text === null ? html`<p class="soft">${request.words.texts.empty}</p>` : lines(text, locale)}
 <details><summary>${labels.stored}</summary><pre>${JSON.stringify(fields, null, 1)}</pre></details></section>`
 }

@@ -3,7 +3,7 @@ import type { Measure } from '../../../db/tables/sql/expressions.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { transitions } from '../../../util/time/zone.ts'
 import { lengthText } from '../../client/format.ts'
-import type { Drawn } from '../../client/segments.ts'
+import type { LineData } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { timeTicks } from '../../timeTicks.ts'
 import type { ChartState } from '../intervals.ts'
@@ -28,7 +28,7 @@ const listOffsets = (zone: string, { from, to }: Interval): [number, number][] =
 /** Explains the line of a chart if it summarizes values: what stands for which periods, and its band if it has one. */
 export function bucketText(
   { words: { series: labels } }: PageRequest,
-  now: Drawn,
+  now: LineData,
   by: PeriodUnit | undefined,
   measure: Measure | null,
 ) {
@@ -39,7 +39,7 @@ export function bucketText(
   return summary.min ? labels.bucket(period) : labels.means(period)
 }
 
-/** The intervals that are not final, as a chart has them. */
+/** The intervals that are not final, for a chart: at most `MAX_STATES`. */
 const drawnStates = (states: readonly ChartState[]) =>
   states
     .filter(({ state }) => state !== 'final')
@@ -67,10 +67,10 @@ export async function readChart(
   compared: readonly ComparedLineWithStates[],
 ) {
   const { store } = request
-  const { dataset, range, asOf: then } = chartQuery
+  const { dataset, range, asOf: past } = chartQuery
   const steps = await readStepChanges(store, dataset.seriesId, range)
   const earlier = steps[0] && (await stepBefore(store, dataset, steps[0].from_at))
-  const [now, before = null] = await drawVersions(request, dataset, range, then ? [null, then.fetchId] : [null])
+  const [now, before = null] = await drawVersions(request, dataset, range, past ? [null, past.fetchId] : [null])
   return {
     ...range,
     zone: dataset.zone,
@@ -83,9 +83,9 @@ export async function readChart(
     bucket: bucketText(request, now!, chosenUnit(request, range), dataset.measure),
     /** The values as known at a past moment; null without one. */
     before,
-    asOf: then?.moment ?? null,
+    asOf: past?.moment ?? null,
     /** How many values changed since then; null without a past moment, and for a long range. */
-    changed: then && (await countChangesSince(store, { ...dataset, ...range }, then.fetchId)),
+    changed: past && (await countChangesSince(store, { ...dataset, ...range }, past.fetchId)),
     compared: compared.map(({ open, ...line }) => ({ ...line, states: drawnStates(open) })),
     difference: await readDifference(request, chartQuery, now!, compared),
     states: drawnStates(states),

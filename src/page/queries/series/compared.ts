@@ -2,7 +2,7 @@ import { InputError } from '../../../util/errors.ts'
 import { memoize } from '../../../util/memoize.ts'
 import { HOUR, type Instant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { type Drawn, eachPeriod } from '../../client/segments.ts'
+import { eachPeriod, type LineData } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { readStates } from '../intervals.ts'
 import { findNamedSeries } from '../seriesPaths.ts'
@@ -110,7 +110,7 @@ export async function readCompared(
 }
 
 /** Removes the extremes of a line, so that its band does not hide others. */
-export const withoutBand = ({ kind, segments }: Drawn): Drawn => ({
+export const withoutBand = ({ kind, segments }: LineData): LineData => ({
   kind,
   segments: segments.map(({ min, max, ...means }) => means),
 })
@@ -128,7 +128,7 @@ function mover(zone: string, shift: Shift, sign: 1 | -1): (at: Instant) => Insta
 }
 
 /** Moves an earlier line under later values: each period to its local time, unless clocks skip or repeat it there. */
-export function moveLine(earlier: Drawn, zone: string, shift: Shift): Drawn {
+export function moveLine(earlier: LineData, zone: string, shift: Shift): LineData {
   const forth = mover(zone, shift, 1)
   const back = mover(zone, shift, -1)
   const periods = [...eachPeriod(earlier)].flatMap(({ from, to, ...values }) => {

@@ -1,25 +1,41 @@
 import { readKnownValues } from '../../../db/queries/values.ts'
 import { DAY } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
-import { type Drawn, eachPeriod } from '../../client/segments.ts'
+import { eachPeriod, type LineData } from '../../client/segments.ts'
 import type { PageRequest } from '../../page.ts'
 import { periodAt } from '../periods.ts'
 import { moveLine, placeName } from './compared.ts'
-import {
-  type ComparedLine,
-  type Difference,
-  drawDays,
-  drawLine,
-  drawnUnit,
-  type MeasuredLine,
-  withoutNoise,
-} from './lines.ts'
+import { type ComparedLine, drawDays, drawLine, drawnUnit } from './lines.ts'
+import type { MeasuredLine } from './periodRows.ts'
 import { type ChartQuery, moveByShift, type NamedLine, readChoices } from './seriesQuery.ts'
 import { drawnValue, joinValues } from './window.ts'
 
 /** The longest range of which all values are subtracted, and the most values of a line in it: two months, every two minutes. */
 const MAX_SUBTRACTED_S = 62 * DAY
 const MAX_VALUES = 45_000
+
+/** The difference between the first line and another one of its unit. */
+export interface Difference {
+  readonly name: string
+  readonly unit: string | null
+  /** The place of the other line among the compared ones. */
+  readonly of: number
+  readonly drawn: LineData
+  /** The mean, the mean size and the root of the mean square, weighted by time; null without common periods. */
+  readonly bias: number | null
+  readonly mae: number | null
+  readonly rmse: number | null
+  /** The seconds that both lines cover. */
+  readonly seconds: number
+  /** The local day of now, if the range has a part of it. */
+  readonly unfinished: readonly [from: number, to: number] | null
+}
+
+/** A difference without the digits that doubles do not have. */
+export const withoutNoise = (difference: number): number => Number(difference.toFixed(9)) + 0
+
+export const subtract = (value: number | null | undefined, other: number | null | undefined): number | null =>
+  typeof value === 'number' && typeof other === 'number' ? withoutNoise(value - other) : null
 
 /** The place of the line that is subtracted from the first one: the next one of its unit. Null unless the address has a difference. */
 export function subtractedPlace({ query }: PageRequest, { unit }: NamedLine, compared: readonly ComparedLine[]) {
@@ -32,7 +48,7 @@ export const differenceName = ({ words }: PageRequest, dataset: NamedLine, other
   `${words.series.difference}: ${placeName(dataset)} − ${other.name}`
 
 /** The differences between the periods that two lines share. Means have none if they cover other hours. */
-function subtractLines(first: Drawn, second: Drawn): Drawn {
+function subtractLines(first: LineData, second: LineData): LineData {
   const others = new Map([...eachPeriod(second)].map((period) => [period.from, period]))
   const differences = [...eachPeriod(first)].flatMap(({ from, to, mean, seconds }) => {
     const other = others.get(from)
@@ -48,7 +64,7 @@ async function readEveryValue(
   line: MeasuredLine,
   range: Interval,
   fetchId: number | null,
-): Promise<Drawn | null> {
+): Promise<LineData | null> {
   if (range.to - range.from > MAX_SUBTRACTED_S) return null
   const values = await readKnownValues(store.kysely, { ...line, ...range }, fetchId, MAX_VALUES + 1)
   if (values.length > MAX_VALUES) return null
@@ -57,7 +73,7 @@ async function readEveryValue(
 }
 
 /** Computes the figures of differences, weighted by time. */
-function figures(differences: Drawn) {
+function figures(differences: LineData) {
   let seconds = 0
   let sum = 0
   let sizes = 0
@@ -85,7 +101,7 @@ function figures(differences: Drawn) {
 export async function readDifference(
   request: PageRequest,
   { dataset, range, asOf }: ChartQuery,
-  own: Drawn,
+  own: LineData,
   compared: readonly ComparedLine[],
 ): Promise<Difference | null> {
   const place = subtractedPlace(request, dataset, compared)
@@ -95,7 +111,7 @@ export async function readDifference(
   const { shift, zone } = line
   const fetchId = asOf?.fetchId ?? null
   const earlier = shift ? { from: moveByShift(zone, range.from, shift), to: moveByShift(zone, range.to, shift) } : range
-  const moved = (theirs: Drawn): Drawn => (shift ? moveLine(theirs, zone, shift) : theirs)
+  const moved = (theirs: LineData): LineData => (shift ? moveLine(theirs, zone, shift) : theirs)
   // Values of one line have no period in common with columns of the other.
   const isMixed = own.kind !== other.drawn.kind
   const first =

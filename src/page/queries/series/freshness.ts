@@ -31,7 +31,7 @@ export async function readFreshness(request: PageRequest, line: NamedLine): Prom
   const gaps = intervals.filter(
     (interval) => interval.reason !== null && interval.state !== 'none' && overlaps(interval, rest),
   )
-  // Of its own geo, else of all; the first one explains why the values end.
+  // The earliest gap of this geo or of all geos explains why the values end.
   const gap = gaps.filter(({ geoId: geo }) => geo === geoId || geo === 0).sort((a, b) => a.from - b.from)[0]
   if (!gap) return { endAt, usualS, missing: null }
   const facts = await readCommandFacts(store)

@@ -6,7 +6,7 @@ import type { Instant } from '../../../util/time/instant.ts'
 import type { Interval } from '../../../util/time/interval.ts'
 import { addUnits, floorTo } from '../../../util/time/zone.ts'
 import { type Change, isExamined, isIn, MAX_EXAMINED_DAYS } from './changes.ts'
-import { withoutNoise } from './lines.ts'
+import { withoutNoise } from './difference.ts'
 import type { Line } from './window.ts'
 
 /*

@@ -34,7 +34,7 @@ async function readEnd({ kysely }: Reader, { seriesId, geoId }: Pick<Line, 'seri
 
 /** A series does not have a geo. */
 export class UnknownGeo extends NotFound {
-  /** The geos that it has. */
+  /** The geos that the series has. */
   readonly geos: Awaited<ReturnType<typeof namedGeos>>
 
   constructor(name: string, geo: string | number, geos: UnknownGeo['geos']) {
@@ -219,7 +219,7 @@ function requestedRange(dataset: NamedLine, query: URLSearchParams, now: Instant
 }
 
 /** The previous and the next range: calendar spans, or as many local days, or as long a time; and the spans around its middle. */
-export function rangeLinks(zone: string, range: Interval, last: Instant) {
+export function neighbouringRanges(zone: string, range: Interval, last: Instant) {
   const { from, to } = range
   const middle = from <= last && last < to ? last : Math.floor((from + to) / 2)
   const span = SPANS.find((name) => {
@@ -323,14 +323,14 @@ const SUMMARIES = {
 
 /** The SQL statement for the values of all lines of a chart, or for their summaries; past ones have only values. */
 export function selectStatement(
-  { range, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>,
+  { range, asOf: past }: Pick<ChartQuery, 'range' | 'asOf'>,
   lines: readonly ChartLine[],
   by?: PeriodUnit,
 ): string {
-  const summary = by === undefined || then ? null : SUMMARIES[by]
+  const summary = by === undefined || past ? null : SUMMARIES[by]
   const { to } = range
   const from = summary ? periodAt(lines[0]!.zone, range.from, by!).from : range.from
-  const values = then ? ['observation_history', 'at_local', 'value, valid_from'] : ['observations', 'at_local', 'value']
+  const values = past ? ['observation_history', 'at_local', 'value, valid_from'] : ['observations', 'at_local', 'value']
   const [view, ...columns] = summary ? [...summary, 'count, avg, sum, min, max'] : values
   const isOne = lines.length === 1
   const places = lines.map(({ seriesId, geoId }) => `series_id = ${seriesId} and geo_id = ${geoId}`)
@@ -338,7 +338,7 @@ export function selectStatement(
 from ${view}
 where ${isOne ? places[0] : `(${places.join('\n    or ')})`}
   and at >= unixepoch('${formatUtc(from)}') and at < unixepoch('${formatUtc(to)}')${
-    then ? `\n  and valid_from <= '${then.moment}' and (valid_to is null or valid_to > '${then.moment}')` : ''
+    past ? `\n  and valid_from <= '${past.moment}' and (valid_to is null or valid_to > '${past.moment}')` : ''
   }
   order by ${isOne ? '' : 'series_id, geo_id, '}at`
 }
@@ -352,10 +352,10 @@ where series_id = ${seriesId} and geo_id = ${geoId}
   order by at, valid_from`
 
 /** The command that draws a line; null for a grouped series, which only SQL can select. */
-export function showCommand({ range, asOf: then }: Pick<ChartQuery, 'range' | 'asOf'>, line: ChartLine): string | null {
+export function showCommand({ range, asOf: past }: Pick<ChartQuery, 'range' | 'asOf'>, line: ChartLine): string | null {
   if (line.trunc !== null || line.geoAgg !== null) return null
   const { kind, indicator, geoId, zone } = line
   const { from, to } = rangeQuery(zone, range)
   const which = `${indicator}${kind === ENTRY_ROUTES.series ? '' : ` --kind ${kind}`}`
-  return `show ${which} --geo ${geoId} --from ${from} --to ${to}${then ? ` --as-of ${then.moment}` : ''}`
+  return `show ${which} --geo ${geoId} --from ${from} --to ${to}${past ? ` --as-of ${past.moment}` : ''}`
 }

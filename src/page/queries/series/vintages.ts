@@ -10,9 +10,9 @@ import { findAsOf, type NamedLine } from './seriesQuery.ts'
 
 /** Versions that are compared at once. */
 export const MAX_VINTAGES = 5
-/** Columns of their picture. */
+/** Columns of the picture of versions. */
 const COLUMNS = 150
-/** Marks of its time axis, which fit into a phone. */
+/** The most marks of its time axis: as many as fit on a phone. */
 const MAX_TICKS = 6
 
 /** A moment with the last fetch that was known then, and the run of a change. */

@@ -5,7 +5,7 @@ import type { Reader } from '../../../db/store.ts'
 import { DAY, HOUR, type Instant } from '../../../util/time/instant.ts'
 import { type Interval, intersect, merge, overlaps } from '../../../util/time/interval.ts'
 import { dayIntervalAt, type LocalDay, localDay } from '../../../util/time/localDay.ts'
-import type { Drawn, Segment } from '../../client/segments.ts'
+import type { LineData, Segment } from '../../client/segments.ts'
 import { periodBorders } from '../periods.ts'
 
 /** A series of one geo, with the zone in which its days are counted. */
@@ -259,8 +259,8 @@ export async function readWindow(
   range: Interval,
   columns: number,
   fetchId: number | null,
-  kind: Drawn['kind'] = 'values',
-): Promise<Drawn> {
+  kind: LineData['kind'] = 'values',
+): Promise<LineData> {
   if (kind === 'values') {
     const interval = { ...line, ...range, from: await findBegin(db, { ...line, ...range }) }
     const values = await readKnownValues(db.kysely, interval, fetchId, 2 * columns + 1)
