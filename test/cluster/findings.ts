@@ -94,14 +94,14 @@ function silencesIn(times: readonly number[]): readonly Interval[] {
 
 /** Compares a database with an undisturbed run and counts the calls to the service. */
 export async function findOut(of: {
-  readonly calm: string
-  readonly rough: string
+  readonly undisturbed: string
+  readonly disturbed: string
   readonly arrivals: readonly Arrival[]
   readonly say: (text: string) => void
 }): Promise<Findings> {
   const different: string[] = []
   for (const [name, sql] of Object.entries(SAME)) {
-    const [one, other] = [await rowsOf(of.calm, sql), await rowsOf(of.rough, sql)]
+    const [one, other] = [await rowsOf(of.undisturbed, sql), await rowsOf(of.disturbed, sql)]
     if (one.join('\n') === other.join('\n')) continue
     different.push(name)
     const [ours, theirs] = [new Set(one), new Set(other)]
@@ -113,7 +113,7 @@ export async function findOut(of: {
   const last = new Map<string, number>()
   const gaps: number[] = []
   const gapsEach: number[] = []
-  const lost = await lostWorkers(of.rough)
+  const lost = await lostWorkers(of.disturbed)
   const silences = silencesIn(times)
   for (const { at, target } of [...of.arrivals].sort((a, b) => a.at - b.at)) {
     if (last.has(target)) {
