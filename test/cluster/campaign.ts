@@ -147,7 +147,10 @@ content: [{ kinds: [news], refresh: 1h }]
       if (dies && !atPoint) setTimeout(() => one.child.kill('SIGKILL'), 1_500 + random() * 4_000).unref()
       return one
     }
-    let [kills, cuts, restarts, fills] = [0, 0, 0, 0]
+    let kills = 0
+    let cuts = 0
+    let restarts = 0
+    let fills = 0
     const deaths: number[] = []
     // The second job shares windows of one series with the first. A plan that loses its connection or finds another
     // plan is restarted, as a user would do.

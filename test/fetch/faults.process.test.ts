@@ -26,8 +26,8 @@ const everything = (store: Store) => [
 
 describe('a faulty service', () => {
   /** The rows of a correct service, created on first use. */
-  let calm: unknown[] | undefined
-  const calmRows = async (): Promise<unknown[]> => {
+  let undisturbed: unknown[] | undefined
+  const undisturbedRows = async (): Promise<unknown[]> => {
     const store = await tempStore()
     await runJob(store, await emulate({ now: SECONDS }), JOB, { now: ms(NOW) })
     return everything(store)
@@ -60,8 +60,8 @@ describe('a faulty service', () => {
     await runJob(store, await emulate({ now: SECONDS, faults }), JOB, { now: ms(NOW) })
     const healed = await runJob(store, await emulate({ now: SECONDS }), JOB, { now: ms(NOW) })
     expect(healed.failures).toEqual([])
-    calm ??= await calmRows()
-    expect(everything(store)).toEqual(calm)
+    undisturbed ??= await undisturbedRows()
+    expect(everything(store)).toEqual(undisturbed)
     expect(store.all('select id from observation_revision o join series on id = series_id')).toEqual([])
   })
 
