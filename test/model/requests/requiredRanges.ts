@@ -58,7 +58,7 @@ function entryUnits(scene: Scene, plan: Exclude<Plan, { do: 'retry' }>, entry: R
 const requirementOf = (plan: Plan, part: EntryUnit): Requirement =>
   plan.do === 'restate' ? 'must' : requirementByAge(part)
 
-/** Adds the requirement of a unit of an entry. */
+/** R1–R4 and R7: adds the requirement of a unit of an entry, and those of geos that may be requested by name. */
 function requireUnit(requirements: Requirements, plan: Plan, part: EntryUnit): void {
   const { scene, entry, unit, geo } = part
   const { key } = entry
@@ -75,7 +75,7 @@ function requireUnit(requirements: Requirements, plan: Plan, part: EntryUnit): v
   for (const known of repeated) add(known, 'may')
 }
 
-/** Whether a command may request a settled unit again. */
+/** R2 and R4: whether a command may request a settled unit again. */
 const mayRequestSettled = (part: EntryUnit): boolean =>
   isLookbackLonger(part) || isSourceBehind(part) || isMonthOfGroupOpen(part) || (lacksValues(part) && mayRetry(part))
 
