@@ -138,6 +138,7 @@ describe('limits declared by the service', () => {
 
   test('an exhausted quota delays the next call until its reset', async () => {
     const times: number[] = []
+    const pauses: object[] = []
     const server = await serve((request, response, call) => {
       times.push(performance.now())
       const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])
@@ -152,7 +153,9 @@ describe('limits declared by the service', () => {
       await tempStore(),
       server,
       'series:\n  - { indicators: [1, 2], window: { from: 2025-01-01, to: 2025-01-02 } }',
+      { onEvent: (event) => void (event.event === 'calls.paused' && pauses.push(event)) },
     )
+    expect(pauses).toMatchObject([{ wait_ms: 1_000, reason: 'the rate limit of the service is used up' }])
     expect(times[1]! - times[0]!).toBeGreaterThan(900)
   })
 
