@@ -76,7 +76,8 @@ async function storesListings({ catalogue, news, archives }: Listings): Promise<
   const store = await tempStore()
   const server = await serve((request, response) => {
     const { pathname } = new URL(request.url!, 'http://x')
-    json(response, pathname === '/indicators' ? catalogue : pathname === '/es/news' ? news : archives)
+    const lists: Record<string, unknown> = { '/indicators': catalogue, '/es/news': news }
+    json(response, lists[pathname] ?? archives)
   })
   const summary = await runJob(
     store,

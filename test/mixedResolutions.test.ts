@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SERVICES } from '../src/service/services.ts'
 import { localDate } from '../src/util/time/zone.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore } from './support/kit.ts'
+import { json, ms, requestedWindow, runJob, serve, tempStore } from './support/kit.ts'
 import { cases } from './support/randomCases.ts'
 import {
   dayOf,
@@ -243,7 +243,7 @@ test('a reply of unknown resolution with values on one day is split once', async
   // The first event of the day appeared between the two replies, so that distances differ.
   const requested: string[] = []
   const server = await serve((request, response) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     requested.push(`${from}-${end}`)
     const values = [3, ...(requested.length > 1 ? [5.2] : []), 6, 11.5]
       .map((hour) => ({ value: hour, datetime: new Date(event(hour) * 1000).toISOString(), geo_id: 3 }))

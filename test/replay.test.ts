@@ -108,10 +108,10 @@ describe('the reply store', () => {
     const before = dump(store)
     const reader = openReader(store.file)
     const count = () => reader.get('select count(*) from observation')
-    const held = count()
+    const countBefore = count()
     store.run('delete from observation where at % 3 = 0', [])
     await rebuild(store.file, SERVICES.generic, () => undefined)
-    expect(count()).toBe(held)
+    expect(count()).toBe(countBefore)
     const { _run, ...rest } = dump(reader)
     const { _run: runs, ...all } = before
     expect(rest).toEqual(all)
@@ -210,10 +210,10 @@ describe('the quarantine', () => {
     expect(store.get('select count(*) from _quarantine where fetch_id = 2')).toBeGreaterThan(0)
     // The next run requests missing data, and the rows equal those of a correct service.
     await runJob(store, await emulate({ now: NOW / 1000 }), yaml, { now: NOW })
-    const calm = await tempStore()
-    await runJob(calm, await emulate({ now: NOW / 1000 }), yaml, { now: NOW })
+    const undisturbed = await tempStore()
+    await runJob(undisturbed, await emulate({ now: NOW / 1000 }), yaml, { now: NOW })
     const values = 'select series_id, geo_id, at, value, step_s from observation order by 1, 2, 3'
-    expect(store.all(values)).toEqual(calm.all(values))
+    expect(store.all(values)).toEqual(undisturbed.all(values))
     expect(dump(await replayed(store))).toEqual(dump(store))
   })
 

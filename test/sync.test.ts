@@ -163,7 +163,7 @@ describe('a job', () => {
     const again = { options: { restate: true } }
     await runJob(store, server, yaml)
     rows = [0, 2]
-    // A restate that loses values is no success.
+    // A restate that loses values is not a success.
     expect(await runJob(store, server, yaml, again)).toMatchObject({
       outcome: 'partial',
       counts: { rows_withdrawn: 1, rows_new: 0 },

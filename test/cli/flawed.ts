@@ -14,18 +14,18 @@ const FAILING = ms('2025-10-02T22:00:00Z') / 1000
 /** Creates a database of ten days of hours, the last three with an absent value, an unreadable value and a failed request. */
 export async function flawedStore(): Promise<{ readonly store: Store; readonly heal: () => Promise<void> }> {
   const store = await tempStore()
-  const market = await startHourlyService({
+  const service = await startHourlyService({
     has: (at) => at !== LOST,
     spoiled: (at) => at === SPOILED,
     status: (_path, { from }) => (from === FAILING ? 404 : undefined),
   })
-  await market.run(store, JOB, NOW)
+  await service.run(store, JOB, NOW)
   return {
     store,
     /** Fetches everything again from a service without flaws. */
     async heal() {
-      Object.assign(market.state, { has: () => true, spoiled: () => false, status: () => undefined })
-      await market.run(store, JOB, ms(NOW) + 3_600_000, { restate: true })
+      Object.assign(service.state, { has: () => true, spoiled: () => false, status: () => undefined })
+      await service.run(store, JOB, ms(NOW) + 3_600_000, { restate: true })
     },
   }
 }

@@ -88,7 +88,7 @@ const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 const kindsIn = (text: string): string[] => [...text.matchAll(/^([a-z][a-z ]*): /gm)].map(([, kind]) => kind!)
 
 describe('many troubles of one cause are a few lines', () => {
-  test('many series that are late at once are a few lines', async () => {
+  test('check prints few lines for many series that are late at once', async () => {
     const { night, reports, run, messages } = await nights(ids(120))
     for (const day of [0, 1, 2, 3]) expect((await night(day)).code).toBe(0)
     const stopped = { has: (at: number) => at < FIRST_NIGHT + 3 * DAY }
@@ -111,7 +111,7 @@ describe('many troubles of one cause are a few lines', () => {
   })
 
   // The run waits for the service for half a minute.
-  test.runIf(IN_FULL)('many series that are late are no lines while the service is down', async () => {
+  test.runIf(IN_FULL)('check prints no lines for many late series while the service is down', async () => {
     const { night, reports, messages } = await nights(ids(120))
     for (const day of [0, 1, 2, 3]) expect((await night(day)).code).toBe(0)
     await night(5, { has: (at: number) => at < FIRST_NIGHT + 3 * DAY })
@@ -122,7 +122,7 @@ describe('many troubles of one cause are a few lines', () => {
     expect(messages.at(-1)!.text.length).toBeLessThan(MOST_CHARACTERS)
   })
 
-  test('200 requests that fail for one reason are a few lines', async () => {
+  test('check prints few lines for 200 requests that fail for one reason', async () => {
     const { night, reports, messages } = await nights(ids(200), '{ last: 1d }')
     const { lines, out } = await night(0, { status: 400 })
     expect(lines).toBeLessThan(20)
@@ -133,7 +133,7 @@ describe('many troubles of one cause are a few lines', () => {
     expect(messages.at(-1)!.text.length).toBeLessThan(MOST_CHARACTERS)
   })
 
-  test('120 ids that the service does not know are a few lines', async () => {
+  test('check prints few lines for 120 ids that the service does not know', async () => {
     const { night, reports } = await nights(ids(120))
     expect((await night(0, { status: 404 })).lines).toBeLessThan(MOST_LINES)
     expect((await night(1, { status: 404 })).lines).toBeLessThan(MOST_LINES)
@@ -142,7 +142,7 @@ describe('many troubles of one cause are a few lines', () => {
     for (const report of [check, status, gaps]) expect(report.lines).toBeLessThan(MOST_LINES)
   })
 
-  test('60 geos that lack the same range are a few lines', async () => {
+  test('check prints few lines for 60 geos that lack the same range', async () => {
     const { night, reports, run } = await nights([1000])
     const geos = ids(61, 1)
     const lost = (at: number, geo: number) => geo === 1 || at < FIRST_NIGHT - 3 * DAY || at > FIRST_NIGHT - 2 * DAY

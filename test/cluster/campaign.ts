@@ -111,26 +111,26 @@ content: [{ kinds: [news], refresh: 1h }]
       `series:\n  - { indicators: [${SHARED}], geoIds: [3], window: { from: ${day(options.days - 1)}, to: 2025-11-04 }, chunk: 3d }\n`,
     ),
   ]
-  const calm = await createDatabase(server.url)
-  const rough = await createDatabase(server.url)
+  const undisturbed = await createDatabase(server.url)
+  const disturbed = await createDatabase(server.url)
   const machines = new Set<Machine>()
   const start = (args: readonly string[], env: Record<string, string> = {}): Machine => {
-    const one = machine(options.pooler?.through(rough.url) ?? rough.url, emulator.url, args, env)
+    const one = machine(options.pooler?.through(disturbed.url) ?? disturbed.url, emulator.url, args, env)
     machines.add(one)
     void one.ended.then(() => machines.delete(one))
     return one
   }
   try {
-    const name = new URL(rough.url).pathname.slice(1)
+    const name = new URL(disturbed.url).pathname.slice(1)
     await withClient(server.url, async (client) => {
       if (options.disk) await client.query(`alter database ${name} set tablespace ${options.disk.tablespace}`)
       await client.query(`alter database ${name} set search_path = public, compat`)
       await client.query(`alter database ${name} set timezone = 'UTC'`)
     })
-    for (const { url } of [calm, rough]) await (await openStore(url)).close()
+    for (const { url } of [undisturbed, disturbed]) await (await openStore(url)).close()
     for (const file of jobs({ perSecond: 50 })) {
-      const undisturbed = machine(calm.url, emulator.url, ['sync', file, '--quiet'])
-      if ((await undisturbed.ended) !== 0) throw new Error(`the undisturbed run failed: ${undisturbed.said()}`)
+      const run = machine(undisturbed.url, emulator.url, ['sync', file, '--quiet'])
+      if ((await run.ended) !== 0) throw new Error(`the undisturbed run failed: ${run.said()}`)
     }
     say(`undisturbed: ${arrivals.length} requests`)
     arrivals.length = 0
@@ -147,7 +147,10 @@ content: [{ kinds: [news], refresh: 1h }]
       if (dies && !atPoint) setTimeout(() => one.child.kill('SIGKILL'), 1_500 + random() * 4_000).unref()
       return one
     }
-    let [kills, cuts, restarts, fills] = [0, 0, 0, 0]
+    let kills = 0
+    let cuts = 0
+    let restarts = 0
+    let fills = 0
     const deaths: number[] = []
     // The second job shares windows of one series with the first. A plan that loses its connection or finds another
     // plan is restarted, as a user would do.
@@ -179,7 +182,7 @@ content: [{ kinds: [news], refresh: 1h }]
       while (workers.size < options.workers) hire()
       await sleep(250)
       if (Date.now() - Math.max(began, arrivals.at(-1)?.at ?? 0) > STUCK_MS)
-        throw new Error(`nothing is requested any more, and a plan waits: ${await stateOf(rough.url)}`)
+        throw new Error(`nothing is requested any more, and a plan waits: ${await stateOf(disturbed.url)}`)
       const due = Date.now() - began
       if (cuts < options.cuts && due > (cuts + 1) * 5_000) {
         cuts++
@@ -203,15 +206,15 @@ content: [{ kinds: [news], refresh: 1h }]
 
     return {
       kills,
-      ...(await findOut({ calm: calm.url, rough: rough.url, arrivals, say })),
+      ...(await findOut({ undisturbed: undisturbed.url, disturbed: disturbed.url, arrivals, say })),
       seconds: deaths.length === 0 ? 0 : (ended - Math.min(ended, Math.max(...deaths))) / 1000,
     }
   } finally {
     for (const one of machines) one.child.kill('SIGKILL')
     await Promise.all([...machines].map(({ ended }) => ended))
     await emulator.close()
-    await calm.drop().catch(() => undefined)
-    await rough.drop().catch(() => undefined)
+    await undisturbed.drop().catch(() => undefined)
+    await disturbed.drop().catch(() => undefined)
     rmSync(folder, { recursive: true, force: true })
   }
 }

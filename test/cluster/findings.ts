@@ -59,7 +59,8 @@ const SAME: Readonly<Record<string, string>> = {
 
 const most = (times: readonly number[], ms: number): number => {
   const sorted = [...times].sort((a, b) => a - b)
-  let [from, found] = [0, 0]
+  let from = 0
+  let found = 0
   for (const [to, time] of sorted.entries()) {
     while (sorted[from]! <= time - ms) from++
     found = Math.max(found, to - from + 1)
@@ -94,26 +95,26 @@ function silencesIn(times: readonly number[]): readonly Interval[] {
 
 /** Compares a database with an undisturbed run and counts the calls to the service. */
 export async function findOut(of: {
-  readonly calm: string
-  readonly rough: string
+  readonly undisturbed: string
+  readonly disturbed: string
   readonly arrivals: readonly Arrival[]
   readonly say: (text: string) => void
 }): Promise<Findings> {
   const different: string[] = []
   for (const [name, sql] of Object.entries(SAME)) {
-    const [one, other] = [await rowsOf(of.calm, sql), await rowsOf(of.rough, sql)]
-    if (one.join('\n') === other.join('\n')) continue
+    const expected = await rowsOf(of.undisturbed, sql)
+    const actual = await rowsOf(of.disturbed, sql)
+    if (expected.join('\n') === actual.join('\n')) continue
     different.push(name)
-    const [ours, theirs] = [new Set(one), new Set(other)]
-    const more = other.filter((row) => !ours.has(row)).slice(0, 3)
-    const fewer = one.filter((row) => !theirs.has(row)).slice(0, 3)
-    of.say(`${name}: ${one.length} and ${other.length} rows; ${more} / ${fewer}`)
+    const added = [...new Set(actual).difference(new Set(expected))].slice(0, 3)
+    const lacking = [...new Set(expected).difference(new Set(actual))].slice(0, 3)
+    of.say(`${name}: ${expected.length} and ${actual.length} rows; ${added} / ${lacking}`)
   }
   const times = of.arrivals.map(({ at }) => at)
   const last = new Map<string, number>()
   const gaps: number[] = []
   const gapsEach: number[] = []
-  const lost = await lostWorkers(of.rough)
+  const lost = await lostWorkers(of.disturbed)
   const silences = silencesIn(times)
   for (const { at, target } of [...of.arrivals].sort((a, b) => a.at - b.at)) {
     if (last.has(target)) {

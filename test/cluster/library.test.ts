@@ -63,21 +63,22 @@ test('a library caller and its log report a pause that another process began', a
   await withClient(file, (client) =>
     client.query(`insert into _host (host, next_at) values ('${parseHost(emulator.url)}', ${until})`),
   )
-  const [told, events]: [string[], SyncEvent[]] = [[], []]
+  const pauses: string[] = []
+  const events: SyncEvent[] = []
   const mine: SyncOptions & { baseUrl: string } = {
     ...context,
     store,
     baseUrl: emulator.url,
     key: emulator.key,
-    onPause: (_ms, reason) => void told.push(reason),
+    onPause: (_ms, reason) => void pauses.push(reason),
     onEvent: (event) => void events.push(event),
   }
   const sharedRun = await openSharedRun(store, mine)
   onTestFinished(sharedRun.close)
   expect(await sync(JOB, { ...mine, sharedRun })).toMatchObject({ outcome: 'done' })
-  expect(told[0]).toBe('all calls to the host are paused')
+  expect(pauses[0]).toBe('all calls to the host are paused')
   const { run } = events[0]!
-  expect(events.find(({ event }) => event === 'calls.paused')).toMatchObject({ run, reason: told[0] })
+  expect(events.find(({ event }) => event === 'calls.paused')).toMatchObject({ run, reason: pauses[0] })
 })
 
 test.each([

@@ -35,7 +35,8 @@ test('queued requests keep the order of the plan if a budget may end the run', (
 })
 
 test('queued requests contain their parameters in the form in which they are sent', () => {
-  const [from, to] = [Date.UTC(2025, 9, 31, 23) / 1000, Date.UTC(2025, 10, 2, 23) / 1000]
+  const from = Date.UTC(2025, 9, 31, 23) / 1000
+  const to = Date.UTC(2025, 10, 2, 23) / 1000
   const range = { start_date: from, end_date: to - 1 }
   const paramsOf = (entry: string) => queued.filter((one) => one.entryPath === entry).map(({ params }) => params)
   expect(paramsOf('series[0]')).toEqual([{ id: 600, locale: 'es', ...range }])

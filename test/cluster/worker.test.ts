@@ -216,7 +216,13 @@ test.each<[string, string, (context: WorkerContext, sql: (text: string) => Promi
   taken.resolve()
   await expect.poll(names, WAIT).toContain('claim.lost')
   expect(events.find(({ event }) => event === 'claim.lost')).toMatchObject({
-    ...{ command: 'worker', job: 'shared', run: 1, route: 'indicator', indicator: 600, attempt: 1, code: 'claim-lost' },
+    command: 'worker',
+    job: 'shared',
+    run: 1,
+    route: 'indicator',
+    indicator: 600,
+    attempt: 1,
+    code: 'claim-lost',
     window: { from: '2025-11-02T23:00:00Z', to: '2025-11-03T23:00:00Z' },
   })
   for (const table of ['_fetch', '_coverage', 'observation'])

@@ -24,7 +24,7 @@ function command(args: readonly string[], env: Record<string, string>): Promise<
 }
 
 /** How often a command is killed before it may finish. */
-const DEATHS = 2
+const MOST_DEATHS = 2
 /** Microseconds into a slow step, to leave it incomplete. */
 const DURING = 3_000
 
@@ -47,10 +47,10 @@ export async function crashCommands(
   let done = 0
   let rounds = 0
   try {
-    const held = join(root, 'held.db')
-    await spawnChild({ file: held, url: emulator.url, key: emulator.key, job: JOB, now: NOW }, null)
-    const all = Object.entries(scenarios(held, server.url))
-    const calm = new Map<string, { steps: number; result: string }>()
+    const filled = join(root, 'filled.db')
+    await spawnChild({ file: filled, url: emulator.url, key: emulator.key, job: JOB, now: NOW }, null)
+    const all = Object.entries(scenarios(filled, server.url))
+    const undisturbed = new Map<string, { steps: number; result: string }>()
     const newFolder = async (scenario: Scenario): Promise<string> => {
       const folder = join(root, `round-${rounds++}`)
       mkdirSync(folder)
@@ -63,34 +63,34 @@ export async function crashCommands(
       const { code, err } = await command(scenario.args(folder), { CRASH_COUNT: count })
       if (code !== 0) throw new Error(`${name} without kills: ${err}`)
       const steps = Number(readFileSync(count, 'utf8'))
-      calm.set(name, { steps, result: JSON.stringify(scenario.result(folder)) })
+      undisturbed.set(name, { steps, result: JSON.stringify(scenario.result(folder)) })
       rmSync(folder, { recursive: true })
     }
     let turn = 0
     while (done < kills && !isOver()) {
       const [name, scenario] = all[turn % all.length]!
-      const { steps, result } = calm.get(name)!
+      const { steps, result } = undisturbed.get(name)!
       const folder = await newFolder(scenario)
       const log: string[] = []
       try {
-        for (let life = 0; ; life++) {
-          const mortal = life < DEATHS && done < kills
+        for (let deaths = 0; ; deaths++) {
+          const mayDie = deaths < MOST_DEATHS && done < kills
           // Half of them during the last steps.
           const at =
             random() < 0.5 ? 1 + Math.floor(random() * steps) : steps - Math.floor(random() * Math.min(LAST, steps))
           const when = ['before', 'after', String(Math.floor(random() * DURING))][Math.floor(random() * 3)]!
-          const ended = await command(scenario.args(folder), mortal ? { CRASH_AT: String(at), CRASH_WHEN: when } : {})
+          const ended = await command(scenario.args(folder), mayDie ? { CRASH_AT: String(at), CRASH_WHEN: when } : {})
           log.push(ended.killed ? `${at}/${steps} ${when}` : `exit ${ended.code}`)
           if (ended.killed) {
             done++
             // A command that ended before its step is tried again.
-            if (life === 0) turn++
+            if (deaths === 0) turn++
             byStep[name] = (byStep[name] ?? 0) + 1
             scenario.glance(folder)
             continue
           }
           // The result of a command killed after its work exists already.
-          const there = ended.code === 2 && life > 0 && /(is|was) a database|is there already/.test(ended.err)
+          const there = ended.code === 2 && deaths > 0 && /(is|was) a database|is there already/.test(ended.err)
           if (ended.code !== 0 && !there) faults.push(`${name}: ${log.join(' · ')}: ${ended.err}`)
           break
         }
@@ -111,10 +111,11 @@ export async function crashCommands(
 }
 
 /** Returns where two long texts begin to differ. */
-function differ(wanted: string, got: string): string {
+function differ(expected: string, actual: string): string {
   let i = 0
-  while (wanted[i] === got[i]) i++
-  return `wanted …${wanted.slice(Math.max(0, i - 60), i + 120)}… got …${got.slice(Math.max(0, i - 60), i + 120)}…`
+  while (expected[i] === actual[i]) i++
+  const excerpt = (text: string): string => `…${text.slice(Math.max(0, i - 60), i + 120)}…`
+  return `expected ${excerpt(expected)} actual ${excerpt(actual)}`
 }
 
 /** Runs two syncs at once and suspends or kills one. One of them writes, and the result equals an undisturbed run. */
@@ -131,16 +132,16 @@ export async function crashPairs(
   const byStep: Record<string, number> = {}
   const orders = (file: string, now: number) => ({ file, url: emulator.url, key: emulator.key, job: JOB, now })
   try {
-    const held = join(root, 'held.db')
-    await spawnChild(orders(held, NOW), null)
+    const firstNight = join(root, 'first-night.db')
+    await spawnChild(orders(firstNight, NOW), null)
     emulator.setNow(NIGHT / 1000)
-    const calm = join(root, 'calm.db')
-    copyFileSync(held, calm)
-    await spawnChild(orders(calm, NIGHT), null)
-    const wanted = JSON.stringify(contents(calm).rest)
+    const undisturbed = join(root, 'undisturbed.db')
+    copyFileSync(firstNight, undisturbed)
+    await spawnChild(orders(undisturbed, NIGHT), null)
+    const expected = JSON.stringify(contents(undisturbed).rest)
     for (let pair = 0; pair < pairs && !isOver(); pair++) {
       const file = join(root, `pair-${pair}.db`)
-      copyFileSync(held, file)
+      copyFileSync(firstNight, file)
       const kind = ['suspended', 'killed'][pair % 2]!
       byStep[kind] = (byStep[kind] ?? 0) + 1
       let second: Promise<Ended> | undefined
@@ -164,7 +165,7 @@ export async function crashPairs(
       await spawnChild(orders(file, NIGHT), null)
       const { rest, health } = contents(file)
       if (JSON.stringify(health) !== '["ok"]') faults.push(`${outcome}: ${JSON.stringify(health)}`)
-      if (JSON.stringify(rest) !== wanted) faults.push(`${outcome}: ${differ(wanted, JSON.stringify(rest))}`)
+      if (JSON.stringify(rest) !== expected) faults.push(`${outcome}: ${differ(expected, JSON.stringify(rest))}`)
       for (const end of ['', '-wal', '-shm', '.lock']) if (existsSync(file + end)) rmSync(file + end)
       tell(`${pair + 1} of ${pairs} pairs, ${faults.length} faults`)
     }

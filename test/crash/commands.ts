@@ -79,8 +79,8 @@ const names = (folder: string): string[] =>
     .sort()
 
 /** Returns the scenarios for a filled database, given the URL of a file server. */
-export function scenarios(held: string, url: string): Record<string, Scenario> {
-  const copy = (folder: string): void => copyFileSync(held, database(folder))
+export function scenarios(filled: string, url: string): Record<string, Scenario> {
+  const copy = (folder: string): void => copyFileSync(filled, database(folder))
   const common = (folder: string) => ['--database', database(folder), '--quiet']
   const healthy = (folder: string): void => void whole(database(folder))
   return {

@@ -4,7 +4,8 @@ import { crash } from './harness.ts'
 import { STEPS } from './steps.ts'
 
 /** As many kills as reach each step and each command; nightly: `npm run test:crash -- --kills 300 --seed 7`. */
-const [KILLS, COMMANDS] = [13, 7]
+const KILLS = 13
+const COMMANDS = 7
 
 test('a file killed at any step is intact, and the resumed run loads the same rows', async () => {
   const report = await crash(KILLS, 20251104)

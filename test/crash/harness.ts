@@ -27,7 +27,7 @@ archives: [{ window: { from: 2025-10-01, to: 2025-10-04 } }]
 type Death = Orders['death'] | { readonly afterMs: number }
 
 /** How often a sync is killed before it may finish. */
-const LIVES = 7
+const MOST_DEATHS = 7
 
 /** The minimum number of each step in a part of a run. The death is at a random one of them. */
 const OFTEN: Readonly<Record<Step, number>> = {
@@ -120,6 +120,25 @@ export interface Report {
   readonly faults: readonly string[]
 }
 
+/** Where a sync is killed: at a step, or after a random time. */
+type Place = Step | 'at random'
+
+/** The file that a killed sync begins with: none, or one with the first night. */
+type Start = 'new' | 'filled'
+
+/** Returns the places at which syncs are killed in turn. A checkpoint ends a run, so that nothing is left to kill after it. */
+function killPlaces(): readonly Place[] {
+  const steps = (Object.keys(STEPS) as Step[]).filter((step) => step !== 'in a migration')
+  return [...steps.slice(0, -1), 'at random', 'at random', ...steps.slice(-1)]
+}
+
+/** Chooses the death at a place. A step that was not reached is replaced by the first occurrence of the next one. */
+function chooseDeath(place: Place, isFirstOccurrence: boolean, random: () => number): Death {
+  if (place === 'at random') return { afterMs: Math.floor(random() * 250) }
+  const nth = isFirstOccurrence ? 1 : 1 + Math.floor(random() * OFTEN[place])
+  return { step: place, nth, micros: Math.floor(random() * 3000) }
+}
+
 /** Kills syncs at random and at every step, resumes them, and compares the file with an undisturbed run. */
 export async function crash(
   kills: number,
@@ -133,64 +152,60 @@ export async function crash(
   const orders = (file: string, now: number) => ({ file, url: emulator.url, key: emulator.key, job: JOB, now })
   const faults: string[] = []
   const byStep: Record<string, number> = {}
-  // A checkpoint happens at the end of a run, so that nothing is left to kill after it.
-  const steps = (Object.keys(STEPS) as Step[]).filter((step) => step !== 'in a migration')
-  const turns = [...steps.slice(0, -1), 'at random', 'at random', ...steps.slice(-1)] as const
+  const places = killPlaces()
+  let done = 0
+  let rounds = 0
+  let turn = 0
+  let missed = 0
+
+  /** Kills a sync until it may finish. Returns what each of its attempts did. */
+  const resumeUntilDone = async (file: string, start: Start): Promise<string[]> => {
+    const log: string[] = []
+    for (let deaths = 0; ; deaths++) {
+      const mayDie = deaths < MOST_DEATHS && done < kills
+      // Only a new database is migrated, as its first step.
+      const isMigrated = deaths === 0 && start === 'new'
+      const place = isMigrated ? 'in a migration' : places[turn % places.length]!
+      const death = mayDie ? chooseDeath(place, missed > 0, random) : null
+      const before = recorded(file)
+      const first = emulator.requests.length
+      const { killed, out, err } = await spawnChild(orders(file, NIGHT), death)
+      if (mayDie && !isMigrated) {
+        missed = killed || place === 'at random' ? 0 : missed + 1
+        if (missed === 0) turn++
+        if (missed > 3) throw new Error(`No sync comes to the step "${place}".`)
+      }
+      log.push(`${JSON.stringify(death)} ${killed ? 'killed' : out.trim().replaceAll('\n', ' ')}`)
+      for (const { url } of emulator.requests.slice(first))
+        if (before.has(url)) faults.push(`round ${rounds}: requested again: ${url}`)
+      if (!killed) {
+        if (!out.includes('done')) faults.push(`round ${rounds}: ${log.join(' · ')}: ${out} ${err}`)
+        return log
+      }
+      done++
+      byStep[place] = (byStep[place] ?? 0) + 1
+    }
+  }
+
   try {
     // The first night is stored. The second one, with revisions, new values and new texts, is killed.
-    const held = join(folder, 'held.db')
-    await spawnChild(orders(held, NOW), null)
+    const firstNight = join(folder, 'first-night.db')
+    await spawnChild(orders(firstNight, NOW), null)
     emulator.setNow(NIGHT / 1000)
-    const calm = join(folder, 'calm.db')
-    copyFileSync(held, calm)
-    await spawnChild(orders(calm, NIGHT), null)
-    const fresh = join(folder, 'fresh.db')
-    await spawnChild(orders(fresh, NIGHT), null)
-    const wanted = { held: contents(calm), fresh: contents(fresh) }
-    let done = 0
-    let rounds = 0
-    let turn = 0
-    let missed = 0
+    const undisturbed = { filled: join(folder, 'filled.db'), new: join(folder, 'new.db') }
+    copyFileSync(firstNight, undisturbed.filled)
+    for (const file of Object.values(undisturbed)) await spawnChild(orders(file, NIGHT), null)
+    const expected = { filled: contents(undisturbed.filled).rest, new: contents(undisturbed.new).rest }
     while (done < kills && !isOver()) {
       const file = join(folder, `round-${++rounds}.db`)
-      const from = rounds % 2 === 0 ? 'held' : 'fresh'
-      if (from === 'held') copyFileSync(held, file)
-      const log: string[] = []
-      let finished = false
-      for (let life = 0; !finished; life++) {
-        const mortal = life < LIVES && done < kills
-        // Only a new database is migrated, as its first step.
-        const migrates = life === 0 && from === 'fresh'
-        const name = migrates ? 'in a migration' : turns[turn % turns.length]!
-        // A step that was not reached so often is replaced by the first occurrence of the next step.
-        const nth = missed > 0 ? 1 : 1 + Math.floor(random() * (name === 'at random' ? 1 : OFTEN[name]))
-        const death: Death = !mortal
-          ? null
-          : name === 'at random'
-            ? { afterMs: Math.floor(random() * 250) }
-            : { step: name, nth, micros: Math.floor(random() * 3000) }
-        const before = recorded(file)
-        const first = emulator.requests.length
-        const { killed, out, err } = await spawnChild(orders(file, NIGHT), death)
-        if (mortal && !migrates) {
-          missed = killed || name === 'at random' ? 0 : missed + 1
-          if (missed === 0) turn++
-          if (missed > 3) throw new Error(`No sync comes to the step "${name}".`)
-        }
-        log.push(`${JSON.stringify(death)} ${killed ? 'killed' : out.trim().replaceAll('\n', ' ')}`)
-        if (killed) {
-          done++
-          byStep[name] = (byStep[name] ?? 0) + 1
-        } else if (!out.includes('done')) faults.push(`round ${rounds}: ${log.join(' · ')}: ${out} ${err}`)
-        finished = !killed
-        for (const { url } of emulator.requests.slice(first))
-          if (before.has(url)) faults.push(`round ${rounds}: asked again: ${url}`)
-      }
+      const start: Start = rounds % 2 === 0 ? 'filled' : 'new'
+      if (start === 'filled') copyFileSync(firstNight, file)
+      const log = await resumeUntilDone(file, start)
       const { rest, health } = contents(file)
       if (JSON.stringify(health) !== '["ok"]')
         faults.push(`round ${rounds}: ${JSON.stringify(health)} after ${log.join(' · ')}`)
       for (const [table, rows] of Object.entries(rest))
-        if (JSON.stringify(rows) !== JSON.stringify(wanted[from].rest[table]))
+        if (JSON.stringify(rows) !== JSON.stringify(expected[start][table]))
           faults.push(`round ${rounds}: ${table} differs (${rows.length} rows) after ${log.join(' · ')}`)
       tell(`${done} of ${kills} kills, ${rounds} rounds, ${faults.length} faults`)
       for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true })

@@ -6,7 +6,7 @@ import { crash } from './harness.ts'
 const { count, seed, isOver, say, fault, end } = await startCampaign({
   script: 'test:crash',
   about:
-    'Kills syncs and other commands at random, suspends them, lets two write at once, and compares what they leave with calm runs.',
+    'Kills syncs and other commands at random, suspends them, lets two write at once, and compares what they leave with undisturbed runs.',
   counted: ['kills', 300],
 })
 const half = Math.ceil(count / 2)

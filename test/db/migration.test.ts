@@ -49,7 +49,7 @@ describe('a database of schema 1', () => {
     await migrate(file)
   })
 
-  test.each(Object.entries(rows.KEPT))('keeps its %s', (_what, query) => {
+  test.each(Object.entries(rows.KEPT))('a migration keeps its %s', (_what, query) => {
     const before = rowsOf(old, query)
     expect(before.length).toBeGreaterThan(0)
     expect(rowsOf(file, query)).toEqual(before)

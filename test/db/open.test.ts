@@ -51,7 +51,7 @@ describe('foreign files', () => {
       'a text file',
       () => {
         const file = join(tempFolder(), 'text.db')
-        writeFileSync(file, 'this is no database at all, only some text that is long enough to be read'.repeat(20))
+        writeFileSync(file, 'this is not a database, only some text that is long enough to be read'.repeat(20))
         return file
       },
       /is not an SQLite database/,

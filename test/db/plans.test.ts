@@ -13,7 +13,7 @@ const NOW = Date.parse('2025-06-01T00:00:00Z')
 const JOB = 'series: [{ indicators: [1, 2, 3, 4, 5, 6], window: { from: 2025-03-01, to: 2025-05-01 }, lookback: 1d }]'
 
 /** Starts a service of hourly values of three geos; `change` shifts the values, and every reply has a new timestamp. */
-async function market(change = () => 0) {
+async function startService(change = () => 0) {
   let stamp = 0
   return serve((request, response) => {
     const url = new URL(request.url!, 'http://x')
@@ -84,7 +84,7 @@ describe('query plans', () => {
 
   test('the query planner has statistics after a run', async () => {
     const other = await tempStore()
-    await runJob(other, await market(), JOB, { now: NOW })
+    await runJob(other, await startService(), JOB, { now: NOW })
     expect(other.get(`select count(*) from sqlite_stat1 where tbl = 'observation'`)).toBeGreaterThan(0)
   })
 })
@@ -118,7 +118,7 @@ function pagesIn(log: string): Set<number> {
 test('unchanged values write no page of values', async () => {
   const other = await tempStore()
   let change = 0
-  const server = await market(() => change)
+  const server = await startService(() => change)
   await runJob(other, server, JOB, { now: NOW })
   const ofValues = () =>
     new Set(

@@ -122,13 +122,13 @@ describe('a transaction', () => {
     const store = await tempStore()
     const order: string[] = []
     let goOn = (): void => undefined
-    const held = new Promise<void>((resolve) => {
+    const blocked = new Promise<void>((resolve) => {
       goOn = resolve
     })
     const first = store.write(async (tx) => {
       await tx.insertInto('geo').values({ id: 1 }).execute()
       order.push('first')
-      await held
+      await blocked
       order.push('first is over')
       throw new Error('undone')
     })

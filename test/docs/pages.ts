@@ -20,7 +20,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
 }
 
 /** Files with results from the database of `test/support/demoDatabase.ts`. */
-export const ANSWERS: Readonly<Record<string, (market: Store) => Promise<string>>> = {
+export const RESULT_PAGES: Readonly<Record<string, (demo: Store) => Promise<string>>> = {
   'docs/recipes.md': recipesText,
 }
 

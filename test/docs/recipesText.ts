@@ -65,11 +65,11 @@ async function recipeText(
       : `\`\`\`\n${(await textOf(format('table', columns, [shown]))).trimEnd()}\n\`\`\``
   const defaults = Object.entries(parameters)
     .filter(([key]) => !EXPLAINED.includes(key) || key in example)
-    .map(([key, value]) =>
-      key in example
-        ? `\`:${key}\` = ${example[key]} (default: ${UNSET_MEANINGS[key] ?? 'all'})`
-        : `\`:${key}\` ${value === null ? `(default: ${UNSET_MEANINGS[key] ?? 'all'})` : `= ${value}`}`,
-    )
+    .map(([key, value]) => {
+      const unset = `(default: ${UNSET_MEANINGS[key] ?? 'all'})`
+      if (key in example) return `\`:${key}\` = ${example[key]} ${unset}`
+      return `\`:${key}\` ${value === null ? unset : `= ${value}`}`
+    })
   return [
     `## ${name}`,
     `${question}${defaults.length > 0 ? ` ${defaults.join(', ')}.` : ''}`,
@@ -82,7 +82,7 @@ async function recipeText(
 function measuredQuestions(): string {
   const results = readFileSync(join(import.meta.dirname, '../../bench/results.md'), 'utf8')
   const [, about, measured] = /^## Questions over all values\n\n`[^`]+`: (.*)\n\n([\s\S]*?)\n(?=\n|$)/m.exec(results)!
-  // A table of Markdown whose lines begin with a bar is no sentence for the prose check.
+  // A table of Markdown whose lines begin with a bar is not a sentence for the prose check.
   const table = measured!.replaceAll(/^(.*)$/gm, '| $1 |')
   return `## Questions over all values\n\nThe daily and monthly views answer questions about everything from stored totals. Grouping single values by names or local times takes many times as long; [DuckDB over a lake](lake.md#duckdb) is faster where no view has totals. Seconds, ${about!.replace('; seconds.', ':')}\n\n${table}`
 }

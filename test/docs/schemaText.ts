@@ -62,7 +62,7 @@ Start with the views: they add names, units and local time to the tables. **${SE
 const UNITS = `## Units and names
 
 \`unit\` comes from the table \`magnitude\`, by \`indicator.magnitude_id\`. For quantities without a known unit, \`unit\` is the name of the quantity,
-and \`energy\` is NULL. Values that the service summed over time (\`time_agg = 'sum'\`) are no powers or prices: their unit is \`sum of MW\` or
+and \`energy\` is NULL. Values that the service summed over time (\`time_agg = 'sum'\`) are not powers or prices: their unit is \`sum of MW\` or
 \`sum of €/MWh\`. Sums of energy keep the unit MWh.
 
 | id | unit | measure | source | assumed |

@@ -23,7 +23,7 @@ widgets: { list: true, names: [potencia], window: { last: 1d } }
 const BREAKER = { failures: 8, pauseMs: 1, openings: 2, giveUpMs: 60_000 }
 
 /** Returns the stored data, independent of fetch times. */
-const held = (store: Store): unknown[] =>
+const storedRows = (store: Store): unknown[] =>
   [
     'select kind, indicator_id, geo_id, at, value, step_s from observation join series on id = series_id order by 1, 2, 3, 4',
     'select kind, id, locale, name, description, withdrawn_at is null as listed from indicator_text order by 1, 2, 3',
@@ -36,7 +36,7 @@ const held = (store: Store): unknown[] =>
   ].map((sql) => store.all(sql))
 
 /** The replies of a correct service, and a database filled from them. */
-const calm = new Map<string, string>()
+const correct = new Map<string, string>()
 let filled = ''
 beforeAll(async () => {
   const emulator = await startEmulator({ now: NOW / 1000 })
@@ -44,7 +44,7 @@ beforeAll(async () => {
   await runJob(store, emulator, JOB, { now: NOW })
   for (const { url } of [...emulator.requests]) {
     const answer = await fetch(`${emulator.url}${url}`, { headers: { 'x-api-key': emulator.key } })
-    calm.set(url, await answer.text())
+    correct.set(url, await answer.text())
   }
   await emulator.close()
   filled = store.file
@@ -73,7 +73,7 @@ const raw =
 const spoiled =
   (how: (text: string) => string | Buffer, headers: Record<string, string> = {}): Answer =>
   (response, url) =>
-    response.writeHead(200, headers).end(how(calm.get(url) ?? '{}'))
+    response.writeHead(200, headers).end(how(correct.get(url) ?? '{}'))
 
 const HOSTILE: readonly [string, Answer][] = [
   ...[204, 205, 206, 300, 304, 402, 405, 418, 451, 500, 501, 503, 999].map((code): [string, Answer] => [
@@ -178,13 +178,13 @@ async function attacked(answer: Answer) {
   copyFileSync(filled, file)
   const store = await openStore(file)
   onTestFinished(() => store.close())
-  const before = held(store)
+  const before = storedRows(store)
   let now: Answer = answer
   const server = await serve((request, response) => void now(response, request.url!))
   const run = () => runJob(store, server, JOB, { now: NOW, options: { restate: true }, breaker: BREAKER })
   const summary = await run()
-  const after = held(store)
-  now = (response, url) => json(response, calm.get(url) ?? '{}', calm.has(url) ? 200 : 404)
+  const after = storedRows(store)
+  now = (response, url) => json(response, correct.get(url) ?? '{}', correct.has(url) ? 200 : 404)
   const healed = await run()
   return { store, summary, before, after, healed }
 }
@@ -199,7 +199,7 @@ describe('a hostile service', () => {
       for (const { error } of summary.failures) expect(error).toBeInstanceOf(SyncError)
       expect(after).toEqual(before)
       expect(healed).toMatchObject({ outcome: 'done', failures: [] })
-      expect(held(store)).toEqual(before)
+      expect(storedRows(store)).toEqual(before)
       expect(store.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
     },
   )

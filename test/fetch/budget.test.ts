@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findOpenFailures } from '../../src/state/failedRequests.ts'
-import { askedWindow, emulate, json, ms, ON_SERVER, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { emulate, json, ms, ON_SERVER, requestedWindow, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 import { openStore, type Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -96,7 +96,7 @@ test.each([
 
 test('a budget below the need of a night reaches all series in turn', async () => {
   const server = await serve((request, response) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])
     const values = []
     for (let at = from; at <= end; at += 3600) values.push(valueAt(at))

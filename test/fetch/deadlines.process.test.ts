@@ -234,11 +234,11 @@ describe('a stop signal during a request', () => {
       const reader = openReader(join(folder, 'data/indicator-sync.db'))
       expect(reader.all('select outcome from _fetch')).toEqual([{ outcome: 'stopped' }])
       await reader.close()
-      const calm = await serve((_request, response) =>
+      const prompt = await serve((_request, response) =>
         response.end('{"indicators":[{"id":1,"name":"One","short_name":"One","description":""}]}'),
       )
       writeFileSync(job, 'name: x\ncatalogue: true\n')
-      expect(await runCli(folder, ['sync', job], { ...env, INDICATOR_SYNC_BASE_URL: calm.url })).toMatchObject({
+      expect(await runCli(folder, ['sync', job], { ...env, INDICATOR_SYNC_BASE_URL: prompt.url })).toMatchObject({
         code: 0,
       })
     },

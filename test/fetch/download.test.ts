@@ -147,13 +147,11 @@ describe('an archive file', () => {
   })
 
   test('a download has the same retries, Retry-After and circuit breaker as other calls', async () => {
-    const { options, calls } = await setUp((_, response, call) =>
-      call === 1
-        ? response.writeHead(429, { 'Retry-After': '0' }).end()
-        : call === 2
-          ? response.writeHead(503).end()
-          : response.end(BODY),
-    )
+    const { options, calls } = await setUp((_, response, call) => {
+      if (call === 1) response.writeHead(429, { 'Retry-After': '0' })
+      if (call === 2) response.writeHead(503)
+      response.end(call <= 2 ? '' : BODY)
+    })
     expect((await fileOf('/a', options)).sha256).toBe(SUM)
     expect(calls).toHaveLength(3)
     const { options: hours } = await setUp((_, response) => response.writeHead(429, { 'Retry-After': '86400' }).end())

@@ -26,8 +26,8 @@ const everything = (store: Store) => [
 
 describe('a faulty service', () => {
   /** The rows of a correct service, created on first use. */
-  let calm: unknown[] | undefined
-  const calmRows = async (): Promise<unknown[]> => {
+  let undisturbed: unknown[] | undefined
+  const undisturbedRows = async (): Promise<unknown[]> => {
     const store = await tempStore()
     await runJob(store, await emulate({ now: SECONDS }), JOB, { now: ms(NOW) })
     return everything(store)
@@ -60,8 +60,8 @@ describe('a faulty service', () => {
     await runJob(store, await emulate({ now: SECONDS, faults }), JOB, { now: ms(NOW) })
     const healed = await runJob(store, await emulate({ now: SECONDS }), JOB, { now: ms(NOW) })
     expect(healed.failures).toEqual([])
-    calm ??= await calmRows()
-    expect(everything(store)).toEqual(calm)
+    undisturbed ??= await undisturbedRows()
+    expect(everything(store)).toEqual(undisturbed)
     expect(store.all('select id from observation_revision o join series on id = series_id')).toEqual([])
   })
 
@@ -142,6 +142,7 @@ describe('limits declared by the service', () => {
 
   test('an exhausted quota delays the next call until its reset', async () => {
     const times: number[] = []
+    const pauses: object[] = []
     const server = await serve((request, response, call) => {
       times.push(performance.now())
       const id = Number(/indicators\/(\d+)/.exec(request.url!)![1])
@@ -156,7 +157,9 @@ describe('limits declared by the service', () => {
       await tempStore(),
       server,
       'series:\n  - { indicators: [1, 2], window: { from: 2025-01-01, to: 2025-01-02 } }',
+      { onEvent: (event) => void (event.event === 'calls.paused' && pauses.push(event)) },
     )
+    expect(pauses).toMatchObject([{ wait_ms: 1_000, reason: 'the rate limit of the service is used up' }])
     expect(times[1]! - times[0]!).toBeGreaterThan(900)
   })
 

@@ -1,6 +1,7 @@
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { type FailedFetch, isTooLarge } from '../../src/fetch/client.ts'
+import type { Pacer } from '../../src/fetch/pacer.ts'
 import { retryAfterMs } from '../../src/fetch/waits.ts'
 import type { Reply } from '../../src/service/request.ts'
 import { SERVICES } from '../../src/service/services.ts'
@@ -17,6 +18,26 @@ async function request(script: Script, { baseUrl, ...over }: TestOptions = {}) {
   return { ...server, result: await client.get(REQUEST) }
 }
 const codeOf = (result: Reply | FailedFetch): string => ('error' in result ? result.error.code : 'ok')
+/** A pacer that records the pauses, and lets no call start during one until `resume` is called. */
+function manualPacer() {
+  const pauses: number[] = []
+  let waiting = 0
+  let pause = Promise.withResolvers<void>()
+  pause.resolve()
+  const pacer: Pacer = {
+    async take() {
+      waiting++
+      await pause.promise
+      waiting--
+    },
+    async pause(_host, ms) {
+      pauses.push(ms)
+      pause.resolve()
+      pause = Promise.withResolvers()
+    },
+  }
+  return { pacer, pauses, countWaiting: () => waiting, resume: () => pause.resolve() }
+}
 /** Fails a number of times, then succeeds. */
 const failing =
   (times: number, bad: Script): Script =>
@@ -35,6 +56,7 @@ describe('responses and their retries', () => {
       2,
     ],
     ['a dropped connection, then 200', failing(1, (q) => q.socket.destroy()), 'ok', 2],
+    ['always 429', (_q, s) => json(s, {}, 429, { 'Retry-After': '0' }), 'too-many', 6],
     ['503, then 200', failing(2, (_q, s) => json(s, {}, 503)), 'ok', 3],
     ['always 500', (_q, s) => json(s, {}, 500), 'server-error', 4],
     ['always 504', (_q, s) => json(s, {}, 504), 'timeout', 3],
@@ -92,17 +114,41 @@ describe('responses and their retries', () => {
     expect(server.calls).toHaveLength(0)
   })
 
-  test('a 429 delays all calls, not only the one that received it', async () => {
-    const times: number[] = []
-    const server = await serve((_q, s, call) => {
-      times.push(performance.now())
-      json(s, GOOD, call === 2 ? 429 : 200)
-    })
-    const client = testClient(server.url)
+  test('a 429 pauses all calls for a second, not only the one that received it', async () => {
+    const server = await serve((_q, s, call) => json(s, GOOD, call === 2 ? 429 : 200))
+    const { pacer, pauses, countWaiting, resume } = manualPacer()
+    const client = testClient(server.url, { pacer })
     await client.get(REQUEST)
-    await Promise.all([1, 2, 3].map(() => client.get(REQUEST)))
-    expect(times).toHaveLength(5)
-    expect(times[2]! - times[1]!).toBeGreaterThan(950)
+    const results = Promise.all([1, 2, 3].map(() => client.get(REQUEST)))
+    await expect.poll(countWaiting).toBe(1)
+    expect(server.calls).toHaveLength(2)
+    resume()
+    expect((await results).map(codeOf)).toEqual(['ok', 'ok', 'ok'])
+    expect(server.calls).toHaveLength(5)
+    expect(pauses).toEqual([1_000])
+  })
+
+  test('a service that always returns 429 ends the run after 11 calls and 45 seconds of pauses', async () => {
+    const server = await serve((_q, s) => json(s, {}, 429))
+    const { pacer, pauses, resume } = manualPacer()
+    const client = testClient(server.url, { pacer, retryMs: 1, onPause: resume })
+    const message = "The service's rate limit was reached (status 429)."
+    expect(await client.get(REQUEST)).toMatchObject({
+      error: { code: 'too-many', message, hint: expect.stringContaining('Lower pace.perSecond') },
+      last: { attempts: 6 },
+      endsRun: false,
+    })
+    expect(await client.get({ ...REQUEST, target: '/archives' })).toMatchObject({
+      error: { code: 'unavailable', message: `The service is unavailable. Last error: ${message}` },
+      last: { attempts: 5 },
+      endsRun: true,
+    })
+    expect(server.calls).toHaveLength(11)
+    const coolDown = 1_000
+    expect(pauses).toEqual([
+      ...Array.from({ length: 7 }, () => coolDown),
+      ...[5_000, 10_000, 20_000].flatMap((breakerPause) => [breakerPause, coolDown]),
+    ])
   })
 
   test('a failure that mayRetry rejects is not retried', async () => {

@@ -55,6 +55,34 @@ describe('an unavailable service', () => {
     ])
   })
 
+  test.each([
+    [
+      'one request is partial',
+      ONE,
+      { outcome: 'partial', earlyEnd: null },
+      null,
+      'Lower pace.perSecond in the job file',
+    ],
+    [
+      'many requests ends as unavailable',
+      MANY,
+      { outcome: 'failed', earlyEnd: { code: 'unavailable' } },
+      8,
+      'it continues where this one stopped',
+    ],
+  ])(
+    'a service that always returns 429 reports its rate limit, and a run of %s',
+    async (_run, job, ended, code, hint) => {
+      const server = await serve((_request, response) => json(response, {}, 429, { 'Retry-After': '0' }))
+      const summary = await runJob(await tempStore(), server, job, { now: NOW, breaker: BREAKER })
+      expect(summary).toMatchObject(ended)
+      expect(summary.earlyEnd && exitCodeFor(summary.earlyEnd)).toBe(code)
+      const text = summaryText(summary)
+      expect(text).toContain("The service's rate limit was reached (status 429).")
+      expect(text).toContain(hint)
+    },
+  )
+
   test('a 503 with a Retry-After of an hour ends the run after one call', async () => {
     const server = await serve((_request, response) => json(response, {}, 503, { 'Retry-After': '3600' }))
     const { earlyEnd } = await runJob(await tempStore(), server, MANY, { now: NOW })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openWriter } from '../../src/db/lock.ts'
 import { createPacer, type Pacer } from '../../src/fetch/pacer.ts'
 import { readJob } from '../../src/job/read.ts'
@@ -16,9 +16,9 @@ const MONTH = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 20
 
 /** Starts an embedded service that records its response times. */
 async function timed() {
-  const answers: number[] = []
-  const emulator = await emulate({ log: () => answers.push(Date.now()) })
-  return { emulator, answers }
+  const respondedAt: number[] = []
+  const emulator = await emulate({ log: () => respondedAt.push(Date.now()) })
+  return { emulator, respondedAt }
 }
 
 /** Records when a pacer lets calls start. On a busy machine they arrive much later. */
@@ -30,6 +30,21 @@ const recordStarts = (pacer: Pacer, starts: number[]): Pacer => ({
   },
 })
 
+test('a pause lasts as long as requested, and at most a tenth longer', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const pacer = createPacer({ perSecond: 50 })
+  await pacer.pause('any', 1_000)
+  let isStarted = false
+  void pacer.take('any', new AbortController().signal).then(() => {
+    isStarted = true
+  })
+  await vi.advanceTimersByTimeAsync(999)
+  expect(isStarted).toBe(false)
+  await vi.advanceTimersByTimeAsync(102)
+  expect(isStarted).toBe(true)
+})
+
 /** Returns the maximum number of calls within any window of a length. */
 const mostWithin = (times: readonly number[], ms: number): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length))
@@ -38,14 +53,14 @@ test.each([
   ['an idle database', 0],
   ['a database that responds after a second', 1_000],
 ])('never more calls per second start than the pace allows, with %s', async (_database, delayMs) => {
-  const { emulator, answers } = await timed()
+  const { emulator, respondedAt } = await timed()
   let calls = 0
   const starts: number[] = []
   const paced = createPacer({ perSecond: 4 }, () => sleep(calls++ === 2 ? delayMs : 0))
   const pacer = recordStarts(paced, starts)
   const client = testClient(emulator.url, { key: emulator.key, pacer, concurrency: 8 })
   await Promise.all(Array.from({ length: 10 }, () => client.get(REQUEST)))
-  expect(answers).toHaveLength(10)
+  expect(respondedAt).toHaveLength(10)
   expect(starts).toHaveLength(10)
   expect(mostWithin(starts, 1000 - TOLERANCE_MS)).toBeLessThanOrEqual(4)
 })
@@ -74,7 +89,7 @@ const settings = (store: Awaited<ReturnType<typeof openWriter>>, { url, key }: {
 })
 
 test('several runs together never exceed the calls per hour', async () => {
-  const { emulator, answers } = await timed()
+  const { emulator, respondedAt } = await timed()
   const file = `${tempFolder()}/pace.db`
   for (const _run of [1, 2, 3]) {
     const store = await openWriter(file, 'test')
@@ -83,11 +98,11 @@ test('several runs together never exceed the calls per hour', async () => {
     expect(earlyEnd).toMatchObject({ code: 'budget' })
     await store.close()
   }
-  expect(answers).toHaveLength(5)
+  expect(respondedAt).toHaveLength(5)
 })
 
 test('a run waits for calls of the day before that are about to be free', async () => {
-  const { emulator, answers } = await timed()
+  const { emulator, respondedAt } = await timed()
   const store = await openWriter(`${tempFolder()}/pace.db`, 'test')
   onTestFinished(() => store.close())
   // The clock of the run starts with its first reading, however long that takes on a busy machine.
@@ -116,7 +131,7 @@ test('a run waits for calls of the day before that are about to be free', async 
     { job: readJob(`name: paced\npace: { perSecond: 50, callsPerDay: 3 }\n${MONTH}`, 'paced.yaml'), command: 'sync' },
   )
   expect(earlyEnd).toMatchObject({ code: 'budget' })
-  expect(answers).toHaveLength(2)
+  expect(respondedAt).toHaveLength(2)
   expect(pauses[0]).toMatch(/The budget of 3 calls a day is spent until /)
 })
 
@@ -124,7 +139,7 @@ test.each([
   [2, 1],
   [0.8, 2],
 ])('consecutive runs share the pace: %s calls per second, %s days per window', async (perSecond, days) => {
-  const { emulator, answers } = await timed()
+  const { emulator, respondedAt } = await timed()
   const file = `${tempFolder()}/pace.db`
   for (const from of [1, 3]) {
     const store = await openWriter(file, 'test')
@@ -137,7 +152,7 @@ test.each([
     await store.close()
   }
   const atOnce = Math.max(1, Math.floor(perSecond))
-  expect(answers).toHaveLength(2 * atOnce)
-  for (let i = atOnce; i < answers.length; i++)
-    expect(answers[i]! - answers[i - atOnce]!).toBeGreaterThanOrEqual((1000 * atOnce) / perSecond - 5)
+  expect(respondedAt).toHaveLength(2 * atOnce)
+  for (let i = atOnce; i < respondedAt.length; i++)
+    expect(respondedAt[i]! - respondedAt[i - atOnce]!).toBeGreaterThanOrEqual((1000 * atOnce) / perSecond - 5)
 })

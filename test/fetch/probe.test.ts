@@ -244,7 +244,7 @@ describe('a service that differs from one assumption', () => {
     )
   })
 
-  test('hourly values over a change of resolution that are no sums deviate', async () => {
+  test('hourly values over a change of resolution that are not sums deviate', async () => {
     const change = series(({ values }) => {
       for (const value of values) value.value /= 4
     })

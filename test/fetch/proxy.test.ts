@@ -144,7 +144,7 @@ describe('a request through a proxy', () => {
     expect(proxy.seen).toEqual([])
   })
 
-  test.each(['https', 'http'])('a proxy for %s that needs a login is named, and asked once', async (scheme) => {
+  test.each(['https', 'http'])('a proxy for %s that needs a login is named, and called once', async (scheme) => {
     const proxy = await serveProxy({ login: 'user:hunter22' })
     for (const login of ['', 'user:wrong-one@']) {
       const proxies = proxiesOf({ INDICATOR_SYNC_PROXY: proxy.url.replace('//', `//${login}`) })

@@ -13,22 +13,23 @@ const FIRST_NIGHT = at('2025-11-03T20:15:00Z')
 
 /** Syncs a job at some instants, and returns what is found ahead after each. `end`: up to when the source has values then. */
 async function runNights(times: readonly number[], end: (now: number, night: number) => number, window = 'to: +30d') {
-  const [store, market] = [await tempStore(), await startHourlyService()]
+  const store = await tempStore()
+  const service = await startHourlyService()
   const yaml = `series: [{ indicators: [5], window: { from: 2025-11-01, ${window} }, lookback: 2d }]`
   const found = []
   for (const [night, now] of times.entries()) {
-    market.state.has = (instant) => instant < end(now, night)
-    await market.run(store, yaml, now * 1000)
+    service.state.has = (instant) => instant < end(now, night)
+    await service.run(store, yaml, now * 1000)
     found.push((await findFindings(store, now)).filter(({ kind }) => kind === 'ahead'))
   }
-  return { found, store, market, yaml }
+  return { found, store, service, yaml }
 }
 
 const nights = (count: number, everyS = DAY): number[] =>
   Array.from({ length: count }, (_, night) => FIRST_NIGHT + night * everyS)
 
 describe('no finding', () => {
-  test('day-ahead prices are no finding, whether a run sees the publication of the day or not', async () => {
+  test('day-ahead prices are not a finding, whether a run sees the publication of the day or not', async () => {
     const mornings = nights(6).map((now) => now - 15 * HOUR)
     const evenings = nights(3).map((now) => now + 6 * DAY)
     const isPublished = (now: number): boolean => (now + HOUR) % DAY > 13 * HOUR
@@ -36,17 +37,18 @@ describe('no finding', () => {
     expect(found.flat()).toEqual([])
   })
 
-  test('values that a longer window shows first are no finding', async () => {
-    const [store, market] = [await tempStore(), await startHourlyService()]
+  test('values that a longer window shows first are not a finding', async () => {
+    const store = await tempStore()
+    const service = await startHourlyService()
     const job = (to: string) => `series: [{ indicators: [5], window: { from: 2025-11-01, to: ${to} }, lookback: 2d }]`
     for (const [night, now] of nights(10).entries()) {
-      market.state.has = (instant) => instant < endOfDay(now, 7)
-      await market.run(store, job(night < 8 ? '+1d' : '+30d'), now * 1000)
+      service.state.has = (instant) => instant < endOfDay(now, 7)
+      await service.run(store, job(night < 8 ? '+1d' : '+30d'), now * 1000)
       expect((await findFindings(store, now)).filter(({ kind }) => kind === 'ahead')).toEqual([])
     }
   })
 
-  test('a forecast of a week is no finding, daily or in bulk on one weekday', async () => {
+  test('a forecast of a week is not a finding, daily or in bulk on one weekday', async () => {
     const rolling = await runNights(nights(10), (now) => endOfDay(now, 7))
     expect(rolling.found.flat()).toEqual([])
     // Each Thursday until the Sunday after next, before a holiday on Tuesday already.
@@ -59,7 +61,7 @@ describe('no finding', () => {
     expect((await runNights(nights(31), inBulk)).found.flat()).toEqual([])
   })
 
-  test('the next year of an annual programme is no finding', async () => {
+  test('the next year of an annual programme is not a finding', async () => {
     const { found } = await runNights(
       nights(12, 7 * DAY),
       (now) => at(now < at('2025-12-10T00:00Z') ? '2025-12-31T23:00Z' : '2026-12-31T23:00Z'),
@@ -68,7 +70,7 @@ describe('no finding', () => {
     expect(found.flat()).toEqual([])
   })
 
-  test('a realtime series is no finding at any hour', async () => {
+  test('a realtime series is not a finding at any hour', async () => {
     const times = nights(4).flatMap((now) => [now - 19 * HOUR, now - 5 * HOUR, now, now + 2.5 * HOUR])
     const { found } = await runNights(times, (now) => now - HOUR / 2)
     expect(found.flat()).toEqual([])
@@ -77,7 +79,7 @@ describe('no finding', () => {
 
 test('a realtime series with values of tomorrow is a finding until it has none', async () => {
   const realtime = (now: number): number => now - HOUR / 2
-  const { found, store, market, yaml } = await runNights(nights(6), (now, night) =>
+  const { found, store, service, yaml } = await runNights(nights(6), (now, night) =>
     night === 5 ? endOfDay(now, 1) : realtime(now),
   )
   expect(found.slice(0, 5).flat()).toEqual([])
@@ -95,8 +97,8 @@ test('a realtime series with values of tomorrow is a finding until it has none',
     },
   ])
   const now = FIRST_NIGHT + 5 * DAY + HOUR
-  market.state.has = (instant) => instant < realtime(now)
-  await market.run(store, yaml, now * 1000, { restate: true })
+  service.state.has = (instant) => instant < realtime(now)
+  await service.run(store, yaml, now * 1000, { restate: true })
   expect((await findFindings(store, now)).filter(({ kind }) => kind === 'ahead')).toEqual([])
 })
 
@@ -107,7 +109,7 @@ test('values that stay the last ones of a series are a finding for 31 days, also
   expect(found.map(({ length }) => length)).toEqual([...Array(5).fill(0), ...Array(31).fill(1), ...Array(4).fill(0)])
 })
 
-test('values of a day ahead are no finding any more when those of the next day follow them', async () => {
+test('values of a day ahead are not a finding any more when those of the next day follow them', async () => {
   const { found } = await runNights(nights(10), (now, night) =>
     night < 5 ? now - HOUR / 2 : Math.max(now - HOUR / 2, endOfDay(FIRST_NIGHT + 5 * DAY, 1)),
   )
@@ -123,10 +125,11 @@ test('day-ahead prices with values of a week are a finding, which ends after a m
 })
 
 test('a finding names only the geos that are ahead', async () => {
-  const [store, market] = [await tempStore(), await startHourlyService({ geos: [3, 4] })]
+  const store = await tempStore()
+  const service = await startHourlyService({ geos: [3, 4] })
   for (const [night, now] of nights(6).entries()) {
-    market.state.has = (instant, geo) => instant < (night === 5 && geo === 4 ? endOfDay(now, 1) : now - HOUR)
-    await market.run(
+    service.state.has = (instant, geo) => instant < (night === 5 && geo === 4 ? endOfDay(now, 1) : now - HOUR)
+    await service.run(
       store,
       'series: [{ indicators: [5], window: { from: 2025-11-01, to: +5d }, lookback: 2d }]',
       now * 1000,

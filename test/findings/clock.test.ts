@@ -26,9 +26,9 @@ test.each([
 
 test('runs with times in the future are a finding until that time has come', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
-  await market.run(store, JOB, NOW)
-  await market.run(store, JOB, NOW + WEEK)
+  const service = await startHourlyService()
+  await service.run(store, JOB, NOW)
+  await service.run(store, JOB, NOW + WEEK)
   const found = async (now: number) =>
     (await findFindings(store, now / 1000, { depth: 'state' })).filter(({ kind }) => kind === 'clock')
   expect(await found(NOW + 3_600_000)).toMatchObject([

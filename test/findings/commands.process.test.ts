@@ -28,9 +28,9 @@ const words = (command: string): string[] =>
 /** A folder with job files, a database, and a service. */
 async function createWorld() {
   const dir = realpathSync(tempFolder())
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const file = join(dir, 'market.db')
-  const env = serviceAt(market.url)
+  const env = serviceAt(service.url)
   const emulator = await emulate()
   const write = (name: string, yaml: string): void => writeFileSync(join(dir, name), yaml)
   const withStore = async <T>(action: (store: Store) => Promise<T>): Promise<T> => {
@@ -45,7 +45,7 @@ async function createWorld() {
   /** Writes a job file and runs it. Commands name the file as it was given to this run. */
   const run = async (name: string, yaml: string, more: Parameters<typeof runJob>[3] = {}): Promise<void> => {
     write(name, yaml)
-    await withStore((store) => runJob(store, market, yaml, { jobSource: jobSource(name), ...more }).catch(() => null))
+    await withStore((store) => runJob(store, service, yaml, { jobSource: jobSource(name), ...more }).catch(() => null))
   }
   const check = async (...flags: string[]): Promise<Finding[]> =>
     JSON.parse((await runCommand(dir, ['check', '--json', '--database', file, ...flags], env)).out)
@@ -56,7 +56,7 @@ async function createWorld() {
     // Only the emulator has a catalogue.
     return runCommand(dir, args, args[0] === 'discover' ? serviceAt(emulator.url, emulator.key) : env)
   }
-  return { dir, market, write, withStore, jobSource, run, check, execute }
+  return { dir, service, write, withStore, jobSource, run, check, execute }
 }
 
 type World = Awaited<ReturnType<typeof createWorld>>
@@ -74,10 +74,10 @@ interface Situation {
 }
 
 const refuse = (status: number) => (world: World) => {
-  world.market.state.status = () => status
+  world.service.state.status = () => status
 }
 const accept = (world: World): void => {
-  world.market.state.status = () => undefined
+  world.service.state.status = () => undefined
 }
 /** Gives up at once. */
 /** Stores the definition of a job three days ago, without a run. */
@@ -142,27 +142,27 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'a failed request': {
     kind: 'failure',
-    given: async ({ run, market }) => {
-      market.state.status = (path) => (path.endsWith('/6') ? 500 : undefined)
+    given: async ({ run, service }) => {
+      service.state.status = (path) => (path.endsWith('/6') ? 500 : undefined)
       await run('test.yaml', named('test', series('5, 6')))
     },
     repair: accept,
   },
   'a reply with invalid rows': {
     kind: 'quarantine',
-    given: async ({ run, market }) => {
-      market.state.spoiled = (at) => at < seconds('2025-10-03T00:00:00Z')
+    given: async ({ run, service }) => {
+      service.state.spoiled = (at) => at < seconds('2025-10-03T00:00:00Z')
       await run('test.yaml', named('test', series('5')))
     },
-    repair: ({ market }) => {
-      market.state.spoiled = () => false
+    repair: ({ service }) => {
+      service.state.spoiled = () => false
     },
   },
   'invalid rows of several nights': {
     kind: 'quarantine',
-    given: async ({ run, market }) => {
+    given: async ({ run, service }) => {
       const noon = Math.floor(Date.now() / DAY) * 86_400 - 129_600
-      market.state.spoiled = (at) => at === noon || at === noon - 86_400
+      service.state.spoiled = (at) => at === noon || at === noon - 86_400
       const rolling = 'series: [{ indicators: [5], window: { last: 5d }, refresh: 1h }]'
       for (const n of [2, 1, 0]) await run('test.yaml', named('test', rolling), { now: Date.now() - n * DAY })
     },
@@ -170,22 +170,22 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'lost values': {
     kind: 'gap',
     cause: 'absent',
-    given: async ({ run, market }) => {
-      market.state.has = (at) => !hole(at)
+    given: async ({ run, service }) => {
+      service.state.has = (at) => !hole(at)
       await run('test.yaml', named('test', series('5')))
     },
-    repair: ({ market }) => {
-      market.state.has = () => true
+    repair: ({ service }) => {
+      service.state.has = () => true
     },
   },
   'a reply that lacks stored values': {
     kind: 'gap',
     cause: 'unverified',
-    given: async ({ run, market, dir, execute }) => {
-      market.state.spoiled = (at) => at === seconds('2025-10-03T10:00:00Z')
+    given: async ({ run, service, dir, execute }) => {
+      service.state.spoiled = (at) => at === seconds('2025-10-03T10:00:00Z')
       await run('test.yaml', named('test', series('5')))
-      market.state.spoiled = () => false
-      market.state.has = (at) => !hole(at) && !hole(at + 6 * 3600)
+      service.state.spoiled = () => false
+      service.state.has = (at) => !hole(at) && !hole(at + 6 * 3600)
       await execute(`indicator-sync retry --database ${join(dir, 'market.db')}`)
     },
   },
@@ -214,8 +214,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'an unknown id': {
     kind: 'unknown id',
-    given: async ({ run, market }) => {
-      market.state.status = (path) => (path.endsWith('/6') ? 404 : undefined)
+    given: async ({ run, service }) => {
+      service.state.status = (path) => (path.endsWith('/6') ? 404 : undefined)
       await run('test.yaml', named('test', series('5, 6')))
     },
     repair: ({ write }) => write('test.yaml', named('test', series('5'))),
@@ -223,8 +223,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'a request that the service rejects': {
     kind: 'failure',
-    given: async ({ run, market }) => {
-      market.state.status = (path) => (path.endsWith('/6') ? 400 : undefined)
+    given: async ({ run, service }) => {
+      service.state.status = (path) => (path.endsWith('/6') ? 400 : undefined)
       await run('test.yaml', named('test', series('5, 6')))
     },
     repair: ({ write }) => write('test.yaml', named('test', series('5'))),
@@ -242,12 +242,12 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   },
   'an indicator without values': {
     kind: 'no values',
-    given: async ({ run, market }) => {
-      market.state.has = () => false
+    given: async ({ run, service }) => {
+      service.state.has = () => false
       await run('test.yaml', named('test', series('5')))
     },
-    repair: ({ market, write }) => {
-      market.state.has = () => true
+    repair: ({ service, write }) => {
+      service.state.has = () => true
       write('test.yaml', named('test', series('6')))
     },
     says: /^indicator 5 has no values: the service responded without any\. Unless they are still to come, correct job test, then run the job$/,
@@ -294,16 +294,16 @@ const LEFT_TO_PERSONS: Readonly<
 > = {
   'a series that ended': {
     kind: 'late',
-    given: async ({ run, market }) => {
-      market.state.has = (at) => at < Date.now() / 1000 - 12 * 86_400
+    given: async ({ run, service }) => {
+      service.state.has = (at) => at < Date.now() / 1000 - 12 * 86_400
       await run('test.yaml', named('test', 'series: [{ indicators: [5], window: { last: 30d }, lookback: 2d }]'))
     },
     says: /^indicator 5, geo 3: no value from .* on, which is later .* Check the source\. If the series has ended: `indicator-sync gaps accept/,
   },
   'values that are missing for half a year': {
     kind: 'gap',
-    given: async ({ run, market, withStore }) => {
-      market.state.has = (at) => !hole(at)
+    given: async ({ run, service, withStore }) => {
+      service.state.has = (at) => !hole(at)
       await run('test.yaml', named('test', series('5, 6')))
       await withStore(async (store) => {
         store.run('update _absent set since_at = since_at - 40000000', [])

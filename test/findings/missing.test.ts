@@ -3,7 +3,7 @@ import { findFindings } from '../../src/findings/findFindings.ts'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import { readMissingData } from '../../src/findings/readers/missingData.ts'
 import { startHourlyService } from '../support/hourlyService.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { json, ms, requestedWindow, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 import type { Store } from '../support/testStore.ts'
 
 const DAY = 86_400_000
@@ -13,10 +13,10 @@ const entry = (from: string, to: string) => `{ indicators: [5], window: { from: 
 describe('the time since which data is missing', () => {
   test('data is missing since the same time in the gaps of each job, the view and the findings', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
-    market.state.status = () => 400
-    await market.run(store, `name: a\nseries: [${entry('2025-10-01', '2025-10-03')}]`, NIGHT)
-    await market.run(store, `name: b\nseries: [${entry('2025-10-10', '2025-10-12')}]`, NIGHT + 3 * DAY)
+    const service = await startHourlyService()
+    service.state.status = () => 400
+    await service.run(store, `name: a\nseries: [${entry('2025-10-01', '2025-10-03')}]`, NIGHT)
+    await service.run(store, `name: b\nseries: [${entry('2025-10-10', '2025-10-12')}]`, NIGHT + 3 * DAY)
     expect(store.all('select job, since_at from gaps order by job')).toEqual([
       { job: 'a', since_at: '2025-11-04T20:15:00Z' },
       { job: 'b', since_at: '2025-11-07T20:15:00Z' },
@@ -40,7 +40,7 @@ describe('a series without values', () => {
   test('a series without values is a finding, even if another series of the indicator has values', async () => {
     const store = await tempStore()
     const server = await serve((request, response) => {
-      const { from, end } = askedWindow(request)
+      const { from, end } = requestedWindow(request)
       const isHourly = new URL(request.url!, 'http://x').searchParams.get('time_trunc') === 'hour'
       const hours = isHourly ? Math.ceil((end + 1 - from) / 3600) : 0
       const values = Array.from({ length: hours }, (_, i) => valueAt(from + i * 3600, 1, 3))
@@ -62,11 +62,11 @@ describe('a series without values', () => {
 
   test('geos that two jobs select are a finding of each job', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const job = (name: string, geos: string) =>
       `name: ${name}\nseries: [{ indicators: [5], geoIds: [${geos}], window: { from: 2025-10-01, to: 2025-10-03 }, lookback: 2d }]`
-    await market.run(store, job('a', '3, 98'), NIGHT)
-    await market.run(store, job('b', '3, 99'), NIGHT + DAY)
+    await service.run(store, job('a', '3, 98'), NIGHT)
+    await service.run(store, job('b', '3, 99'), NIGHT + DAY)
     const message = (geo: number, name: string) =>
       `indicator 5 has no values for geo ${geo}; values are stored for 3. Unless they are still to come, correct job ${name}, then run the job`
     expect(await find(store, NIGHT + DAY)).toEqual({
@@ -81,11 +81,11 @@ describe('a series without values', () => {
 
 test('a late series says when it is requested again, as the view does', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
-  market.state.has = (at) => at < ms('2025-10-15T00:00:00Z') / 1000
+  const service = await startHourlyService()
+  service.state.has = (at) => at < ms('2025-10-15T00:00:00Z') / 1000
   const job = 'name: a\nseries: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-31 }, lookback: 2d }]'
   const late = async () => (await findFindings(store, NIGHT / 1000, { depth: 'state' })).map(({ message }) => message)
-  await market.run(store, job, NIGHT)
+  await service.run(store, job, NIGHT)
   const [gap] = await findGaps(store, NIGHT / 1000)
   expect(gap).toMatchObject({
     reason: 'late',

@@ -14,8 +14,8 @@ const lost = 'series: [{ indicators: [5, 6, 7], window: { from: 2025-10-01, to: 
 /** Runs a job twice: the second time, one day is requested again, so that all other missing periods stay due. */
 async function leaveDue(yaml: string) {
   const store = await tempStore()
-  const market = await startHourlyService({ has: (at) => at % 86_400 !== 0 })
-  for (const at of [NOW - 1.1 * DAY, NOW - 60_000]) await market.run(store, yaml, at)
+  const service = await startHourlyService({ has: (at) => at % 86_400 !== 0 })
+  for (const at of [NOW - 1.1 * DAY, NOW - 60_000]) await service.run(store, yaml, at)
   expect(store.get("select count(*) from _fetch where reason = 'absent'")).toBe(1)
   return store
 }
@@ -49,8 +49,8 @@ test.each([
 
 test('a job whose budget is spent promises turns instead of its next run', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
-  await market.run(store, `name: test\npace: { callsPerDay: 1 }\n${lost}`, NOW - 60_000)
+  const service = await startHourlyService()
+  await service.run(store, `name: test\npace: { callsPerDay: 1 }\n${lost}`, NOW - 60_000)
   const gaps = await findGaps(store, NOW / 1000)
   expect(gaps.map(({ reason }) => reason)).toEqual(['never requested', 'never requested'])
   expect(gaps[0]!.next).toMatch(/^indicator-sync sync test.yaml .*, in turn, within the budget of 1 call a day$/)

@@ -14,11 +14,11 @@ const found = async (store: Store, wanted: FindingKind, now: number) =>
 
 test('values between the periods of a series are one finding, for a month after they were loaded', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
-  market.state.strays = ['2025-10-12T11:07:00Z', '2025-10-12T15:20:00Z', '2025-10-14T09:30:00Z'].map(seconds)
+  const service = await startHourlyService()
+  service.state.strays = ['2025-10-12T11:07:00Z', '2025-10-12T15:20:00Z', '2025-10-14T09:30:00Z'].map(seconds)
   const now = ms('2025-11-04T12:00:00Z')
   const yaml = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'
-  await market.run(store, yaml, now)
+  await service.run(store, yaml, now)
   expect(await found(store, 'off the grid', now)).toMatchObject([
     {
       subject: 'indicator 5',
@@ -31,15 +31,15 @@ test('values between the periods of a series are one finding, for a month after 
 
 test('a change to longer periods is a finding for a month', async () => {
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 4] })
+  const service = await startHourlyService({ geos: [3, 4] })
   const change = seconds('2025-10-31T23:00:00Z')
   let now = ms('2025-11-01T12:00:00Z')
-  market.state.has = (at) => at < now / 1000 && (at < change || at % 7200 === 3600)
+  service.state.has = (at) => at < now / 1000 && (at < change || at % 7200 === 3600)
   const yaml = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-12-31 }, lookback: 2d }]'
-  await market.run(store, yaml, now)
+  await service.run(store, yaml, now)
   expect(await found(store, 'cadence changed', now)).toEqual([])
   now = ms('2025-11-25T12:00:00Z')
-  await market.run(store, yaml, now)
+  await service.run(store, yaml, now)
   expect(await found(store, 'cadence changed', now)).toMatchObject([
     {
       subject: 'indicator 5',

@@ -16,15 +16,19 @@ const at = (text: string): number => ms(text) / 1000
 /** Fills a database that has many troubles of several kinds. */
 async function troubled() {
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 4] })
+  const service = await startHourlyService({ geos: [3, 4] })
   // Every second hour is lost: more than a hundred holes.
   const isLost = (instant: number): boolean => instant > at('2025-10-09T00:00Z') && instant % 7200 === 0
-  market.state.status = (path) => (path.endsWith('/6') ? 404 : path.endsWith('/7') ? 400 : undefined)
-  market.state.spoiled = (instant) => instant >= at('2025-10-02T00:00Z') && instant < at('2025-10-05T00:00Z')
-  const run = (name: string, series: string) => market.run(store, `name: ${name}\nseries: [${series}]`, NOW - 3_600_000)
+  service.state.status = (path) => {
+    if (path.endsWith('/6')) return 404
+    return path.endsWith('/7') ? 400 : undefined
+  }
+  service.state.spoiled = (instant) => instant >= at('2025-10-02T00:00Z') && instant < at('2025-10-05T00:00Z')
+  const run = (name: string, series: string) =>
+    service.run(store, `name: ${name}\nseries: [${series}]`, NOW - 3_600_000)
   await run('spoiled', `{ indicators: [8], ${window} }`)
-  market.state.spoiled = () => false
-  market.state.has = (instant, geo) => geo === 3 || !isLost(instant)
+  service.state.spoiled = () => false
+  service.state.has = (instant, geo) => geo === 3 || !isLost(instant)
   await run('one', `{ indicators: [5, 6, 7], geoIds: [3, 4, 98, 99], ${window} }`)
   await run('other', `{ indicators: [5, 9], geoIds: [3, 97], ${window} }`)
   return store

@@ -12,10 +12,10 @@ test.each([
   ['a refused key', 'key', 403],
 ] as const)('%s lasts since the first run without a success in between', async (_name, kind, status) => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const run = (n: number, isUp: boolean, signal = new AbortController().signal) => {
-    market.state.status = () => (isUp ? undefined : status)
-    return runJob(store, market, `name: test\n${rolling}`, { now: night(n), breaker: BREAKER, signal })
+    service.state.status = () => (isUp ? undefined : status)
+    return runJob(store, service, `name: test\n${rolling}`, { now: night(n), breaker: BREAKER, signal })
   }
   for (const [n, isUp] of [false, true, false, false].entries()) await run(n, isUp)
   // A run that is stopped before anything succeeded does not end the trouble.
@@ -28,9 +28,9 @@ test.each([
 
 test('a spent budget lasts since the first run that it ended', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const run = (n: number, calls: number) =>
-    runJob(store, market, `name: test\npace: { callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
+    runJob(store, service, `name: test\npace: { callsPerDay: ${calls} }\n${rolling}`, { now: night(n) })
   await run(0, 9)
   for (const n of [1.1, 2.2, 3.3]) await run(n, 1)
   const findings = await findFindings(store, night(3.4) / 1000, { depth: 'state' })
@@ -39,12 +39,12 @@ test('a spent budget lasts since the first run that it ended', async () => {
 
 test('a geo that never had a value lacks it since the first reply, however often it is requested again', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const yaml =
     'name: test\nseries: [{ indicators: [5], geoIds: [3, 99], window: { from: 2025-10-01, to: +2d }, lookback: 2d }]'
   const since = []
   for (const n of [0, 1, 2, 5]) {
-    await runJob(store, market, yaml, { now: night(n) })
+    await runJob(store, service, yaml, { now: night(n) })
     const findings = await findFindings(store, night(n) / 1000, { depth: 'state' })
     since.push(...findings.filter(({ kind }) => kind === 'geo').map(({ since_at }) => since_at))
   }
@@ -56,12 +56,12 @@ test.each([
   ['a refused request', 'failure', 400],
 ] as const)('%s lasts since the first refusal', async (_name, kind, status) => {
   const store = await tempStore()
-  const market = await startHourlyService()
-  market.state.status = (path) => (path.endsWith('/6') ? status : undefined)
+  const service = await startHourlyService()
+  service.state.status = (path) => (path.endsWith('/6') ? status : undefined)
   const yaml = 'name: test\nseries: [{ indicators: [5, 6], window: { from: 2025-11-01, to: 2025-11-03 }, refresh: 1h }]'
   const since = []
   for (const n of [0, 1.1, 3.3, 7.7]) {
-    await runJob(store, market, yaml, { now: night(n) })
+    await runJob(store, service, yaml, { now: night(n) })
     const findings = await findFindings(store, night(n) / 1000, { depth: 'state' })
     since.push(...findings.filter((finding) => finding.kind === kind).map(({ since_at }) => since_at))
   }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { askPage } from '../page/askPage.ts'
-import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../support/kit.ts'
+import { json, ms, requestedWindow, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../support/kit.ts'
 
-test('tolerated periods are no finding, but check and the overview mention them', async () => {
+test('tolerated periods are not a finding, but check and the overview mention them', async () => {
   const store = await tempStore()
   const lost = ['2025-10-12T10:05:00Z', '2025-10-13T10:05:00Z', '2025-10-13T10:10:00Z'].map((at) => ms(at) / 1000)
   const server = await serve((request, response) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const times = Array.from({ length: Math.ceil((end + 1 - from) / 300) }, (_, i) => from + i * 300)
     const values = times.filter((at) => !lost.includes(at)).map((at) => valueAt(at))
     json(response, { indicator: { id: 5, tiempo: [], geos: [], values } })

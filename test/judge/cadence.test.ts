@@ -818,7 +818,7 @@ describe('begin, end and coverage (C6, C7)', () => {
   })
 })
 
-describe('what the job expects (C9)', () => {
+describe('expectations of the job (C9)', () => {
   const sun = onDays(YEAR, (_, i) => sunHours(i))
 
   test('every period of the step of the job is expected, even at night', () => {

@@ -15,7 +15,7 @@ test.each([
   expect(graceSeconds(usualS)).toBe(days * DAY)
 })
 
-test('the grace of a job whose interval is no multiple of four seconds is a whole number', () => {
+test('the grace of a job whose interval is not a multiple of four seconds is a whole number', () => {
   expect(graceSeconds(86_401)).toBe(108_002)
   expect(graceSeconds(null)).toBe(108_000)
 })

@@ -105,7 +105,7 @@ describe('requested ranges', () => {
       spans: ['geo 1, 0–4: complete', 'geo 1, 4–6: missing (unverified)', 'geo 1, 6–30: complete'],
     },
     {
-      title: 'requests for each known geo do not answer for geos that may exist beside them',
+      title: 'requests for each known geo do not cover geos that may exist beside them',
       stored: { coverage: [covered(0, 30, { geo: 1, fetchedAt: at(39) })] },
       spans: ['geo 0, 0–30: missing (never requested)', 'geo 1, 0–30: complete'],
     },
@@ -310,7 +310,7 @@ describe('the end of a timeline', () => {
       spans: ['geo 1, 0–30: complete', 'geo 1, 20–30: missing (late)'],
     },
     {
-      title: 'they are expected before',
+      title: 'values are expected before the usual lag is over',
       stored: { ...ended, coverage: [covered(0, 22, { fetchedAt: at(21.5) })] },
       requirements: [requirement({ to: at(22) })],
       now: 21.5,
@@ -339,13 +339,13 @@ describe('the end of a timeline', () => {
       spans: ['geo 1, 0–30: complete'],
     },
     {
-      title: 'the end of a stored range that no job requires is no finding',
+      title: 'the end of a stored range that no job requires is not a finding',
       stored: ended,
       requirements: [],
       spans: ['geo 1, 0–30: complete'],
     },
     {
-      title: 'nothing is late that was not requested',
+      title: 'a range that was not requested is not late',
       stored: { ...ended, coverage: [covered(0, 20, { fetchedAt: at(39) })] },
       spans: ['geo 1, 0–20: complete', 'geo 1, 20–30: missing (never requested)'],
     },
@@ -370,7 +370,7 @@ describe('the end of a timeline', () => {
       spans: ['geo 0, 0–30: complete', 'geo 0, 0–30: missing (no values)'],
     },
     {
-      title: 'a series without any value that no job requires is none',
+      title: 'a series without any value that no job requires is not a finding',
       requirements: [],
       stored: { timelines: [], coverage: [covered(0, 30, { state: 'empty', fetchedAt: at(39) })] },
       spans: ['geo 0, 0–30: complete'],
@@ -464,12 +464,11 @@ describe('the next request', () => {
     }: { readonly requirements?: readonly Requirement[]; readonly now?: number } = {},
   ) => {
     const span = judgeAt(requirements, store(stored), at(now)).find((span) => span.reason === reason)!
-    return span.nextAt === null
-      ? null
-      : toDay(span.nextAt + (reason === 'absent' || reason === 'unverified' ? HOUR : 0))
+    if (span.nextAt === null) return null
+    return toDay(span.nextAt + (reason === 'absent' || reason === 'unverified' ? HOUR : 0))
   }
 
-  test('what was never requested is due since it was wanted', () => {
+  test('a range that was never requested is due since a job required it', () => {
     expect(nextOf('never requested', {}, { requirements: [requirement({ sinceAt: at(31) })] })).toBe(31)
     const grown = { requirements: [growing({ sinceAt: at(3) })] }
     expect(nextOf('never requested', { coverage: [covered(0, 30)] }, grown)).toBe(30)
@@ -712,7 +711,7 @@ describe('the next request', () => {
     expect(nextOf('absent', missing(17))).toBe(null)
   })
 
-  test('an empty range before the first value is requested in rounds since it was first wanted', () => {
+  test('an empty range before the first value is requested in rounds since a job first required it', () => {
     const coverage = [covered(0, 12, { state: 'empty', fetchedAt: at(34) }), covered(12, 30, { fetchedAt: at(34) })]
     const spans = judgeAt(
       [requirement({ sinceAt: at(30) })],

@@ -100,7 +100,7 @@ const byGeo = (spans: readonly Span[]): [number, Span[]][] => [...Map.groupBy(sp
 const isMissing = ({ state }: Span): boolean => state === 'missing'
 const total = (intervals: readonly Interval[]): number => intervals.reduce((sum, { from, to }) => sum + to - from, 0)
 
-test('spans of requests are disjoint, and cover what is wanted and what is stored', () => {
+test('spans are disjoint, and cover required and stored ranges', () => {
   fc.assert(
     fc.property(requirements, stored, days, (requirements, stored, day) => {
       const now = at(day)
@@ -176,7 +176,7 @@ test('the order of stored rows does not matter', () => {
   )
 })
 
-test('accepting changes no state, and nothing that is not accepted', () => {
+test('an acceptance changes no state, and only accepted parts', () => {
   fc.assert(
     fc.property(requirements, stored, days, (requirements, stored, day) => {
       const without = judgeAt(requirements, { ...stored, accepted: [] }, at(day))
@@ -202,7 +202,7 @@ test('accepting changes no state, and nothing that is not accepted', () => {
   )
 })
 
-test('what no job requires is never requested by itself', () => {
+test('data that no job requires is never requested by itself', () => {
   fc.assert(
     fc.property(requirements, stored, days, (requirements, stored, day) => {
       for (const { nextAt, job } of judgeAt(requirements, stored, at(day))) if (job === null) expect(nextAt).toBeNull()

@@ -137,14 +137,16 @@ function looksCoarser({ zone, step, days }: Whole): boolean {
       return days.some((instants) => {
         const phases = new Set(instants.map((at) => (other > HOUR ? at + offsetAt(zone, at) : at) % other))
         const isWhole = phases.size === 1 && instants.length >= (DAY / other) * (7 / 8) - 1
-        run = isWhole ? (phases.has(phase) ? run + 1 : 1) : 0
+        const isContinued = phases.has(phase)
+        if (!isWhole) run = 0
+        else run = isContinued ? run + 1 : 1
         if (isWhole) phase = [...phases][0]!
         return run >= 14
       })
     })
 }
 
-/** The missing periods that are no lost ones, and the lost ones that are not missing. */
+/** The missing periods that are not lost ones, and the lost ones that are not missing. */
 function compare(gaps: readonly MissingPeriods[], lost: readonly Instant[]) {
   return { more: countMissing(gaps) - lost.length, unnoticed: lost.length - within(lost, gaps).length }
 }

@@ -101,15 +101,15 @@ test('a lake is intact after an abort at any request, and the next sync complete
     (name) => /\.parquet\._S3rver_object$/.test(name),
   )
   // Files of aborted syncs remain for a day, because they could belong to an active sync.
-  const held = listFiles((await place.manifest())!)
-  expect(objects.length).toBeGreaterThan(held.length)
+  const listed = listFiles((await place.manifest())!)
+  expect(objects.length).toBeGreaterThan(listed.length)
   another(100)
   await sync(place, { graceMs: 0, now: Date.now() + 2 * DAY })
   expect((await checkLake(place)).findings).toEqual([])
   const left = (readdirSync(own.fileOf('a/lake').replace(/\._.*/, ''), { recursive: true }) as string[]).filter(
     (name) => /_S3rver_object$/.test(name),
   )
-  expect(left.filter((name) => name.endsWith('.parquet._S3rver_object'))).toHaveLength(held.length)
+  expect(left.filter((name) => name.endsWith('.parquet._S3rver_object'))).toHaveLength(listed.length)
   place.close()
 })
 

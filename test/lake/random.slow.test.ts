@@ -188,7 +188,9 @@ async function act(store: Store, action: Action): Promise<void> {
 /** Runs the steps, syncs the lake after each, and returns differences from the database. */
 async function attack(template: string, actions: readonly Action[]): Promise<string[]> {
   const dir = tempFolder()
-  const [file, lake, saved] = [join(dir, 'own.db'), join(dir, 'lake'), join(dir, 'saved.db')]
+  const file = join(dir, 'own.db')
+  const lake = join(dir, 'lake')
+  const saved = join(dir, 'saved.db')
   copyFileSync(template, file)
   for (const [i, action] of actions.entries()) {
     const store = await openStore(file, { durability: 'none' })

@@ -66,7 +66,7 @@ describe('calendar periods', () => {
     const store = await tempStore()
     let now = 0
     const source = await calendar(KINDS.month!, ({ to }) => now >= to + 5 * DAY)
-    const held: string[] = []
+    const counts: string[] = []
     for (let n = 0; n < 56; n++) {
       now = day('2025-10-20') + n * DAY + 21 * 3600
       source.requested.length = 0
@@ -74,9 +74,9 @@ describe('calendar periods', () => {
       if (n > 0) expect(source.requested.length, formatUtc(now)).toBeLessThanOrEqual(2)
       // A month after the last value is late, not missing.
       expect(await absences(store), formatUtc(now)).toEqual([])
-      held.push(String(store.get('select count(*) from observation')))
+      counts.push(String(store.get('select count(*) from observation')))
     }
-    expect([...new Set(held)]).toEqual(['1', '2', '3'])
+    expect([...new Set(counts)]).toEqual(['1', '2', '3'])
   })
 
   test('check passes on every day of a year for a complete series', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { prometheusText } from '../../src/findings/metrics.ts'
 import { findOpenFailures } from '../../src/state/failedRequests.ts'
 import type { Summary } from '../../src/sync/sync.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { json, ms, requestedWindow, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-04T12:00:00Z')
@@ -22,7 +22,7 @@ interface Requested {
 async function hours(answer: (response: ServerResponse, asked: Requested) => boolean) {
   const seen = new Map<string, number>()
   return serve((request: IncomingMessage, response) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const before = seen.get(request.url!) ?? 0
     seen.set(request.url!, before + 1)
     if (answer(response, { from, to: end + 1, days: Math.ceil((end - from) / DAY), before })) return

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { DAY, day, EMPTY, HOUR, hear, type Memory, night, type Said, show } from './coverageMemory.ts'
+import { DAY, day, EMPTY, HOUR, loadInto, type Memory, night, type Said, show } from './coverageMemory.ts'
 
 /* The rules of coverage by example: hours of the geos 3 and 4, a lookback of two days, October and November 2025. */
 
-const history = (...answers: readonly Said[]): Memory => answers.reduce(hear, EMPTY)
+const history = (...replies: readonly Said[]): Memory => replies.reduce(loadInto, EMPTY)
 const n0 = night(0)
 const n1 = night(1)
 const n2 = night(2)
@@ -47,11 +47,11 @@ describe('the coverage state of each requested geo', () => {
       [full, { ...full, at: n1, rejects: 1 }, { ...full, at: n2, ...none, dismissed: [null] }],
       ['0 values 10-01..10-03 n1'],
     ],
-  ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
+  ])('%s', (_, replies, rows) => expect(show(history(...replies))).toEqual(rows))
 })
 
 describe('a clock that was ahead', () => {
-  test('rows of the future count as fetched before the next reply, so that the days to come are requested', () => {
+  test('rows with a later time count as fetched before the next reply, so that the days to come are requested', () => {
     const ahead: Said = { at: night(20), days: [30, 55] }
     const rows = history(ahead, { at: n1, days: [30, 37] }).coverage
     expect(show({ ...EMPTY, coverage: rows })).toEqual(['0 values 10-30..11-24 n1'])
@@ -173,7 +173,7 @@ describe('replaced and merged coverage rows', () => {
       ],
       ['0 unverified 10-01..10-03 n0 since n0', '3 values 10-01..10-03 n1', '4 values 10-01..10-03 n2'],
     ],
-  ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
+  ])('%s', (_, replies, rows) => expect(show(history(...replies))).toEqual(rows))
 
   test('a merge of replies does not extend the time for which values are settled', () => {
     const nights = history({ at: n0, days: [30, 36] }, { at: n1, days: [33, 36] }, { at: n3, days: [34, 39] })
@@ -218,7 +218,7 @@ describe('days of which a reply lacks too many values (S10)', () => {
       [full, { ...thin, rejects: 1 }],
       ['0 unverified 10-01..10-03 n1 since n1'],
     ],
-  ])('%s', (_, answers, rows) => expect(show(history(...answers))).toEqual(rows))
+  ])('%s', (_, replies, rows) => expect(show(history(...replies))).toEqual(rows))
 })
 
 test('replies merged for a monthly series have the age of their oldest part', () => {

@@ -63,7 +63,7 @@ function hourly({ days, has = [3, 4], hours = () => true }: Said): Map<number, G
 export function prepare(
   before: Memory,
   said: Said,
-): { series: Series; reply: SeriesReply; held: StoredCoverage; stored: Memory } {
+): { series: Series; reply: SeriesReply; current: StoredCoverage; stored: Memory } {
   const { at: fetchedAt, days, geos = null, rejects = 0, dismissed = [], lookback = 2 * DAY } = said
   const window = days && { from: day(days[0]), to: day(days[1]) }
   const rows = said.values ?? hourly(said)
@@ -102,13 +102,18 @@ export function prepare(
     ]),
   )
   const reply: SeriesReply = {
-    ...{ window, period, newGeos, dismissed, unbelievedDays, fetchedAt },
+    window,
+    period,
+    newGeos,
+    dismissed,
+    unbelievedDays,
+    fetchedAt,
     present: new Set(rows.keys()),
     hasUnreadValues: rejects > 0,
     geos: window ? (geos ?? [0]) : [],
   }
   const stored = { ...before, values }
-  return { series, reply, stored, held: currentCoverage(stored, reply) }
+  return { series, reply, stored, current: currentCoverage(stored, reply) }
 }
 
 const sorted = (values: ReadonlyMap<number, number> | undefined): GeoValues | undefined => {
@@ -130,11 +135,11 @@ export const apply = (memory: Memory, { remove, insert }: CoverageChange): Memor
 })
 
 /** Returns the memory after a reply. */
-export function hear(before: Memory, said: Said): Memory {
-  const { series, reply, held, stored } = prepare(before, said)
+export function loadInto(before: Memory, said: Said): Memory {
+  const { series, reply, current, stored } = prepare(before, said)
   // A reply about one instant covers nothing (S13).
   if (!reply.window) return stored
-  return apply(stored, decideCoverage(series, reply, held))
+  return apply(stored, decideCoverage(series, reply, current))
 }
 
 const date = (at: number): string => {

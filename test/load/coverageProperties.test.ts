@@ -12,7 +12,7 @@ import {
   day,
   EMPTY,
   HOUR,
-  hear,
+  loadInto,
   type Memory,
   night,
   prepare,
@@ -46,8 +46,10 @@ const replies = fc
       has: has.filter((geo) => geos === null || geos.includes(geo)),
       hours: (at: number, geo: number) => ((at - day(first)) / HOUR) % every === 0 && (at / HOUR + geo) % 31 !== lacks,
       rejects: outcome === 'rejects' ? 1 : 0,
-      dismissed:
-        outcome === 'dismissed' ? [{ geo: 3, at: day(first) + HOUR }] : outcome === 'dismissed somewhere' ? [null] : [],
+      dismissed: [
+        ...(outcome === 'dismissed' ? [{ geo: 3, at: day(first) + HOUR }] : []),
+        ...(outcome === 'dismissed somewhere' ? [null] : []),
+      ],
       // Only geos with values can lack some.
       unbelievedDays: new Map(
         outcome === 'unbelieved'
@@ -69,7 +71,7 @@ const histories = fc.array(replies, { minLength: 1, maxLength: 8 }).map((all): S
 
 const check = (property: (replies: readonly Said[], memory: Memory) => void): void =>
   fc.assert(
-    fc.property(histories, (all) => property(all, all.reduce(hear, EMPTY))),
+    fc.property(histories, (all) => property(all, all.reduce(loadInto, EMPTY))),
     { numRuns: cases(40) },
   )
 
@@ -97,16 +99,16 @@ describe('coverage after any history of replies', () => {
 
   test('a repeated reply changes nothing', () =>
     check((all) => {
-      const before = all.slice(0, -1).reduce(hear, EMPTY)
-      const { series, reply, held, stored } = prepare(before, all.at(-1)!)
-      const after = apply(stored, decideCoverage(series, reply, held))
+      const before = all.slice(0, -1).reduce(loadInto, EMPTY)
+      const { series, reply, current, stored } = prepare(before, all.at(-1)!)
+      const after = apply(stored, decideCoverage(series, reply, current))
       const again = decideCoverage(series, { ...reply, newGeos: [] }, currentCoverage(after, reply))
       expect(again).toMatchObject({ remove: [], insert: [] })
     }))
 
   test('a reply changes no state outside its window', () =>
     check((all, after) => {
-      const before = all.slice(0, -1).reduce(hear, EMPTY)
+      const before = all.slice(0, -1).reduce(loadInto, EMPTY)
       const [first, last] = all.at(-1)!.days!
       for (const one of dayIntervals.filter(({ from }) => from < day(first) || from >= day(last)))
         for (const geo of [0, ...GEOS]) expect(rowOn(after, geo, one)?.state).toBe(rowOn(before, geo, one)?.state)
@@ -130,7 +132,7 @@ describe('coverage after any history of replies', () => {
       }
     }))
 
-  test('a day that is not believed is unverified for its geo alone, unless the whole reply is', () =>
+  test('a day without many final values is unverified for its geo alone, unless the whole reply is', () =>
     check((all, after) => {
       const { unbelievedDays = new Map<number, readonly number[]>(), rejects = 0 } = all.at(-1)!
       for (const [geo, days] of unbelievedDays)
@@ -146,7 +148,7 @@ describe('coverage after any history of replies', () => {
   test('a complete reply for all geos leaves nothing to request', () =>
     check((all, before) => {
       const { at } = all.at(-1)!
-      const { coverage } = hear(before, { at, days: [FIRST, LAST], has: GEOS })
+      const { coverage } = loadInto(before, { at, days: [FIRST, LAST], has: GEOS })
       const requirements = [requirement({ from: day(FIRST), to: day(LAST), lookbackS: 2 * DAY, refreshS: HOUR })]
       const spans = judgeAt(requirements, store({ zone: ZONE, timelines: [], coverage }), at + 60)
       expect(spans.filter(({ nextAt }) => nextAt !== null && nextAt <= at + 60)).toEqual([])
@@ -165,7 +167,7 @@ describe('coverage after any history of replies', () => {
           next += size
           return { at: night(0), days: [next - size, next], has: GEOS, hours: (at, geo) => !isHole(at, geo) }
         })
-        const { coverage } = (isNewestFirst ? windows.reverse() : windows).reduce(hear, EMPTY)
+        const { coverage } = (isNewestFirst ? windows.reverse() : windows).reduce(loadInto, EMPTY)
         expect(coverage.filter(({ state }) => state === 'unverified')).toEqual([])
       }),
     )

@@ -88,7 +88,7 @@ async function answer(store: Store, zone: string, begin: number, said: Answer, n
 
 const stored = (store: Store): unknown[] => store.all('select * from _day order by series_id, geo_id, month, day')
 
-const answers = fc.array(
+const replies = fc.array(
   fc.record<Answer>({
     window: fc.oneof(
       {
@@ -122,7 +122,7 @@ describe('daily totals', () => {
       const store = await storeOf(zone)
       const begin = Math.floor((startOfDate(zone, date)! - 2 * DAY) / 900) * 900
       await fc.assert(
-        fc.asyncProperty(answers, async (all) => {
+        fc.asyncProperty(replies, async (all) => {
           for (const table of EMPTIED) store.run(`delete from ${table}`, [])
           for (const [n, one] of all.entries()) {
             await answer(store, zone, begin, one, n)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askedWindow, gapsAtLastRun, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { gapsAtLastRun, json, ms, requestedWindow, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 
 const DAY = 86_400_000
 const START = ms('2025-11-01T00:00:00Z') / 1000
@@ -11,7 +11,7 @@ const EVENTS = [
 /** Starts a service of events at some minutes after the start. */
 const events = (minutes: readonly number[], tiempo?: readonly object[]) =>
   serve((request, response) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const values = minutes
       .map((minute) => START + minute * 60)
       .filter((at) => at >= from && at <= end)

@@ -32,11 +32,11 @@ const stored = (store: Store) => [
 ]
 
 /** Runs a job each night with the next reply. */
-async function nights(answers: readonly object[], check: (store: Store, night: number) => void) {
+async function nights(replies: readonly object[], check: (store: Store, night: number) => void) {
   const store = await tempStore()
   let night = 0
-  const server = await serve((_request, response) => json(response, answers[night]))
-  for (; night < answers.length; night++) {
+  const server = await serve((_request, response) => json(response, replies[night]))
+  for (; night < replies.length; night++) {
     await runJob(store, server, SERIES, { now: NOW + night * 86_400_000 })
     check(store, night)
   }
@@ -300,7 +300,7 @@ describe('a reply about another item', () => {
 describe('independence of the order of replies', () => {
   test('the result is the same for any order of replies in two languages', async () => {
     const names = { es: 'uno', en: 'one' } as const
-    const answers: Record<string, (locale: 'es' | 'en') => object> = {
+    const replies: Record<string, (locale: 'es' | 'en') => object> = {
       archives: (locale) => ({
         archives: [
           {
@@ -355,7 +355,7 @@ describe('independence of the order of replies', () => {
     const server = await serve((request, response) => {
       const url = new URL(request.url!, 'http://x')
       const kind = url.pathname.includes('/indicators/') ? 'series' : url.pathname.split('/').at(-1)!
-      json(response, answers[kind]!(url.searchParams.get('locale') as 'es' | 'en'))
+      json(response, replies[kind]!(url.searchParams.get('locale') as 'es' | 'en'))
     })
     const steps = Object.keys(job).flatMap((kind) => [`${kind} es`, `${kind} en`])
     const result = async (order: readonly string[]) => {
@@ -395,10 +395,10 @@ test('an item that disappears from the first language takes its fields from the 
     taxonomy_terms: [{ id_taxonomy_term: day, name: `${day}`, vocabulary_id: 9 }],
   })
   let night = 0
+  const spanishItems = () => (night === 0 ? [item(7, 1), item(8, 1)] : [item(8, 1)])
   const server = await serve((request, response) => {
-    const english = request.url!.includes('locale=en')
-    const listed = english ? [item(7, night + 2)] : night === 0 ? [item(7, 1), item(8, 1)] : [item(8, 1)]
-    json(response, { contents: listed })
+    const isEnglish = request.url!.includes('locale=en')
+    json(response, { contents: isEnglish ? [item(7, night + 2)] : spanishItems() })
   })
   const storedItem = () => [
     store.all('select sticky, updated_at, expires_at, withdrawn_at from content where id = 7'),

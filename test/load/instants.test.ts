@@ -83,7 +83,7 @@ test.each([
   ['the day', FIXED, '2025-11-01T00:00:00+01:00', [{ id: 2 }]],
   ['the day, without a resolution', FIXED, '2025-11-01T00:00:00+01:00', []],
   ['the month', `${FIXED}, timeTrunc: month, timeAgg: sum`, '2025-11-01T00:00:00+01:00', [{ id: 3 }]],
-])('a value of %s that contains the instant is the wanted one', async (_, entry, at, tiempo) => {
+])('a value of %s that contains the instant is its value', async (_, entry, at, tiempo) => {
   const store = await tempStore()
   const service = await fixedReplies([at])
   service.state.tiempo = tiempo
@@ -94,7 +94,7 @@ test.each([
   ['the next hour', ['2025-11-01T13:00:00+01:00'], '13:00'],
   ['the hour before, without a resolution', ['2025-11-01T11:00:00+01:00'], '11:00'],
   ['two hours around it', ['2025-11-01T11:00:00+01:00', '2025-11-01T13:00:00+01:00'], '11:00'],
-])('a value of %s is not the wanted one', async (name, times, other) => {
+])('a value of %s is not the value of the instant', async (name, times, other) => {
   const store = await tempStore()
   const service = await fixedReplies(...times.map((at) => [at] as const))
   if (name.includes('without')) service.state.tiempo = []
@@ -102,7 +102,7 @@ test.each([
   expect(await findings(store)).toEqual([text('3', other)])
 })
 
-test('only the geos without a value of the instant are named, and other times beside it are no finding', async () => {
+test('only the geos without a value of the instant are named, and other times beside it are not a finding', async () => {
   const other = '2025-11-01T13:00:00+01:00'
   const store = await tempStore()
   const service = await fixedReplies([NOON, 3], [other, 3], [other, 4], [other, 8])
@@ -110,7 +110,7 @@ test('only the geos without a value of the instant are named, and other times be
   expect(await findings(store)).toEqual([text('4, 8', '13:00')])
 })
 
-test('a reply without values for the instant is no finding', async () => {
+test('a reply without values for the instant is not a finding', async () => {
   const store = await tempStore()
   const service = await fixedReplies()
   expect(await service.run(store, FIXED, NIGHT)).toBe('done')

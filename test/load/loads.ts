@@ -63,7 +63,11 @@ export async function loadReplies(store: Store, zone: string, replies: readonly 
       settledBefore: sent.settledBefore ?? sent.fetchedAt,
     }
     const reply = {
-      ...{ fetchId: firstId + n, seriesId: 1, planned, recordedMs: sent.fetchedAt * 1000, outcome: 'ok' as const },
+      fetchId: firstId + n,
+      seriesId: 1,
+      planned,
+      recordedMs: sent.fetchedAt * 1000,
+      outcome: 'ok' as const,
       rows: { ...NO_ROWS, observations, isEmpty: rows.length === 0, rejects: sent.hasReject ? [REJECT] : [] },
     }
     counts.push((await store.write((tx) => applyRows(tx, store.engine, reply))).counts)

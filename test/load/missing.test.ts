@@ -17,16 +17,16 @@ const gapsOf = async (store: Parameters<typeof gapsAtLastRun>[0]) =>
 describe('a known geo that is missing in a reply for all geos', () => {
   test('periods of a geo are missing only between its first and its last value', async () => {
     const store = await tempStore()
-    const market = await startHourlyService({ geos: [3, 4] })
+    const service = await startHourlyService({ geos: [3, 4] })
     const at = (text: string) => ms(text) / 1000
     const isBegun = (i: number) => i >= at('2025-03-01T00:00:00Z') && i < at('2025-03-08T00:00:00Z')
-    market.state.has = (i, geo) => geo === 3 || isBegun(i)
-    await market.run(store, job('2025-03-01', '2025-03-10'), night(0))
-    await market.run(store, job('2025-02-01', '2025-02-05'), night(0))
-    await market.run(store, job('2025-10-01', '2025-10-05'), night(0))
+    service.state.has = (i, geo) => geo === 3 || isBegun(i)
+    await service.run(store, job('2025-03-01', '2025-03-10'), night(0))
+    await service.run(store, job('2025-02-01', '2025-02-05'), night(0))
+    await service.run(store, job('2025-10-01', '2025-10-05'), night(0))
     expect(await gapsOf(store)).toEqual([])
-    market.state.has = (i, geo) => geo === 3 || isBegun(i) || i >= at('2025-10-05T00:00:00Z')
-    await market.run(store, job('2025-10-05', '2025-10-06'), night(0))
+    service.state.has = (i, geo) => geo === 3 || isBegun(i) || i >= at('2025-10-05T00:00:00Z')
+    await service.run(store, job('2025-10-05', '2025-10-06'), night(0))
     expect(store.all('select geo_id, sum(missing) as missing from _absent group by 1')).toEqual([
       // Two days less an hour in March, four days and two hours in October.
       { geo_id: 4, missing: 47 + 98 },
@@ -37,19 +37,19 @@ describe('a known geo that is missing in a reply for all geos', () => {
 
   test('a geo that has ended causes only few calls and rows over many nights, and misses them when it returns', async () => {
     const store = await tempStore()
-    const market = await startHourlyService({ geos: [3, 4] })
+    const service = await startHourlyService({ geos: [3, 4] })
     const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
-    await market.run(store, rolling, night(0))
+    await service.run(store, rolling, night(0))
     const end = ms('2025-11-05T23:00:00Z') / 1000
-    market.state.has = (i, geo) => geo === 3 || i < end
+    service.state.has = (i, geo) => geo === 3 || i < end
     let calls = 0
-    for (let n = 1; n < 40; n++) calls += (await market.run(store, rolling, night(n))).length
+    for (let n = 1; n < 40; n++) calls += (await service.run(store, rolling, night(n))).length
     expect(calls).toBeLessThan(2 * 39)
     expect(store.get('select count(*) from _coverage')).toBeLessThan(16)
     expect(await gapsOf(store)).toEqual([])
     const back = ms('2025-12-13T23:00:00Z') / 1000
-    market.state.has = (i, geo) => geo === 3 || i < end || i >= back
-    await market.run(store, rolling, night(40))
+    service.state.has = (i, geo) => geo === 3 || i < end || i >= back
+    await service.run(store, rolling, night(40))
     expect(store.all('select geo_id, from_at, to_at from _absent order by from_at').at(0)).toMatchObject({
       geo_id: 4,
       from_at: end,
@@ -64,8 +64,8 @@ describe('stray rows and missing values', () => {
     const lost = at('2025-10-03T05:00:00Z')
     const strays = [at('2025-10-03T11:30:00Z'), at('2025-10-05T02:15:00Z')]
     const store = await tempStore()
-    const market = await startHourlyService({ strays, has: (one) => one !== lost })
-    await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
+    const service = await startHourlyService({ strays, has: (one) => one !== lost })
+    await service.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
     expect(await gapsOf(store)).toEqual(['absent 3 10-03..10-03'])
     expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
   })
@@ -76,22 +76,22 @@ describe('stray rows and missing values', () => {
     const stray = at('2025-10-06T14:10:00Z')
     const has = (one: number): boolean => one < gone || one >= back || one === stray
     const store = await tempStore()
-    const market = await startHourlyService({ strays: [stray], has })
+    const service = await startHourlyService({ strays: [stray], has })
     const date = (day: number) => `2025-10-${String(day).padStart(2, '0')}`
-    for (const day of [6, 5, 7, 10, 9, 8, 13, 11, 12]) await market.run(store, job(date(day), date(day + 1)), night(0))
+    for (const day of [6, 5, 7, 10, 9, 8, 13, 11, 12]) await service.run(store, job(date(day), date(day + 1)), night(0))
     expect(store.all('select from_at, to_at from _absent')).toEqual([{ from_at: gone, to_at: back }])
   })
 
   test.each([['10d'], ['1d']])(
     'a clock change by half an hour does not hide a missing value (chunk: %s)',
     async (chunk) => {
-      const service = { ...SERVICES.generic, timeZone: 'Australia/Lord_Howe' }
+      const declared = { ...SERVICES.generic, timeZone: 'Australia/Lord_Howe' }
       const lost = at('2025-10-03T22:00:00+10:30')
       const halves = Array.from({ length: 46 * 48 }, (_, i) => at('2025-09-14T00:00:00+10:30') + i * 1800)
-      const hours = halves.filter((half) => formatLocal(service.timeZone, half).slice(14, 16) === '00')
-      const market = await startHourlyService({ strays: hours, has: (one) => hours.includes(one) && one !== lost })
+      const hours = halves.filter((half) => formatLocal(declared.timeZone, half).slice(14, 16) === '00')
+      const service = await startHourlyService({ strays: hours, has: (one) => hours.includes(one) && one !== lost })
       const store = await tempStore()
-      await market.run(store, job('2025-09-15', '2025-10-25', `, chunk: ${chunk}`), night(0), {}, service)
+      await service.run(store, job('2025-09-15', '2025-10-25', `, chunk: ${chunk}`), night(0), {}, declared)
       expect(await gapsOf(store)).toContain('absent 3 10-03..10-03')
       expect(store.all('select distinct step_s from observation')).toEqual([{ step_s: 3600 }])
     },
@@ -112,8 +112,8 @@ describe('values off the local grid', () => {
     'values off the local grid are not absent at the edges of windows (chunk: %s)',
     async (chunk) => {
       const store = await tempStore()
-      const market = await startHourlyService({ strays, has })
-      await market.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
+      const service = await startHourlyService({ strays, has })
+      await service.run(store, job('2025-10-01', '2025-10-10', `, chunk: ${chunk}`), night(0))
       expect(store.all(ABSENT)).toEqual(absent)
       expect((await gapsOf(store)).length).toBe(3)
     },
@@ -128,10 +128,10 @@ describe('values off the local grid', () => {
     [[8, 3, 1, 4, 2, 7, 9, 6, 5]],
   ])('values off the local grid are not absent for any order of days: %j', async (days) => {
     const store = await tempStore()
-    const market = await startHourlyService({ strays, has })
+    const service = await startHourlyService({ strays, has })
     for (const day of days) {
       const [from, to] = [day, day + 1].map((date) => `2025-10-${String(date).padStart(2, '0')}`) as [string, string]
-      await market.run(store, job(from, to, ', chunk: 1d'), night(0))
+      await service.run(store, job(from, to, ', chunk: 1d'), night(0))
     }
     expect(store.all(ABSENT)).toEqual(absent)
   })

@@ -67,14 +67,16 @@ async function nights() {
       'ok', 1, 1, 1, 0, 0, 0, 0, 0, 0)`,
     [],
   )
-  const market = await startHourlyService({ has: (at) => at !== ABSENT, spoiled: (at) => at === SPOILED })
+  const service = await startHourlyService({ has: (at) => at !== ABSENT, spoiled: (at) => at === SPOILED })
   for (let night = 0; night < NIGHTS; night++) {
     const now = FIRST + night * DAY
-    market.state.status = (_path, { from }) =>
-      from === REFUSED || (night === 2 && from > REFUSED) ? 404 : night === 4 ? 500 : undefined
-    market.state.spoiled = (at) => at === SPOILED && night < 5
-    for (const at of [now, now + 2 * 3_600_000]) await market.run(store, JOB, at)
-    if (night % 3 === 0) await market.run(store, OTHER_JOB, now + 60_000)
+    service.state.status = (_path, { from }) => {
+      if (from === REFUSED || (night === 2 && from > REFUSED)) return 404
+      return night === 4 ? 500 : undefined
+    }
+    service.state.spoiled = (at) => at === SPOILED && night < 5
+    for (const at of [now, now + 2 * 3_600_000]) await service.run(store, JOB, at)
+    if (night % 3 === 0) await service.run(store, OTHER_JOB, now + 60_000)
     if (night % 6 === 0) {
       const emulator = await emulate({ now: now / 1000 })
       await runJob(store, emulator, LISTS, { now: now + 3_600_000 })
@@ -82,7 +84,7 @@ async function nights() {
     }
   }
   for (let repetition = 1; repetition <= REPETITIONS; repetition++) repeatBefore(store, repetition)
-  return { store, market }
+  return { store, service }
 }
 
 /** Records all successful requests another time, some days earlier and without changes. */
@@ -126,7 +128,7 @@ function deleteBodiesLike(store: Store, other: Store): void {
 }
 
 /** Reads everything that is decided by the records of requests. */
-async function answers(store: Store) {
+async function results(store: Store) {
   // Durations differ between two databases.
   store.run('update _fetch set ms = 1', [])
   const now = LAST / 1000
@@ -166,9 +168,9 @@ const tables = (store: Store) => {
 }
 
 test.skipIf(ON_SERVER)('pruning deletes repeated records of requests and changes no decision', async () => {
-  const { store: pruned, market } = await nights()
+  const { store: pruned, service } = await nights()
   const other = await copyOf(pruned)
-  expect(await answers(pruned)).toEqual(await answers(other))
+  expect(await results(pruned)).toEqual(await results(other))
   const before = pruned.get('select count(*) from _fetch') as number
   const counted = await countPrunable(pruned, BEFORE)
   expect(pruned.get('select count(*) from _fetch')).toBe(before)
@@ -178,7 +180,7 @@ test.skipIf(ON_SERVER)('pruning deletes repeated records of requests and changes
   expect(pruned.get('select count(*) from _fetch')).toBe(before - done.requests)
   expect((await countPrunable(pruned, BEFORE)).requests).toBe(0)
   deleteBodiesLike(other, pruned)
-  expect(await answers(pruned)).toEqual(await answers(other))
+  expect(await results(pruned)).toEqual(await results(other))
   expect(tables(pruned)).toEqual(tables(other))
   for (const table of ['observation', 'observation_revision'])
     expect(pruned.get(`select count(*) from ${table} where fetch_id not in (select id from _fetch)`)).toBe(0)
@@ -188,13 +190,13 @@ test.skipIf(ON_SERVER)('pruning deletes repeated records of requests and changes
   expect(await rows(pruned)).toEqual(await rows(other))
 
   // The next runs request and store the same.
-  market.state.status = () => undefined
+  service.state.status = () => undefined
   for (const job of [JOB, OTHER_JOB]) {
-    const requested = await market.run(pruned, job, LAST)
+    const requested = await service.run(pruned, job, LAST)
     expect(requested.length).toBeGreaterThan(0)
-    expect(await market.run(other, job, LAST)).toEqual(requested)
+    expect(await service.run(other, job, LAST)).toEqual(requested)
   }
-  expect(await answers(pruned)).toEqual(await answers(other))
+  expect(await results(pruned)).toEqual(await results(other))
   expect(pruned.all('select series_id, geo_id, from_at, to_at, state from _span order by 1, 2, 3, 4, 5')).toEqual(
     other.all('select series_id, geo_id, from_at, to_at, state from _span order by 1, 2, 3, 4, 5'),
   )

@@ -2,7 +2,17 @@ import { expect, test } from 'vitest'
 import { findFindings } from '../../src/findings/findFindings.ts'
 import { dump } from '../support/dump.ts'
 import { startHourlyService } from '../support/hourlyService.ts'
-import { askedWindow, gapsAtLastRun, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import {
+  gapsAtLastRun,
+  json,
+  ms,
+  replayed,
+  requestedWindow,
+  runJob,
+  serve,
+  tempStore,
+  valueAt,
+} from '../support/kit.ts'
 
 const NOW = ms('2025-11-04T20:15:00Z')
 const job = (from: string, to: string, geo = '') =>
@@ -15,7 +25,7 @@ const gapsOf = async (store: Parameters<typeof gapsAtLastRun>[0]) =>
 /** Hours with an unknown resolution id; single days are empty, so that the composition of the whole is unknown. */
 const sums = () =>
   serve((request, response) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const values = []
     if (end - from > 90_000) for (let at = from; at <= end; at += 3600) values.push(valueAt(at))
     json(response, { indicator: { id: 777, tiempo: [{ id: 999, name: 'Hora' }], geos: [], values } })
@@ -23,9 +33,9 @@ const sums = () =>
 
 test('a hole that no job wants between stored ranges is not a gap', async () => {
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 4] })
-  await market.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
-  await market.run(store, job('2025-10-28', '2025-11-02'), NOW)
+  const service = await startHourlyService({ geos: [3, 4] })
+  await service.run(store, job('2025-10-20', '2025-10-25', ', geoIds: [3]'), NOW)
+  await service.run(store, job('2025-10-28', '2025-11-02'), NOW)
   expect(store.all('select geo_id, reason, from_local, to_local from gaps')).toEqual([])
   expect(await gapsOf(store)).toEqual([])
   expect(await findFindings(store)).toEqual([])
@@ -36,7 +46,7 @@ test('a coarse reply that was not requested in parts remains a gap', async () =>
   // The first reply contains sums; then the key is refused, and the run ends.
   const server = await serve((request, response, call) => {
     if (call > 1) return json(response, { message: 'no' }, 401)
-    const { from } = askedWindow(request)
+    const { from } = requestedWindow(request)
     const values = Array.from({ length: 30 * 24 }, (_, i) => valueAt(from + i * 3600, i))
     json(response, { indicator: { id: 5, tiempo: [{ id: 223, name: 'Hora' }], geos: [], values } })
   })
@@ -47,9 +57,9 @@ test('a coarse reply that was not requested in parts remains a gap', async () =>
 
 test('a replay of a coarse reply and its parts gives the same rows', async () => {
   const store = await tempStore()
-  const market = await sums()
+  const service = await sums()
   const yaml = 'series: [{ indicators: [777], window: { from: 2025-09-01, to: 2025-09-11 }, chunk: 1mo }]'
-  await runJob(store, market, yaml, { now: NOW })
+  await runJob(store, service, yaml, { now: NOW })
   expect(store.get(`select count(*) from _fetch where outcome = 'coarse'`)).toBeGreaterThan(0)
   expect(dump(await replayed(store))).toEqual(dump(store))
 })

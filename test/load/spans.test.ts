@@ -37,15 +37,15 @@ describe('stored spans', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (steps) => {
         const store = await tempStore()
-        const market = await startHourlyService({ geos: [3, 4] })
+        const service = await startHourlyService({ geos: [3, 4] })
         for (const [n, { from, days, geos, lost, fails, restate }] of steps.entries()) {
           const gone = ms('2025-10-01T00:00:00Z') / 1000 + lost * 86_400
-          market.state.has = (at) => at < gone || at >= gone + 7200
-          market.state.status = (_path, window) => (fails && window.from < gone ? 400 : undefined)
+          service.state.has = (at) => at < gone || at >= gone + 7200
+          service.state.status = (_path, window) => (fails && window.from < gone ? 400 : undefined)
           const two = (date: number) => `2025-10-${String(date).padStart(2, '0')}`
           const window = `{ from: ${two(from)}, to: ${two(Math.min(31, from + days))} }`
           const job = `series: [{ indicators: [5]${geos}, window: ${window}, chunk: 3d, lookback: 2d, refresh: 1h }]`
-          await market.run(store, job, NIGHT + n * DAY_MS, { restate })
+          await service.run(store, job, NIGHT + n * DAY_MS, { restate })
           await expectJudged(store)
         }
       }),
@@ -55,11 +55,11 @@ describe('stored spans', () => {
 
   test('forgetting a job and accepting a gap judge their series again', async () => {
     const store = await tempStore()
-    const market = await startHourlyService({ geos: [3, 4] })
+    const service = await startHourlyService({ geos: [3, 4] })
     const from = ms('2025-10-05T00:00:00Z') / 1000
     const to = ms('2025-10-06T00:00:00Z') / 1000
-    market.state.has = (at) => at < from || at >= to
-    await market.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 } }]', NIGHT)
+    service.state.has = (at) => at < from || at >= to
+    await service.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 } }]', NIGHT)
     expect(await gapsAtLastRun(store)).toHaveLength(2)
     const request = { indicatorId: 5, geoId: 3, from: () => from, to: () => to, note: 'known' }
     await acceptGaps(store, request, NIGHT)
@@ -71,17 +71,17 @@ describe('stored spans', () => {
 
   test('an id that the service refuses, then knows again, postpones and restores the request of every missing period', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const gone = ms('2025-10-05T00:00:00Z') / 1000
-    market.state.has = (at) => at < gone || at >= gone + 7200
+    service.state.has = (at) => at < gone || at >= gone + 7200
     const job =
       'series: [{ indicators: [5], window: { from: 2025-10-01, to: +1d }, lookback: 2d, chunk: 9d, refresh: 1h }]'
-    await market.run(store, job, NIGHT)
+    await service.run(store, job, NIGHT)
     const missing = () => spans(store).find((span) => (span as { reason: string }).reason === 'absent') as object
     const before = missing()
     for (const [night, status] of [404, 404, undefined].entries()) {
-      market.state.status = () => status
-      await market.run(store, job, NIGHT + (night + 1) * DAY_MS, { restate: status === undefined })
+      service.state.status = () => status
+      await service.run(store, job, NIGHT + (night + 1) * DAY_MS, { restate: status === undefined })
       await expectJudged(store)
       if (status) expect(missing()).not.toEqual(before)
     }
@@ -89,18 +89,22 @@ describe('stored spans', () => {
 
   test('a sync that changes nothing writes no spans', async () => {
     const store = await tempStore()
-    const market = await startHourlyService({ geos: [3, 4] })
+    const service = await startHourlyService({ geos: [3, 4] })
     const job = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'
-    await market.run(store, job, NIGHT)
+    await service.run(store, job, NIGHT)
     const before = spans(store)
-    expect(await market.run(store, job, NIGHT + DAY_MS)).toEqual([])
+    expect(await service.run(store, job, NIGHT + DAY_MS)).toEqual([])
     expect(spans(store)).toEqual(before)
   })
 
   test('a window that grows is missing a month after the last run, without any write', async () => {
     const store = await tempStore()
-    const market = await startHourlyService({ geos: [3] })
-    await market.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 2d }]', NIGHT)
+    const service = await startHourlyService({ geos: [3] })
+    await service.run(
+      store,
+      'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 2d }]',
+      NIGHT,
+    )
     expect(await gapsAtLastRun(store)).toEqual([])
     expect(store.all(`select reason, from_local from gaps`)).toEqual([
       { reason: 'never requested', from_local: '2025-11-05T00:00:00+01:00' },
@@ -112,13 +116,13 @@ describe('stored spans', () => {
     ['recorded before the clock was set back', -1000, 10],
   ])('the usual lag ignores fetches %s', async (_name, shiftMs, newest) => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const nights = 40
     let now = NIGHT
-    market.state.has = (at) => at < now / 1000
+    service.state.has = (at) => at < now / 1000
     for (let n = 0; n < nights; n++) {
       now = NIGHT + n * DAY_MS
-      await market.run(store, 'series: [{ indicators: [5], window: { last: 1d }, lookback: 1d }]', now)
+      await service.run(store, 'series: [{ indicators: [5], window: { last: 1d }, lookback: 1d }]', now)
     }
     const lateFrom = async () => {
       await judgeAll(store, now)

@@ -41,9 +41,10 @@ const timeline = (store: Store) => store.all('select first_at, last_at, step_s, 
 
 describe('missing periods', () => {
   test('a period with null is missing, and one with a stray value beside it, too', async () => {
-    const spoiled = values(0, 8, HOUR, (instant) =>
-      instant === at(3, 5) ? { value: null } : instant === at(4, 7) ? { at: instant + 420 } : {},
-    )
+    const spoiled = values(0, 8, HOUR, (instant) => {
+      if (instant === at(3, 5)) return { value: null }
+      return instant === at(4, 7) ? { at: instant + 420 } : {}
+    })
     expect(missing(await loaded(sent(0, 8, { values: spoiled })))).toEqual([
       { from_at: at(3, 5), missing: 1, reason: 'null' },
       { from_at: at(4, 7), missing: 1, reason: 'absent' },
@@ -147,7 +148,10 @@ describe('the ends of a timeline', () => {
     const whole = sent(0, 9)
     const row = { step_s: HOUR, kind: 'regular' }
     expect(timeline(await loaded(whole))).toEqual([{ first_at: at(0), last_at: at(9) - HOUR, ...row }])
-    const shorter = values(0, 9, HOUR, (one) => (one === at(0) ? { value: null } : one > at(8, 21) ? null : {}))
+    const shorter = values(0, 9, HOUR, (one) => {
+      if (one === at(0)) return { value: null }
+      return one > at(8, 21) ? null : {}
+    })
     const cut = await loaded(whole, sent(0, 9, { values: shorter, fetchedAt: NOW + 60 }))
     expect(timeline(cut), 'a final first value stays the begin').toEqual([
       { first_at: at(0), last_at: at(8, 21), ...row },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BEGINNING } from '../../src/db/tables/codes.ts'
 import { findChangedMeanings } from '../../src/findings/kinds/changedMeaning.ts'
 import { decideUnits, type UnitStretch } from '../../src/load/decideUnits.ts'
-import { askedWindow, json, ms, replayed, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { json, ms, replayed, requestedWindow, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 import type { Store } from '../support/testStore.ts'
 
 const NOW = ms('2025-11-20T12:00:00Z')
@@ -10,12 +10,12 @@ const ENERGY = { id: 13, name: 'Energía' }
 const POWER = { id: 20, name: 'Potencia' }
 
 /** Starts a service of quarter-hours of 100, and a function that runs a job for some days while it states a quantity. */
-async function market() {
+async function startService() {
   const store = await tempStore()
   let quantity = ENERGY
   let name = 'x'
   const server = await serve((request, response) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const values = []
     for (let at = from; at <= end; at += 900) values.push(valueAt(at, 100))
     const magnitud = quantity.id === 0 ? [] : [quantity]
@@ -39,7 +39,7 @@ const stretches = (store: Store) =>
 
 describe('the unit of an indicator', () => {
   test('the unit of stored days stays when a later response states another one', async () => {
-    const { store, load } = await market()
+    const { store, load } = await startService()
     await load('11-01', '11-03', ENERGY)
     const before = ['2025-11-01 9600 MWh', '2025-11-02 9600 MWh']
     expect(daily(store)).toEqual(before)
@@ -59,7 +59,7 @@ describe('the unit of an indicator', () => {
   })
 
   test('all views show the unit at the time of the value', async () => {
-    const { store, load } = await market()
+    const { store, load } = await startService()
     await load('11-01', '11-02', ENERGY)
     await load('11-02', '11-03', POWER)
     const units = 'select distinct local_date, unit from'
@@ -82,7 +82,7 @@ describe('the unit of an indicator', () => {
     ['in reverse', [2, 1, 0]],
     ['mixed', [1, 2, 0]],
   ])('the unit is the same after responses %s', async (_name, order) => {
-    const { store, load } = await market()
+    const { store, load } = await startService()
     const replies = [
       ['11-01', '11-03', ENERGY],
       ['11-03', '11-05', ENERGY],
@@ -99,7 +99,7 @@ describe('the unit of an indicator', () => {
   })
 
   test('a unit that is named in another way or not at all is the same', async () => {
-    const { store, load } = await market()
+    const { store, load } = await startService()
     await load('11-01', '11-02', ENERGY)
     await load('11-02', '11-03', { id: 13, name: 'Energy' })
     await load('11-03', '11-04', { id: 0, name: '' })
@@ -142,7 +142,7 @@ describe('the unit of an indicator', () => {
     ['name', ENERGY, 'y', []],
     ['unit', POWER, 'x', []],
   ])('a change of the %s of an id is a finding for some weeks', async (_name, stated, name, findings) => {
-    const { store, load } = await market()
+    const { store, load } = await startService()
     await load('11-01', '11-02', ENERGY)
     await load('11-02', '11-03', stated, name)
     expect(await findChangedMeanings(store, NOW / 1000 + 86_400)).toMatchObject(

@@ -6,7 +6,7 @@ import type { Store } from '../support/testStore.ts'
 import { oracleDays } from './dayOracle.ts'
 import { loadReplies, type Sent, storeWithSeries } from './loads.ts'
 
-/* The withdrawal guard: a reply that lacks many stored final values of a day is believed when a second one says the same. */
+/* A reply that lacks many stored final values of a day withdraws them only if a second one lacks them too (M6). */
 
 const ZONE = 'Europe/Madrid'
 const HOUR = 3600
@@ -75,10 +75,10 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
   })
 
   test.each([
-    ['less than twenty hours later', 20 * HOUR - 1, 0],
-    ['twenty hours later', 20 * HOUR, 4],
-    ['some days later', 5 * DAY, 4],
-  ])('a second reply %s that says the same withdraws accordingly', async (_, wait, count) => {
+    ['less than twenty hours later', 0, 20 * HOUR - 1],
+    ['twenty hours later', 4, 20 * HOUR],
+    ['some days later', 4, 5 * DAY],
+  ])('a second identical reply %s withdraws %i values', async (_when, count, wait) => {
     const { store, withdrawn } = await loaded(full, thin(DAY), thin(DAY + wait))
     expect(withdrawn).toEqual([0, 0, count])
     expect(countValues(store)).toBe(480 - count)
@@ -94,7 +94,7 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     expect(withdrawn).toEqual([0, 0, 0, 4])
   })
 
-  test('a reply with the values ends the doubt, so that the next one is the first again', async () => {
+  test('a reply with the values verifies the day, so that the next one without them is the first again', async () => {
     const back = { ...full, fetchedAt: LATER + 2 * DAY }
     const { store, withdrawn } = await loaded(full, thin(DAY), back, thin(3 * DAY))
     expect(withdrawn).toEqual([0, 0, 0, 0])
@@ -102,7 +102,7 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     expect(pending(store)).toEqual([{ geo_id: 3, from_at: THIRD.from, fetch_id: 4, confirmed_by: null }])
   })
 
-  test('a second reply that only asks for that day and geo confirms it', async () => {
+  test('a second reply for that day and geo alone confirms the withdrawal', async () => {
     const values = thin(0).values.filter(({ geo, at }) => geo === 3 && at >= THIRD.from && at < THIRD.to)
     const { store, withdrawn } = await loaded(full, thin(DAY), thin(2 * DAY, { window: THIRD, geoIds: [3], values }))
     expect(withdrawn).toEqual([0, 0, 4])
@@ -122,10 +122,10 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     expect(withdrawn).toEqual([0, 4])
   })
 
-  test('each geo is believed or not for itself', async () => {
+  test('each geo is verified on its own', async () => {
     const both = hours((day, hour) => day === 2 && hour >= 20)
     const { store, withdrawn } = await loaded(full, thin(DAY), thin(2 * DAY, { values: both }))
-    // Geo 3 is confirmed, geo 4 is not believed for the first time.
+    // Geo 3 is confirmed, and geo 4 is unverified for the first time.
     expect(withdrawn).toEqual([0, 0, 4])
     expect(unverified(store)).toEqual([{ ...THIRD_UNVERIFIED[0], geo_id: 4 }])
     expect(missing(store)).toEqual(WITHDRAWN)
@@ -169,13 +169,13 @@ describe('a series of days', () => {
 
 test('a nightly job withdraws final values after two nights, and a replay makes the same rows', async () => {
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 4] })
+  const service = await startHourlyService({ geos: [3, 4] })
   const night = (n: number) => ms('2025-11-04T20:15:00Z') + n * DAY * 1000
   const job = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: 2025-11-05 }, lookback: 2d, refresh: 1h }]'
-  await market.run(store, job, night(0))
+  await service.run(store, job, night(0))
   const lost = ms('2025-11-03T10:00:00Z') / 1000
-  market.state.has = (at, geo) => geo !== 3 || at < lost || at >= lost + 10 * HOUR
-  await market.run(store, job, night(3))
+  service.state.has = (at, geo) => geo !== 3 || at < lost || at >= lost + 10 * HOUR
+  await service.run(store, job, night(3))
   expect(unverified(store)).toMatchObject([{ geo_id: 3 }])
   expect(store.get('select sum(rows_withdrawn) from _fetch')).toBe(0)
   const tables = [
@@ -191,7 +191,7 @@ test('a nightly job withdraws final values after two nights, and a replay makes 
   const rowsOf = (one: Store) =>
     Object.fromEntries(tables.map((table) => [table, one.all(`select * from ${table} order by 1, 2, 3, 4`)]))
   expect(rowsOf(await replayed(store))).toEqual(rowsOf(store))
-  for (const n of [4, 5, 6]) await market.run(store, job, night(n))
+  for (const n of [4, 5, 6]) await service.run(store, job, night(n))
   expect(store.get('select sum(rows_withdrawn) from _fetch')).toBe(10)
   expect(missing(store)).toEqual([{ geo_id: 3, from_at: lost, missing: 10, reason: 'withdrawn' }])
   expect(pending(store)).toMatchObject([{ geo_id: 3, confirmed_by: expect.any(Number) }])

@@ -1,7 +1,7 @@
 /* Known changes of resolution: no window spans such a day. */
 import { SERVICE_ZONE, startOf } from './calendar.ts'
 import type { CommandRecords } from './records.ts'
-import { differ, type Scene } from './run.ts'
+import { differ, type Scene } from './scene.ts'
 import type { SeriesRequest } from './service.ts'
 import { idOf } from './world.ts'
 

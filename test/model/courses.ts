@@ -16,7 +16,7 @@ export const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
     .record({
       job: which,
       fault: of<keyof typeof FAULTS>(
-        ...(['no values', 'no values', 'a row without sense', 'a geo less', 'another indicator'] as const),
+        ...(['no values', 'no values', 'an unreadable row', 'one geo missing', 'another indicator'] as const),
       ),
       every: of(1, 1, 1, 2),
       seconds: of(2 * HOUR, 2 * DAY, 3 * DAY, 3 * DAY),
@@ -32,11 +32,11 @@ export const course: fc.Arbitrary<readonly Step[]> = fc.oneof(
   fc
     .record({ job: which, seconds: of(2 * HOUR, DAY, 3 * DAY), every: of(1, 2), again: fc.boolean() })
     .map(({ job, seconds, every, again }): Step[] => [
-      { do: 'fail', fault: 'a row without sense', every },
+      { do: 'fail', fault: 'an unreadable row', every },
       { do: 'sync', job },
       { do: 'dismiss' },
       { do: 'wait', seconds },
-      ...(again ? [{ do: 'fail' as const, fault: 'a row without sense' as const, every }] : []),
+      ...(again ? [{ do: 'fail' as const, fault: 'an unreadable row' as const, every }] : []),
       { do: 'restate', job, ...whole },
       { do: 'replay' },
       { do: 'sync', job },
@@ -95,7 +95,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
         // A geo is missing among others before its first value.
         fc.record({ seconds: of(DAY, 2 * DAY) }).map(({ seconds }): Step[] => [
           { do: 'sync', job: 0 },
-          { do: 'fail', fault: 'a geo less', every: 1 },
+          { do: 'fail', fault: 'one geo missing', every: 1 },
           { do: 'backfill', job: 0, from: -4, days: 2, newestFirst: false },
           { do: 'wait', seconds },
           { do: 'sync', job: 0 },
@@ -118,7 +118,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
         // A stored geo is missing among others.
         fc.record({ seconds: of(2 * HOUR, 2 * DAY) }).map(({ seconds }): Step[] => [
           { do: 'sync', job: 0 },
-          { do: 'fail', fault: 'a geo less', every: 1 },
+          { do: 'fail', fault: 'one geo missing', every: 1 },
           { do: 'restate', job: 0, ...whole },
           { do: 'wait', seconds },
           { do: 'sync', job: 0 },
@@ -128,7 +128,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
           .record({ seconds: of(2 * HOUR, 2 * DAY), first: of(...([0, 1] as const)) })
           .map(({ seconds, first }): Step[] => [
             { do: 'sync', job: 0 },
-            { do: 'fail', fault: 'a geo less', every: 1 },
+            { do: 'fail', fault: 'one geo missing', every: 1 },
             { do: 'restate', job: 0, ...whole },
             { do: 'wait', seconds },
             { do: 'restate', job: 1, ...whole },
@@ -146,7 +146,7 @@ export const between = ({ kind, geos }: Twins): fc.Arbitrary<readonly Step[]> =>
           ]),
         // All geos are unverified, and each is fetched correctly on its own.
         fc
-          .record({ fault: of('no values' as const, 'a row without sense' as const), seconds: of(2 * HOUR, 2 * DAY) })
+          .record({ fault: of('no values' as const, 'an unreadable row' as const), seconds: of(2 * HOUR, 2 * DAY) })
           .map(({ fault, seconds }): Step[] => [
             { do: 'sync', job: 0 },
             { do: 'fail', fault, every: 1 },

@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { startCampaign } from '../support/campaign.ts'
 import { onDisk, onServer } from './databases.ts'
 import { sequences } from './randomSequences.ts'
-import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
+import { beginModel, endModel, runSequence } from './run.ts'
 import { runMutants } from './runMutants.ts'
+import { Difference, type Tally } from './scene.ts'
 import { KILLS, leaveOut } from './scope.ts'
 
 const {
@@ -35,10 +36,10 @@ KILLS.real = flags.kills
 const but = flags.but.split(',').filter(Boolean).map(Number)
 
 async function findMutants(): Promise<void> {
-  const fates = await runMutants(count, flags.only, flags.without, but, ({ mutant, stale, isKilled, message }) => {
-    const fate = `${stale ? 'STALE   ' : isKilled ? 'killed  ' : 'SURVIVED'} ${mutant.name} · ${message.slice(0, 120)}`
-    if (isKilled) say(fate)
-    else fault(fate, `--mutants --seeds ${count} --only '${mutant.name}'`)
+  const fates = await runMutants(count, flags.only, flags.without, but, ({ mutant, fate, message }) => {
+    const line = `${fate.padEnd(8)} ${mutant.name} · ${message.slice(0, 120)}`
+    if (fate === 'killed') say(line)
+    else fault(line, `--mutants --seeds ${count} --only '${mutant.name}'`)
   })
   end(`${fates.length} mutants with ${count} sequences each`)
 }

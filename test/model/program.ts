@@ -139,12 +139,12 @@ export async function openProgram(file: string, emulator: Pick<Emulator, 'url' |
       await made.close()
       rmSync(folder, { recursive: true, force: true })
       return REBUILT.flatMap((table) => {
-        const [was, is] = [before.get(table)!, after.get(table)!]
-        return JSON.stringify(was) === JSON.stringify(is)
-          ? []
-          : [
-              `${table}: was ${was.filter((row) => !is.includes(row))[0]}, is ${is.filter((row) => !was.includes(row))[0]}`,
-            ]
+        const was = before.get(table)!
+        const is = after.get(table)!
+        if (JSON.stringify(was) === JSON.stringify(is)) return []
+        const lost = was.find((row) => !is.includes(row))
+        const added = is.find((row) => !was.includes(row))
+        return [`${table}: was ${lost}, is ${added}`]
       })
     },
     async kill(orders, afterMs) {

@@ -1,8 +1,8 @@
 /* Compares the records of a command with the replies of the service, and updates the oracle with valid replies. */
 import type { RequestLogEntry } from '../../src/emulator/server.ts'
 import type { Summary } from '../../src/sync/sync.ts'
-import { loadReply, recordOutcome, truthOf } from './oracle.ts'
-import { differ, type Scene } from './run.ts'
+import { type Event, loadReply, recordOutcome, truthOf } from './oracle.ts'
+import { differ, type Scene } from './scene.ts'
 import { SCOPE } from './scope.ts'
 import { parseRequest, type Reply, readReply, type SeriesRequest } from './service.ts'
 
@@ -39,72 +39,90 @@ export interface CommandRecords {
 
 /** Reads all new entries in the log and in the database. */
 export function readRecords(scene: Scene, summary: Summary | null): CommandRecords {
-  const { emulator, program, oracle, now, tally } = scene
+  const { emulator, program, tally } = scene
   const entries = emulator.requests.slice(scene.seen)
   scene.seen = emulator.requests.length
   tally.requests += entries.length
   const rows = program.store().all('select * from _fetch where id > ? order by id', [scene.fetches]) as Fetch[]
   scene.fetches = rows.at(-1)?.id ?? scene.fetches
-  const sums = { rows_revised: 0, rows_withdrawn: 0, rows_rejected: 0 }
   const fetches = rows.map((fetch) => {
     const request = parseRequest(fetch.target)
-    const good = fetch.outcome === 'ok' || fetch.outcome === 'empty'
-    for (const name of ['rows_revised', 'rows_withdrawn', 'rows_rejected'] as const) sums[name] += fetch[name]
-    if (!request) return { fetch, request }
     const entry = entries.findLast(({ url }) => url === fetch.target)
-    const script = scene.scripts.find(({ id, kind }) => id === request.id && kind === request.kind)
-    if (good) {
-      if (entry?.status !== 200 || !script) return differ('recorded as loaded', entry?.status, fetch)
-      const reply: Reply = readReply(request, entry, script)
-      if (reply.foreign) differ('a reply about another indicator is stored', 'shape', fetch)
-      if (reply.mixed) differ('sums over a change of resolution are loaded', 'coarse', fetch)
-      const { dismissed } = truthOf(oracle, request.key)
-      const news = reply.rejects.filter((row) => !dismissed.has(row)).length
-      const did = loadReply(oracle, request, reply, now, scene.command, {
-        settledBefore: fetch.settled_before ?? request.window?.from ?? 0,
-        isRestate: fetch.reason === 'restate',
-      })
-      const counted = [fetch.rows_revised, fetch.rows_withdrawn, fetch.rows_rejected]
-      const meant = [did.revised, did.withdrawn, news]
-      // Values without a length are revised only by their value, with any step.
-      const hasSteps = reply.values.every(({ step }) => step !== null)
-      if (SCOPE.has('counters') && hasSteps && String(counted) !== String(meant))
-        differ(`revised, withdrawn, rejected of ${fetch.target}`, meant, counted)
-      if (hasSteps && SCOPE.has('counters') && (fetch.rows_new < did.fresh || fetch.rows_unchanged < did.unchanged))
-        differ(`new, unchanged of ${fetch.target}`, did, fetch)
-      tally.comparisons += 5
-    } else {
-      const outcome =
-        fetch.outcome === 'coarse'
-          ? 'coarse'
-          : fetch.outcome === 'refused'
-            ? 'refused'
-            : fetch.outcome === 'shape'
-              ? 'unread'
-              : 'failed'
-      if (outcome === 'coarse' && !hasFailedDay(request, rows)) checkCoarse(scene, request, entry)
-      // A window that was too large is requested in parts, and an aborted request has no result.
-      if (!['too-large', 'stopped'].includes(fetch.outcome)) recordOutcome(oracle, request, outcome, now, scene.command)
-    }
+    if (request && isLoaded(fetch)) loadFetch(scene, fetch, request, entry)
+    else if (request) recordFailure(scene, fetch, request, entry, rows)
     return { fetch, request }
   })
-  const [runs] = program.store().all(
-    `select sum(rows_revised) as rows_revised, sum(rows_withdrawn) as rows_withdrawn, sum(rows_rejected) as rows_rejected
-     from _run where id in (select run_id from _fetch where id in (select value from json_each(?)))`,
-    [JSON.stringify(rows.map(({ id }) => id))],
-  ) as (typeof sums | undefined)[]
-  if (summary && rows.length > 0)
-    for (const name of ['rows_revised', 'rows_withdrawn'] as const) {
-      if (runs?.[name] !== sums[name]) differ(`${name} of the run`, sums[name], runs?.[name])
-      if (summary.earlyEnd === null && summary.counts[name] !== sums[name])
-        differ(`${name} of the summary`, sums[name], summary.counts[name])
-      tally.comparisons += 2
-    }
+  if (summary && rows.length > 0) compareRun(scene, summary, rows)
   const sent = entries.flatMap((entry) => {
     const request = parseRequest(entry.url)
     return request ? [{ request, entry }] : []
   })
   return { sent, fetches, requests: entries.length }
+}
+
+const isLoaded = ({ outcome }: Fetch): boolean => outcome === 'ok' || outcome === 'empty'
+
+/** Returns the script of the indicator that a request is about. */
+const scriptOf = ({ scripts }: Scene, request: SeriesRequest) =>
+  scripts.find(({ id, kind }) => id === request.id && kind === request.kind)
+
+/** Loads a stored reply into the oracle, and compares the counters of the fetch. */
+function loadFetch(scene: Scene, fetch: Fetch, request: SeriesRequest, entry: RequestLogEntry | undefined): void {
+  const { oracle, now, tally } = scene
+  const script = scriptOf(scene, request)
+  if (entry?.status !== 200 || !script) differ('recorded as loaded', entry?.status, fetch)
+  const reply: Reply = readReply(request, entry, script)
+  if (reply.foreign) differ('a reply about another indicator is stored', 'shape', fetch)
+  if (reply.mixed) differ('sums over a change of resolution are loaded', 'coarse', fetch)
+  const { dismissed } = truthOf(oracle, request.key)
+  const newRejects = reply.rejects.filter((row) => !dismissed.has(row)).length
+  const effect = loadReply(oracle, request, reply, now, scene.command, {
+    settledBefore: fetch.settled_before ?? request.window?.from ?? 0,
+    isRestate: fetch.reason === 'restate',
+  })
+  tally.comparisons += 5
+  // Values without a length are revised only by their value, with any step.
+  const hasSteps = reply.values.every(({ step }) => step !== null)
+  if (!SCOPE.has('counters') || !hasSteps) return
+  const expected = [effect.revised, effect.withdrawn, newRejects]
+  const counted = [fetch.rows_revised, fetch.rows_withdrawn, fetch.rows_rejected]
+  if (String(counted) !== String(expected)) differ(`revised, withdrawn, rejected of ${fetch.target}`, expected, counted)
+  if (fetch.rows_new < effect.fresh || fetch.rows_unchanged < effect.unchanged)
+    differ(`new, unchanged of ${fetch.target}`, effect, fetch)
+}
+
+/** The outcomes of the oracle for those of a fetch without a stored reply. Others have failed. */
+const OUTCOMES: Readonly<Record<string, Event['outcome']>> = { coarse: 'coarse', refused: 'refused', shape: 'unread' }
+
+/** Records a request without a stored reply in the oracle. */
+function recordFailure(
+  scene: Scene,
+  fetch: Fetch,
+  request: SeriesRequest,
+  entry: RequestLogEntry | undefined,
+  rows: readonly Fetch[],
+): void {
+  const outcome = OUTCOMES[fetch.outcome] ?? 'failed'
+  if (outcome === 'coarse' && !hasFailedDay(request, rows)) checkCoarse(scene, request, entry)
+  // A window that was too large is requested in parts, and an aborted request has no result.
+  if (fetch.outcome === 'too-large' || fetch.outcome === 'stopped') return
+  recordOutcome(scene.oracle, request, outcome, scene.now, scene.command)
+}
+
+/** Compares the counters of a run and of its summary with the sums of its fetches. */
+function compareRun({ program, tally }: Scene, summary: Summary, rows: readonly Fetch[]): void {
+  const [run] = program.store().all(
+    `select sum(rows_revised) as rows_revised, sum(rows_withdrawn) as rows_withdrawn
+     from _run where id in (select run_id from _fetch where id in (select value from json_each(?)))`,
+    [JSON.stringify(rows.map(({ id }) => id))],
+  ) as (Pick<Fetch, 'rows_revised' | 'rows_withdrawn'> | undefined)[]
+  for (const name of ['rows_revised', 'rows_withdrawn'] as const) {
+    const sum = rows.reduce((total, fetch) => total + fetch[name], 0)
+    if (run?.[name] !== sum) differ(`${name} of the run`, sum, run?.[name])
+    if (summary.earlyEnd === null && summary.counts[name] !== sum)
+      differ(`${name} of the summary`, sum, summary.counts[name])
+    tally.comparisons += 2
+  }
 }
 
 /** Whether a sample of one day failed in the same command or was empty, so that the resolution is unknown. */
@@ -118,7 +136,7 @@ const hasFailedDay = ({ key, window }: SeriesRequest, rows: readonly Fetch[]): b
 
 /** Expects a coarse reply only where it may be one. */
 function checkCoarse(scene: Scene, request: SeriesRequest, entry: RequestLogEntry | undefined): void {
-  const script = scene.scripts.find(({ id, kind }) => id === request.id && kind === request.kind)
+  const script = scriptOf(scene, request)
   if (entry?.status !== 200 || !script || !request.window) return
   const reply = readReply(request, entry, script)
   const oneDay = request.window.to - request.window.from <= LONGEST_DAY

@@ -28,12 +28,12 @@ const turns = rule('plan/turns.ts', 'test/plan/turns.test.ts')
 
 const JUDGE: readonly Mutant[] = [
   rule('judge/validRows.ts', 'test/judge/judge.test.ts')(
-    'J1: the row of a geo does not take precedence',
+    'J1: the row of a geo does not take precedence over that of all geos',
     'if (ofGeo.length === 0) return ofAll',
     'if (ofGeo.length >= 0) return ofAll',
   ),
   judge(
-    'J1: an unverified reply for all geos is lost beside known geos',
+    'J1: an unverified reply for all geos is not judged if geos are known',
     'const others = [...unverified, ...judgeUncovered(requests)].flatMap(',
     'const others = [...unverified.slice(0, 0), ...judgeUncovered(requests)].flatMap(',
   ),
@@ -43,7 +43,7 @@ const JUDGE: readonly Mutant[] = [
     'geoIds.length > 0 ? []',
   ),
   judge(
-    'J1: a geo that a job names is judged only with values',
+    'J1: a geo that a job names is judged only if it has values',
     '...requirements.flatMap(({ geoIds }) => geoIds ?? []),',
     '...requirements.flatMap(() => []),',
   ),
@@ -53,7 +53,7 @@ const JUDGE: readonly Mutant[] = [
     'const requirements = context.requirements.filter(({ geoIds }) => geoIds !== undefined)',
   ),
   covered(
-    'J2: the shortest lookback decides',
+    'J2: data is final by the shortest lookback',
     'borders.every((border) => border >= to)',
     'borders.some((border) => border >= to)',
   ),
@@ -64,12 +64,12 @@ const JUDGE: readonly Mutant[] = [
   ),
   uncovered('J3: new time is missing at once', 'dueAt: failed.length > 0 ? null : earliest(dueAt),', 'dueAt: null,'),
   uncovered(
-    'J3: a failed request is only expected',
+    'J3: data of a failed request is expected, not missing',
     'dueAt: failed.length > 0 ? null : earliest(dueAt),',
     'dueAt: earliest(dueAt),',
   ),
   uncovered(
-    'J3: what grows with time ends when it is judged',
+    'J3: a span that grows with time ends when it is judged',
     'lagS: isGrowing && failed.length === 0 ?',
     'lagS: isGrowing && failed.length > 0 ?',
   ),
@@ -84,7 +84,7 @@ const JUDGE: readonly Mutant[] = [
     'const from = Math.max(span.from, repliedTo(span))',
   ),
   covered(
-    'J4: what precedes the first value is never requested again',
+    'J4: days before the first value are never requested again',
     'if (part.to <= begin) return repeatInRounds',
     'if (part.to <= begin && extent === null) return repeatInRounds',
   ),
@@ -105,22 +105,22 @@ const JUDGE: readonly Mutant[] = [
     'const requested = after',
   ),
   ended(
-    'J6: a series that nobody requires lacks values',
+    'J6: a series that no job requires lacks values',
     'if (missing.length > 0 || requirements.length === 0) return []',
     'if (missing.length > 0) return []',
   ),
   ended(
-    'J6: a series without values is no finding before it is final for ever',
+    'J6: final ranges of a series without values are not missing',
     "const final = covered.filter(({ state }) => state === 'complete')",
     "const final = covered.filter(({ state }) => state === 'missing')",
   ),
   covered(
-    'J6: a geo with nothing but nulls is never requested again',
+    'J6: a geo with rows but without any value is never requested again',
     'if (part.to <= begin) return repeatInRounds',
     'if (part.to <= begin && extent !== null) return repeatInRounds',
   ),
   covered(
-    'J5: what follows the last value is requested every night',
+    'J5: days after the last value are requested every night',
     'repeatInRounds(whole, [lastEnd + extent!.step], finality, now)',
     'repeatInRounds(whole, [now], finality, now)',
   ),
@@ -130,12 +130,12 @@ const JUDGE: readonly Mutant[] = [
     'row.from >= 0',
   ),
   covered(
-    'J5: a day that was requested since is requested again',
+    'J5: a day that was requested meanwhile is requested again',
     'const fetchedAt = Math.max(newestAt, span.reply!.fetchedAt)',
     'const fetchedAt = newestAt',
   ),
   uncovered(
-    'J3: hours after a reply that failed are expected',
+    'J3: hours that a failed request left after a reply are expected',
     'dueAt: failed.length > 0 ? null : fetchedAt + grace',
     'dueAt: fetchedAt + grace',
   ),
@@ -144,15 +144,19 @@ const JUDGE: readonly Mutant[] = [
     '? floorTo(finality.zone, lastEnd, finality.unit)',
     '? ceilTo(finality.zone, lastEnd, finality.unit)',
   ),
-  absent('J7: no loss is tolerated', '> TOLERATED_SHARE * DAY', '> 0 * TOLERATED_SHARE * DAY'),
-  absent('J7: a day may lose all short periods', '> TOLERATED_SHARE * DAY', '> DAY / TOLERATED_SHARE'),
+  absent('J7: no missing period is tolerated', '> TOLERATED_SHARE * DAY', '> 0 * TOLERATED_SHARE * DAY'),
   absent(
-    'J7: losses of longer steps are tolerated',
+    'J7: a day without any of its short periods is tolerated',
+    '> TOLERATED_SHARE * DAY',
+    '> DAY / TOLERATED_SHARE',
+  ),
+  absent(
+    'J7: missing periods of longer steps are tolerated',
     'step !== null && step < TOLERANT_BELOW_S',
     'step !== null && step < 4 * TOLERANT_BELOW_S',
   ),
   accepted(
-    'J8: an acceptance without an end hides holes',
+    'J8: an acceptance without an end hides missing periods',
     'if (isAbsence(span.reason!)) return [{ from, to: missingTo(from) }]',
     'if (isAbsence(span.reason!)) return [{ from, to: FOREVER }]',
   ),
@@ -162,7 +166,7 @@ const JUDGE: readonly Mutant[] = [
     'return isEnd ?',
   ),
   accepted(
-    'J8: an acceptance hides all of a span',
+    'J8: an acceptance of a part hides the whole span',
     '...inside.map((part) => ({ ...span, ...part, isAccepted: true })),',
     '...inside.map(() => ({ ...span, isAccepted: true })),',
   ),
@@ -172,22 +176,22 @@ const JUDGE: readonly Mutant[] = [
     'isAhead ? now : fetchedAt',
   ),
   absent(
-    'R4: what an unverified reply lacks is missing',
+    'R4: periods that an unverified reply lacks are missing',
     "const verified = covered.filter(({ reply }) => reply!.state !== 'unverified')",
     'const verified = covered',
   ),
   absent(
-    'R4: what may still be published is missing',
+    'R4: periods that may still be published are missing',
     "state: state === 'complete' ? 'missing' : 'provisional',",
     "state: 'missing',",
   ),
   absent(
-    'R4: missing periods outside of all jobs are requested',
+    'R4: missing periods that no job requires are requested',
     "span.state === 'missing' && (span.job === null || next === null)",
     "span.state === 'missing' && next === null",
   ),
   absent(
-    'a clock that was ahead delays requests',
+    'a reply from a clock that was ahead delays the next request',
     'const next = isFuture(absence.checkedAt, now) ? now :',
     'const next = isFuture(absence.checkedAt, now + 1e9) ? now :',
   ),
@@ -195,66 +199,66 @@ const JUDGE: readonly Mutant[] = [
 
 const CADENCE: readonly Mutant[] = [
   cadence(
-    'C1: the coarsest run of whole days decides',
+    'C1: the coarsest step of seven whole days is the step',
     '!best || run.step < best.step || (run.step',
     '!best || run.step > best.step || (run.step',
   ),
   cadence(
-    'C1: the offset of periods does not matter',
+    'C1: days with different offsets of periods count as one run',
     'a.step === b.step && a.offset === b.offset',
     'a.step === b.step',
   ),
-  limits('C1: two months show a monthly timeline', 'REGULAR_PERIODS = 3', 'REGULAR_PERIODS = 2'),
+  limits('C1: two months make a timeline monthly', 'REGULAR_PERIODS = 3', 'REGULAR_PERIODS = 2'),
   cadence(
-    'C2: whole days elsewhere in a timeline show nothing about a part',
+    'C2: whole days elsewhere do not make a part of a timeline regular',
     'findCalendarGrids(days, zone) ?? (week &&',
     'findCalendarGrids(days, zone) ?? (week && week.step < 0 &&',
   ),
   cadence(
-    'C3: some values every day show nothing',
+    'C3: a timeline with values on every day is not daily',
     "irregular(isDaily(part) ? 'daily' : 'irregular', from)",
     "irregular(isDaily(part) ? 'irregular' : 'irregular', from)",
   ),
   cadence(
-    'C4: one day of finer values is not native',
+    'C4: one day of finer values does not change the step',
     'hasStep(own) && (own.step < base.step ||',
     'hasStep(own) && (own.step < 0 ||',
   ),
   cadence(
-    'C5: a coarser day is native',
+    'C5: one coarser day changes the step',
     'hasStep(own) && (own.step < base.step ||',
     'hasStep(own) && (own.step !== base.step ||',
   ),
-  limits('C5: ten coarser days show a change', 'CHANGED_DAYS = 14', 'CHANGED_DAYS = 10'),
+  limits('C5: ten coarser days change the step', 'CHANGED_DAYS = 14', 'CHANGED_DAYS = 10'),
   cadence(
-    'C5: coarser days may hold finer values',
+    'C5: coarser days with finer values count as whole',
     'days.filter(({ step, strays }) => step === finestStep || strays === 0)',
     'days',
   ),
   cadence(
-    'C5: an announcement changes nothing',
+    'C5: an announced change does not change the step',
     'const borders = [Number.NEGATIVE_INFINITY, ...announced, Number.POSITIVE_INFINITY]',
     'const borders = [Number.NEGATIVE_INFINITY, ...announced.slice(0, 0), Number.POSITIVE_INFINITY]',
   ),
-  limits('C5: a stretch of the finest step may lack no day', 'WHOLE_DAYS_SHARE = 3 / 4', 'WHOLE_DAYS_SHARE = 1'),
-  limits('a coarse period at midnight moves a change of step', 'CHANGED_PERIODS = 3', 'CHANGED_PERIODS = 0'),
+  limits('C5: one missing day ends a stretch of the finest step', 'WHOLE_DAYS_SHARE = 3 / 4', 'WHOLE_DAYS_SHARE = 1'),
+  limits('one coarse period at midnight moves a change of step', 'CHANGED_PERIODS = 3', 'CHANGED_PERIODS = 0'),
   cadence(
-    'a step changes only with the day',
+    'a step changes only at midnight',
     'return { ...stretch, from: findChange(before.grid, after, from, zone, own) }',
     'return { ...stretch, from: own.length < 0 ? findChange(before.grid, after, from, zone, own) : from }',
   ),
   cadence(
-    'C9: irregular is not expected',
+    'C9: a timeline with `expect: irregular` is daily',
     "if (expect === 'irregular') return [irregular('irregular')]",
     "if (expect === 'irregular') return [irregular('daily')]",
   ),
   cadence(
-    'C9: an expected step is judged by the values',
+    'C9: an expected step does not override the values',
     'if (expect !== null) return [regular(',
     'if (expect !== null && days.length === 0) return [regular(',
   ),
   cadence(
-    'the step of a group is whatever the values show',
+    'the step of grouped values is that of the values',
     'const shapes = grouped === null ? days : days.map((day) => ofStep(day, grouped))',
     'const shapes = grouped === null ? days : days.map((day) => ofStep(day, day.step ?? grouped))',
   ),
@@ -262,22 +266,22 @@ const CADENCE: readonly Mutant[] = [
 
 const PERIODS: readonly Mutant[] = [
   calendar(
-    'months have thirty days',
+    'all months have thirty days',
     "{ unit: 'month', count: 1, days: [28, 31] }",
     "{ unit: 'day', count: 30, days: [28, 31] }",
   ),
   grid(
-    'a local time that clocks repeat begins two periods',
+    'the hour that clocks repeat begins two periods',
     'Math.max(0, (rows[i - 1] ?? rows[i]!).offset - rows[i]!.offset)',
     'Math.max(0, 0 * i)',
   ),
   grid(
-    'a long period ends a step after its start',
+    'a month or day with a clock change ends one step after its start',
     'if (grid.step <= HOUR) return at + grid.step',
     'if (grid.step > 0) return at + grid.step',
   ),
   grid(
-    'an interval has the period that contains its start',
+    'an interval includes a period that begins before it',
     'if (at < from) at = begin(++n)',
     'if (at < from - step) at = begin(++n)',
   ),
@@ -292,12 +296,12 @@ const PERIODS: readonly Mutant[] = [
     'if (present[next]! < at + grid.step) return',
   ),
   missing(
-    'M3: one value at the start and one at the end fill a window',
+    'M3: a value at the start and one at the end fill a window',
     'if (present[i]! - present[i - 1]! !== step) return false',
     'if (present[i]! < present[i - 1]!) return false',
   ),
   missing(
-    'M4: a row without value is like none',
+    'M4: a row without a value is absent, not null',
     "nulls[nextNull] === at ? 'null' :",
     "nulls[nextNull] === -at ? 'null' :",
   ),
@@ -315,7 +319,7 @@ const PERIODS: readonly Mutant[] = [
 
 const DUTIES: readonly Mutant[] = [
   duties(
-    'a period that left the window is not required',
+    'a period that left a moving window is no longer required',
     'remember({ ...described, geoIds, from, to:',
     'remember({ ...described, geoIds, from: range.from, to:',
   ),
@@ -325,12 +329,12 @@ const DUTIES: readonly Mutant[] = [
     'const both = [...a]',
   ),
   duties(
-    'a longer lookback fetches older data again',
+    'a longer lookback also applies to older data',
     '? [...earlierLookbacks, { before: now - lookbackS, lookbackS: former }]',
     '? [...earlierLookbacks]',
   ),
   duties(
-    'a shorter lookback keeps the longer one for older data',
+    'a shorter lookback does not apply to older data',
     ': earlierLookbacks.filter((earlier) => earlier.lookbackS < lookbackS)',
     ': earlierLookbacks',
   ),
@@ -340,28 +344,28 @@ const DUTIES: readonly Mutant[] = [
     'lookbackS: Math.min(...entries.map(({ lookbackS }) => lookbackS)),',
   ),
   duties(
-    'half a catalogue drops what it lacks',
+    'an incomplete catalogue drops the duties that it lacks',
     'if (!options.keepsSelected) return decided',
     'if (!options.keepsSelected || stored.length >= 0) return decided',
   ),
-  duties('a range of the user ends duties', 'to: keepsEnds ? duty.to : to, sinceAt', 'to, sinceAt'),
+  duties('a range of the user shortens duties', 'to: keepsEnds ? duty.to : to, sinceAt', 'to, sinceAt'),
   duties(
     'duties of an older version are dropped',
     "({ window, entryPath }) => window === '' && ranges",
     "({ window, entryPath }) => window === '?' && ranges",
   ),
   duties(
-    'an edit makes what is required new',
+    'an edit of the job makes its duties new',
     'to: keepsEnds ? duty.to : to, sinceAt,',
     'to: keepsEnds ? duty.to : to, sinceAt: now,',
   ),
   turns(
-    'what was requested last is requested first',
+    'the turn with the newest attempt comes first',
     '.toSorted((a, b) => a.lastAttempt - b.lastAttempt)',
     '.toSorted((a, b) => b.lastAttempt - a.lastAttempt)',
   ),
   turns(
-    'what failed keeps its place in a turn',
+    'a window with a failed attempt keeps its place in a turn',
     '.sort((a, b) => a.lastAttempt - b.lastAttempt || end(b) - end(a))',
     '.sort((a, b) => end(b) - end(a))',
   ),
@@ -371,7 +375,7 @@ const DUTIES: readonly Mutant[] = [
     '.sort((a, b) => a.lastAttempt - b.lastAttempt || end(a) - end(b))',
   ),
   turns(
-    'the backlog of a series takes turns with its current data',
+    'the backlog of a series has the turn of its current data',
     "backlog ? 'backlog' : 'current'} $",
     "backlog ? 'current' : 'current'} $",
   ),

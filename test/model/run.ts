@@ -2,17 +2,20 @@
 
 import type { Fault } from '../../src/emulator/faults.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/startEmulator.ts'
-import type { Action, Script } from '../../src/emulator/world/script.ts'
+import type { Action } from '../../src/emulator/world/script.ts'
 import type { UserOptions } from '../../src/plan/planning.ts'
 import type { Summary } from '../../src/sync/sync.ts'
 import { SERVICE_ZONE } from './calendar.ts'
 import { checkChanges, readChanges } from './changes.ts'
-import { compare } from './compare.ts'
+import { compare } from './comparison/compare.ts'
 import { type Databases, onDisk } from './databases.ts'
-import { type Oracle, truthOf } from './oracle.ts'
-import { type Killed, openProgram, type Program } from './program.ts'
+import { truthOf } from './oracle.ts'
+import { type Killed, openProgram } from './program.ts'
 import { readRecords } from './records.ts'
-import { checkLoaded, checkRequests, findRequiredRanges, type Plan, wasRequestedAt } from './requiredRanges.ts'
+import { checkLoaded, checkRequests } from './requests/checkRequests.ts'
+import { checkSecondSync, wasRequestedAt } from './requests/repeats.ts'
+import { findRequiredRanges } from './requests/requiredRanges.ts'
+import { differ, type Plan, type Scene, type Tally } from './scene.ts'
 import { KILLS, SCOPE } from './scope.ts'
 import { canonicalText } from './service.ts'
 import {
@@ -27,59 +30,6 @@ import {
   type World,
   yamlOf,
 } from './world.ts'
-
-/** Counts of comparisons. */
-export interface Tally {
-  comparisons: number
-  steps: number
-  requests: number
-}
-
-/** The state of a running sequence. */
-export interface Scene {
-  readonly world: World
-  readonly program: Program
-  readonly emulator: Emulator
-  readonly oracle: Oracle
-  readonly tally: Tally
-  readonly yaml: readonly [string, string]
-  now: number
-  /** When the next command dies: at a statement, or after a number of milliseconds. */
-  kill: number | null
-  /** The limit of days times geos, above which the service returns 504. */
-  limit: number
-  scripts: readonly Script[]
-  /** Number of processed log entries and fetches. */
-  seen: number
-  fetches: number
-  command: number
-  /** Longest lookback in days with which each series was requested. */
-  readonly lookbacks: Map<string, number>
-  /** Shortest lookback: data settled for it may be merged with older data. */
-  readonly shortest: Map<string, number>
-  /** When a run of each job last requested absent data. */
-  readonly absentAt: Map<0 | 1, number>
-  /** When a reply last changed the cadence of a series. */
-  readonly learnedAt: Map<string, number>
-  /** The jobs of which a run ended, so that what they require is stored. */
-  readonly ran: Set<0 | 1>
-  /** Instants after commands, for queries as of the past. */
-  readonly past: number[]
-  /** Known days of resolution changes by series. */
-  readonly changes: Map<string, Set<number>>
-  /** When each request without a window last succeeded. */
-  readonly singles: Map<string, number>
-  /** Start of the sequence in the service's log. */
-  readonly first: number
-}
-
-/** A difference between model and program. */
-export class Difference extends Error {}
-
-/** Reports a difference and ends the sequence. */
-export function differ(what: string, expected: unknown, actual: unknown): never {
-  throw new Difference(`${what}\n  expected ${JSON.stringify(expected)}\n  actual   ${JSON.stringify(actual)}`)
-}
 
 /** Shared by the sequences of a process: an embedded service and a place for databases. */
 let shared: Promise<{ readonly emulator: Emulator; readonly databases: Databases }> | undefined
@@ -150,32 +100,34 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
   }
 }
 
-/** Faults for the next command. */
-const pending = new WeakMap<Scene, { faults: Fault[]; kill: number | null }>()
+/** What happens to the next command: faults of the service, and its death. */
+interface Disturbance {
+  readonly faults: readonly Fault[]
+  readonly kill: number | null
+}
+const UNDISTURBED: Disturbance = { faults: [], kill: null }
 
+/** The disturbance of the next command of each sequence. */
+const pending = new WeakMap<Scene, Disturbance>()
+
+/** Adds to the disturbance of the next command. */
+function disturb(scene: Scene, change: (disturbance: Disturbance) => Disturbance): void {
+  pending.set(scene, change(pending.get(scene) ?? UNDISTURBED))
+}
+
+/** Takes a step. */
 async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Promise<void> {
   const { emulator, program } = scene
-  const next = pending.get(scene) ?? { faults: [], kill: null }
   switch (step.do) {
     case 'wait':
       scene.now += step.seconds
       emulator.setNow(scene.now)
       return
     case 'fail':
-      // A reply about one instant has no window, so that other times do not matter.
-      if (
-        step.fault === 'values outside' &&
-        scene.world.jobs.some(({ entries }) => entries.some(({ mode }) => mode === 'instant'))
-      )
-        return
-      // Every call or every n-th call, counting retries, so that some faults persist and some do not.
-      pending.set(scene, {
-        ...next,
-        faults: [...next.faults, { ...FAULTS[step.fault], ...(step.every > 1 ? { every: step.every } : {}) } as Fault],
-      })
+      addFault(scene, step)
       return
     case 'kill':
-      pending.set(scene, { ...next, kill: step.at })
+      disturb(scene, ({ faults }) => ({ faults, kill: step.at }))
       return
     case 'limit':
       scene.limit = step.geoDays ?? Number.POSITIVE_INFINITY
@@ -187,56 +139,76 @@ async function take(scene: Scene, step: Step, actions: Map<Kind, Action[]>): Pro
       await compare(scene)
       return
     }
-    case 'dismiss': {
+    case 'dismiss':
       await program.dismiss(scene.now)
       readDismissed(scene)
       await compare(scene)
       return
-    }
     case 'sync':
     case 'backfill':
     case 'restate':
     case 'retry':
     case 'both':
-      break
-    default: {
-      const done = actionOf(step, scene.now)
-      if (!done) return
-      actions.set(done.kind, [...(actions.get(done.kind) ?? []), done.action])
-      scene.scripts = scriptsOf(scene.world, actions)
-      emulator.setScripts(scene.scripts)
+      await runPlans(scene, plansOf(step))
       return
+    default:
+      changeService(scene, step, actions)
+  }
+}
+
+/** Adds a fault of every call or every n-th one, counting retries, so that some faults persist and some do not. */
+function addFault(scene: Scene, { fault, every }: Extract<Step, { do: 'fail' }>): void {
+  const hasInstants = scene.world.jobs.some(({ entries }) => entries.some(({ mode }) => mode === 'instant'))
+  // A reply about one instant has no window, so that other times do not matter.
+  if (fault === 'values outside the window' && hasInstants) return
+  const added = { ...FAULTS[fault], ...(every > 1 && { every }) } as Fault
+  disturb(scene, ({ faults, kill }) => ({ faults: [...faults, added], kill }))
+}
+
+/** Lets the service revise, withdraw or publish values, if the step does. */
+function changeService(scene: Scene, step: Step, actions: Map<Kind, Action[]>): void {
+  const done = actionOf(step, scene.now)
+  if (!done) return
+  actions.set(done.kind, [...(actions.get(done.kind) ?? []), done.action])
+  scene.scripts = scriptsOf(scene.world, actions)
+  scene.emulator.setScripts(scene.scripts)
+}
+
+/** A step that runs commands. */
+type Commands = Extract<Step, { do: 'sync' | 'backfill' | 'restate' | 'retry' | 'both' }>
+
+/** Returns the commands of a step. */
+function plansOf(step: Commands): Plan[] {
+  switch (step.do) {
+    case 'both':
+      return [
+        { do: 'sync', job: 0 },
+        { do: 'sync', job: 1 },
+      ]
+    case 'retry':
+      return [{ do: 'retry' }]
+    case 'sync':
+      return [{ do: 'sync', job: step.job }]
+    case 'backfill':
+    case 'restate': {
+      const { job, newestFirst } = step
+      return [{ do: step.do, job, from: dayAt(step.from), to: dayAt(step.from + step.days), newestFirst }]
     }
   }
+}
+
+/** Runs commands with the pending disturbance. A whole and undisturbed sync is repeated: it requests nothing again. */
+async function runPlans(scene: Scene, plans: readonly Plan[]): Promise<void> {
+  const { emulator, program } = scene
+  const { faults, kill } = pending.get(scene) ?? UNDISTURBED
   pending.delete(scene)
-  emulator.setFaults(next.faults)
-  scene.kill = next.kill
-  if (!KILLS.real) program.killAt(next.kill)
-  const plans: Plan[] =
-    step.do === 'both'
-      ? [
-          { do: 'sync', job: 0 },
-          { do: 'sync', job: 1 },
-        ]
-      : step.do === 'retry'
-        ? [{ do: 'retry' }]
-        : step.do === 'sync'
-          ? [{ do: 'sync', job: step.job }]
-          : [
-              {
-                do: step.do,
-                job: step.job,
-                from: dayAt(step.from),
-                to: dayAt(step.from + step.days),
-                newestFirst: step.newestFirst,
-              },
-            ]
+  emulator.setFaults([...faults])
+  scene.kill = kill
+  if (!KILLS.real) program.killAt(kill)
+  const isHealthy = faults.length === 0 && kill === null
   for (const plan of plans) {
-    const healthy = next.faults.length === 0 && next.kill === null
-    const whole = await command(scene, plan, healthy)
-    if (plan.do !== 'sync' || !healthy || !whole) continue
-    // Freshly fetched data is not requested again.
-    await command(scene, plan, true, true)
+    const isWhole = await command(scene, plan, isHealthy)
+    if (plan.do === 'sync' && isHealthy && isWhole) await command(scene, plan, true, true)
   }
   emulator.setFaults([])
   program.killAt(null)
@@ -278,40 +250,16 @@ function readCadences({ program, learnedAt, now }: Scene, firstFetch: number): v
   for (const row of rows) learnedAt.set(JSON.stringify(Object.values(row)), now)
 }
 
-/** Runs one command and compares everything. Returns whether it completed. */
-async function command(scene: Scene, plan: Plan, healthy: boolean, again = false): Promise<boolean> {
-  const { program, now } = scene
+/** Runs one command and compares everything. Returns whether it completed. `isSecond`: the same one ran just before. */
+async function command(scene: Scene, plan: Plan, isHealthy: boolean, isSecond = false): Promise<boolean> {
   scene.command++
   const required = findRequiredRanges(scene, plan)
-  const { options, name } = optionsOf(plan)
-  const yaml = plan.do === 'retry' ? null : inOrder(scene.yaml[plan.job]!, plan)
-  const run = (): Promise<Summary> => (yaml === null ? program.retry(now) : program.sync(yaml, now, name, options))
-  let summary: Summary | null = null
-  const { kill } = scene
-  try {
-    if (KILLS.real && kill !== null) await program.kill({ now, yaml, command: name, options }, kill)
-    else summary = await run()
-  } catch (error) {
-    if ((error as Killed).constructor.name !== 'Killed' && !String((error as Error).cause).includes('Killed'))
-      throw error
-    summary = null
-  }
-  // A dead process requests nothing more, and its results are invalid, wherever the death was noticed.
-  if (program.died()) {
-    summary = null
-    await program.restart()
-  }
+  const summary = await execute(scene, plan)
   if (summary !== null && plan.do !== 'retry') scene.ran.add(plan.job)
   const firstFetch = scene.fetches + 1
-  const lastRequest = again ? wasRequestedAt(scene, now) : null
+  const wasRequested = wasRequestedAt(scene, scene.now)
   const records = readRecords(scene, summary)
-  if (SCOPE.has('repeats'))
-    for (const { request, entry } of lastRequest ? records.sent : []) {
-      const { reason } = records.fetches.findLast(({ fetch }) => fetch.target === entry.url)?.fetch ?? {}
-      const isNewlyMissing = reason === 'absent' && scene.learnedAt.get(request.key) === now
-      if ((!request.window || lastRequest!(request)) && !isNewlyMissing)
-        differ('a second sync with nothing new asks', [], entry.url)
-    }
+  if (isSecond) checkSecondSync(scene, wasRequested, records)
   checkRequests(scene, plan, required, records, summary)
   readCadences(scene, firstFetch)
   checkChanges(
@@ -320,7 +268,26 @@ async function command(scene: Scene, plan: Plan, healthy: boolean, again = false
     records.sent.map(({ request }) => request),
   )
   if (summary !== null) readChanges(scene, records)
-  if (healthy && summary?.earlyEnd === null) checkLoaded(scene, plan, required, records)
+  if (isHealthy && summary?.earlyEnd === null) checkLoaded(scene, plan, required, records)
   await compare(scene)
   return summary !== null && summary.earlyEnd === null && summary.outcome === 'done'
+}
+
+/** Executes a command. Returns its summary; null if it died. */
+async function execute(scene: Scene, plan: Plan): Promise<Summary | null> {
+  const { program, now, kill } = scene
+  const { options, name } = optionsOf(plan)
+  const yaml = plan.do === 'retry' ? null : inOrder(scene.yaml[plan.job]!, plan)
+  let summary: Summary | null = null
+  try {
+    if (KILLS.real && kill !== null) await program.kill({ now, yaml, command: name, options }, kill)
+    else summary = await (yaml === null ? program.retry(now) : program.sync(yaml, now, name, options))
+  } catch (error) {
+    if ((error as Killed).constructor.name !== 'Killed' && !String((error as Error).cause).includes('Killed'))
+      throw error
+  }
+  if (!program.died()) return summary
+  // A dead process requests nothing more, and its results are invalid, wherever the death was noticed.
+  await program.restart()
+  return null
 }

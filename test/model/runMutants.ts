@@ -8,16 +8,18 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { MUTANTS, type Mutant } from './formerFaults.ts'
 
-/** The result for a mutant; `stale`: its text no longer exists. */
-export interface Fate {
+/** What became of a mutant; `STALE`: its text no longer exists. */
+export interface MutantResult {
   readonly mutant: Mutant
-  readonly isKilled: boolean
-  readonly stale: boolean
+  readonly fate: 'killed' | 'SURVIVED' | 'STALE'
   /** The sequence or the test that found it, and its message. */
   readonly message: string
 }
 
-type Result = Pick<Fate, 'isKilled' | 'message'>
+type Result = Omit<MutantResult, 'mutant'>
+
+const SURVIVED: Result = { fate: 'SURVIVED', message: '' }
+const STALE: Result = { fate: 'STALE', message: '' }
 
 /** Runs a script in a folder, and returns its exit code and output. */
 function runNode(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
@@ -35,15 +37,37 @@ async function runTests(folder: string, tests: readonly string[]): Promise<Resul
   const args = ['run', '--bail', '1', '--config', 'test/mutate/vitest.config.ts']
   const env = { ...process.env, MUTATE_TESTS: tests.join(','), NO_COLOR: '1' }
   const { code, out } = await runNode(folder, ['node_modules/vitest/vitest.mjs', ...args], env)
-  return { isKilled: code !== 0, message: code === 0 ? '' : (/^ *FAIL +(.*)$/m.exec(out)?.[1] ?? out.slice(-300)) }
+  if (code === 0) return SURVIVED
+  return { fate: 'killed', message: /^ *FAIL +(.*)$/m.exec(out)?.[1] ?? out.slice(-300) }
 }
 
 /** Runs the sequences in a folder until one fails. */
 async function runSequences(folder: string, seeds: number, without: string, but: readonly number[]): Promise<Result> {
   const args = ['--seed', '1', '--seeds', String(seeds), '--without', without, '--but', but.join()]
   const { code, out } = await runNode(folder, ['test/model/nightly.ts', ...args])
-  if (code === 0) return { isKilled: false, message: '' }
-  return { isKilled: true, message: /^FAULT seed \d+: .*$/m.exec(out)?.[0] ?? out.split('\n')[0] ?? '' }
+  if (code === 0) return SURVIVED
+  return { fate: 'killed', message: /^FAULT seed \d+: .*$/m.exec(out)?.[0] ?? out.split('\n')[0] ?? '' }
+}
+
+/** Applies the edits of a mutant in a folder. Returns a function that restores the files; null if a text no longer exists. */
+function applyMutant(folder: string, { edits }: Mutant): (() => void) | null {
+  const files = [...new Set(edits.map(({ file }) => join(folder, file)))]
+  if (!files.every((path) => existsSync(path))) return null
+  const before = new Map(files.map((path) => [path, readFileSync(path, 'utf8')]))
+  const after = new Map(before)
+  for (const { file, find, put } of edits) {
+    const path = join(folder, file)
+    const text = after.get(path)!
+    if (!text.includes(find)) return null
+    after.set(
+      path,
+      text.replace(find, () => put),
+    )
+  }
+  for (const [path, text] of after) writeFileSync(path, text)
+  return () => {
+    for (const [path, text] of before) writeFileSync(path, text)
+  }
 }
 
 /** Undoes every repair, or those with a word in their name or file, and prints which sequence reveals it. */
@@ -52,40 +76,33 @@ export async function runMutants(
   word: string,
   without: string,
   but: readonly number[],
-  tell: (fate: Fate) => void,
-): Promise<Fate[]> {
+  tell: (result: MutantResult) => void,
+): Promise<MutantResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'indicator-sync-mutants-'))
-  const fates: Fate[] = []
+  const results: MutantResult[] = []
+  const isSelected = ({ name, edits }: Mutant): boolean =>
+    name.includes(word) || edits.some(({ file }) => file.includes(word))
+  const runMutant = async (mutant: Mutant): Promise<Result> => {
+    const restore = applyMutant(folder, mutant)
+    if (!restore) return STALE
+    try {
+      if (mutant.tests) return await runTests(folder, mutant.tests)
+      return await runSequences(folder, seeds, without, but)
+    } finally {
+      restore()
+    }
+  }
   try {
     for (const part of ['src', 'migrations', 'test', 'package.json'])
       cpSync(part, join(folder, part), { recursive: true })
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-    const isSelected = ({ name, edits }: Mutant): boolean =>
-      name.includes(word) || edits.some(({ file }) => file.includes(word))
     for (const mutant of MUTANTS.filter(isSelected)) {
-      const isThere = mutant.edits.every(({ file }) => existsSync(join(folder, file)))
-      const stale =
-        !isThere || mutant.edits.some(({ file, find }) => !readFileSync(join(folder, file), 'utf8').includes(find))
-      const before = mutant.edits
-        .filter(({ file }) => existsSync(join(folder, file)))
-        .map(({ file }) => [file, readFileSync(join(folder, file), 'utf8')] as const)
-      if (!stale)
-        for (const { file, find, put } of mutant.edits) {
-          const path = join(folder, file)
-          writeFileSync(path, readFileSync(path, 'utf8').replace(find, put))
-        }
-      const found = stale
-        ? { isKilled: false, message: '' }
-        : mutant.tests
-          ? await runTests(folder, mutant.tests)
-          : await runSequences(folder, seeds, without, but)
-      for (const [file, text] of before) writeFileSync(join(folder, file), text)
-      const fate = { mutant, stale, ...found }
-      fates.push(fate)
-      tell(fate)
+      const result = { mutant, ...(await runMutant(mutant)) }
+      results.push(result)
+      tell(result)
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  return fates
+  return results
 }

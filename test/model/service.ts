@@ -30,7 +30,8 @@ export function parseRequest(target: string): SeriesRequest | null {
   if (!path) return null
   const geos = search.getAll('geo_ids[]').map(Number)
   const word = (name: string) => search.get(name)
-  const [geoAgg, datetime] = [word('geo_agg'), word('datetime')]
+  const geoAgg = word('geo_agg')
+  const datetime = word('datetime')
   const [from, to] = [word('start_date'), word('end_date')].map((text) =>
     text === null ? Number.NaN : Date.parse(text) / 1000,
   )

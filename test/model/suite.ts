@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ON_SERVER } from '../support/onServer.ts'
 import { onDisk, onServer } from './databases.ts'
 import { sequences } from './randomSequences.ts'
-import { beginModel, Difference, endModel, runSequence, type Tally } from './run.ts'
+import { beginModel, endModel, runSequence } from './run.ts'
+import { Difference, type Tally } from './scene.ts'
 
 /** The sequences that run on a server, because each statement is a round trip. */
 const ON_SERVER_COUNT = 1

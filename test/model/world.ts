@@ -83,17 +83,17 @@ export const FAULTS = {
   'server error': { status: 500 },
   'gateway timeout': { status: 504 },
   'not found': { status: 404 },
-  'a row without sense': { rows: 'garbage' },
+  'an unreadable row': { rows: 'garbage' },
   'a value as text': { rows: 'text' },
   'no values': { rows: 'none' },
-  'a geo less': { rows: 'geo-missing' },
+  'one geo missing': { rows: 'geo-missing' },
   'another indicator': { body: 'other-id' },
   'maintenance page': { body: 'html' },
   'connection dropped': { body: 'drop' },
   'half a body': { body: 'truncated' },
-  'values outside': { rows: 'outside' },
+  'values outside the window': { rows: 'outside' },
   'rows twice': { rows: 'duplicates' },
-  'rows in disorder': { rows: 'unsorted' },
+  'rows out of order': { rows: 'unsorted' },
 } as const satisfies Record<string, Fault>
 
 export interface Sequence {
@@ -139,9 +139,14 @@ export function scriptsOf(world: World, actions: ReadonlyMap<Kind, readonly Acti
   }))
 }
 
-/** Returns the geos of a kind of series; a community and its country are in the same country. */
-const geosOf = (kind: Kind): number[] =>
-  kind === 'hourly' || kind === 'daily' ? [3, 8741, 1] : kind === 'changing' ? [3, 8741] : [3]
+/** The geos of kinds of series with several; a community and its country are in the same country. */
+const GEOS: Readonly<Record<Kind, readonly number[]>> = {
+  hourly: [3, 8741, 1],
+  daily: [3, 8741, 1],
+  changing: [3, 8741],
+}
+/** Returns the geos of a kind of series. */
+const geosOf = (kind: Kind): number[] => [...(GEOS[kind] ?? [3])]
 
 /** Returns the action of a step on the service, if any. */
 export function actionOf(one: Step, now: number): { readonly kind: Kind; readonly action: Action } | null {

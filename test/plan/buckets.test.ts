@@ -7,7 +7,7 @@ import { EMPTY_STATE } from '../../src/plan/plannerState.ts'
 import { halveWindow, withWindow } from '../../src/plan/windows.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { floorTo, startOfDate, type Unit } from '../../src/util/time/zone.ts'
-import { askedWindow, emulate, ms, runJob, serve, tempStore } from '../support/kit.ts'
+import { emulate, ms, requestedWindow, runJob, serve, tempStore } from '../support/kit.ts'
 import { cases } from '../support/randomCases.ts'
 
 const ZONE = 'Europe/Madrid'
@@ -73,7 +73,7 @@ test.each([
     const emulator = await emulate({ now: NOW / 1000 })
     let refused = 0
     const server = await serve(async (request, response) => {
-      const { from, end } = askedWindow(request)
+      const { from, end } = requestedWindow(request)
       if (end - from > limit) {
         refused++
         response.writeHead(504).end('<html>timeout</html>')

@@ -38,7 +38,7 @@ const call = fc.record({
   newestFirst: fc.boolean(),
   restate: fc.boolean(),
   /** Freshly fetched and long absent data, of a geo or of all. */
-  held: intervals,
+  stored: intervals,
   absent: intervals,
 })
 
@@ -48,12 +48,12 @@ const askedOf = (requests: readonly PlannedRequest[], geoId: number): Interval[]
 
 test('the jobs of one command request all missing data, and nothing twice, for any entries and order', () =>
   fc.assert(
-    fc.property(call, ({ jobs, newestFirst, restate, held, absent }) => {
+    fc.property(call, ({ jobs, newestFirst, restate, stored, absent }) => {
       const plannerState: PlannerState = {
         ...EMPTY_STATE,
         series: (key) => ({
           ...EMPTY_STATE.series(key),
-          coverage: held.map((one) => ({
+          coverage: stored.map((one) => ({
             ...interval(one.days),
             geo: one.geoId,
             state: 'values',
@@ -115,7 +115,7 @@ test('the jobs of one command request all missing data, and nothing twice, for a
       }
       for (const geoId of [ALL_GEOS, ...GEOS]) {
         const windows = askedOf(requests, geoId)
-        const good = held
+        const good = stored
           .filter((one) => one.geoId === ALL_GEOS || one.geoId === geoId)
           .map((one) => interval(one.days))
         const open = jobs
@@ -130,15 +130,15 @@ test('the jobs of one command request all missing data, and nothing twice, for a
 
 test('absent months of a monthly series are settled at the same time as other months', () => {
   const monthAt = (n: number): number => Date.parse(`2025-${n}-01T00:00:00+0${n > 10 ? 1 : 2}:00`) / 1000
-  const held = { from: monthAt(10), to: monthAt(12), geo: 3 }
+  const stored = { from: monthAt(10), to: monthAt(12), geo: 3 }
   const plannerState: PlannerState = {
     ...EMPTY_STATE,
     series: (key) => ({
       ...EMPTY_STATE.series(key),
-      coverage: [{ ...held, state: 'values', fetchedAt: NOW - 600, settledFor: 99 * DAY, sinceAt: null }],
+      coverage: [{ ...stored, state: 'values', fetchedAt: NOW - 600, settledFor: 99 * DAY, sinceAt: null }],
       period: { at: monthAt(10), step: 31 * DAY },
       absences: [
-        { ...held, step: 31 * DAY, reason: 'absent', periods: 1, sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY },
+        { ...stored, step: 31 * DAY, reason: 'absent', periods: 1, sinceAt: NOW - 20 * DAY, checkedAt: NOW - 15 * DAY },
       ],
     }),
   }

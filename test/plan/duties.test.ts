@@ -45,7 +45,7 @@ describe('the text of a window', () => {
     )
   })
 
-  test('a text of another form is no window', () => {
+  test('a text of another form is not a window', () => {
     for (const text of ['', '..', '2025-01-01', '2025-01-01..soon', '2025-01-01..+1d..+2d', '7d..+1d'])
       expect(parseWindow(text), text).toBeUndefined()
   })
@@ -99,7 +99,7 @@ function selectedStarts(all: readonly Entry[], now: number): Map<string, number>
   return starts
 }
 
-test('after any edits, exactly what stays selected is required, from the earliest start that its window had', () => {
+test('after any edits, exactly the selected series are required, from the earliest start of their window', () => {
   fc.assert(
     fc.property(steps, (edits) => {
       let duties: Duty[] = []
@@ -115,14 +115,14 @@ test('after any edits, exactly what stays selected is required, from the earlies
         duties = decideDuties(duties, selected, { now, keepsEnds: false, keepsSelected: false })
         const starts = selectedStarts(definition, now)
         wanted = new Map([...starts].map(([key, from]) => [key, Math.min(from, wanted.get(key) ?? from)]))
-        const held = new Map<string, number>()
+        const required = new Map<string, number>()
         for (const { series, geoIds, window, from } of duties)
           for (const geo of [...GEOS, 9])
             if (geoIds.length === 0 || geoIds.includes(geo)) {
               const key = `${series.indicatorId} ${geo} ${window}`
-              held.set(key, Math.min(from, held.get(key) ?? from))
+              required.set(key, Math.min(from, required.get(key) ?? from))
             }
-        expect(held).toEqual(wanted)
+        expect(required).toEqual(wanted)
       }
     }),
     { numRuns: cases(60) },
@@ -184,19 +184,19 @@ describe('a rolling window', () => {
 
   test('a day that left the window is fetched until it is final', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
-    await market.run(store, job('{ last: 1d }'), night(0))
-    expect(await market.run(store, job('{ last: 1d }'), night(1))).toEqual(['2025-11-02T23..2025-11-05T23'])
-    expect(await market.run(store, job('{ last: 1d }'), night(2))).toEqual(['2025-11-02T23..2025-11-06T23'])
-    expect(await market.run(store, job('{ last: 1d }'), night(40))).toEqual(['2025-11-03T23..2025-12-14T23'])
+    const service = await startHourlyService()
+    await service.run(store, job('{ last: 1d }'), night(0))
+    expect(await service.run(store, job('{ last: 1d }'), night(1))).toEqual(['2025-11-02T23..2025-11-05T23'])
+    expect(await service.run(store, job('{ last: 1d }'), night(2))).toEqual(['2025-11-02T23..2025-11-06T23'])
+    expect(await service.run(store, job('{ last: 1d }'), night(40))).toEqual(['2025-11-03T23..2025-12-14T23'])
   })
 
   test('a whole day without values that left the window is a gap', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const lost = { from: ms('2025-11-07T23:00:00Z') / 1000, to: ms('2025-11-08T23:00:00Z') / 1000 }
-    market.state.has = (at) => at < lost.from || at >= lost.to
-    for (let n = 0; n < 12; n++) await market.run(store, job('{ last: 1d }'), night(n))
+    service.state.has = (at) => at < lost.from || at >= lost.to
+    for (let n = 0; n < 12; n++) await service.run(store, job('{ last: 1d }'), night(n))
     expect(await gapsAtLastRun(store)).toMatchObject([
       { reason: 'absent', from: '2025-11-08T00:00:00+01:00', to: '2025-11-09T00:00:00+01:00', job: 'test' },
     ])
@@ -204,44 +204,44 @@ describe('a rolling window', () => {
 
   test('a geo that an edit adds begins with the window, and the others keep their start', async () => {
     const store = await tempStore()
-    const market = await startHourlyService({ geos: [3, 4] })
+    const service = await startHourlyService({ geos: [3, 4] })
     const ends = () =>
       store.all(`select geo_ids, date(from_at, 'unixepoch', '6 hours') as day from _duty order by geo_ids`)
-    await market.run(store, job('{ last: 1d }', ', geoIds: [3]'), night(0))
-    await market.run(store, job('{ last: 1d }', ', geoIds: [4, 3]'), night(10))
+    await service.run(store, job('{ last: 1d }', ', geoIds: [3]'), night(0))
+    await service.run(store, job('{ last: 1d }', ', geoIds: [4, 3]'), night(10))
     expect(ends()).toEqual([
       { geo_ids: '3', day: '2025-11-03' },
       { geo_ids: '3,4', day: '2025-11-13' },
     ])
     // Nothing was fetched for ten days: geo 3 lacks them all, geo 4 only its window.
-    expect(market.requested.map(({ from, geos }) => `${from.slice(0, 10)} ${geos}`)).toEqual([
+    expect(service.requested.map(({ from, geos }) => `${from.slice(0, 10)} ${geos}`)).toEqual([
       '2025-11-12 4,3',
       '2025-11-02 3',
     ])
-    await market.run(store, job('{ last: 1d }'), night(10))
+    await service.run(store, job('{ last: 1d }'), night(10))
     expect(ends()).toMatchObject([{ geo_ids: '' }, { geo_ids: '3' }])
-    await market.run(store, job('{ last: 1d }', ', geoIds: [3]'), night(10))
+    await service.run(store, job('{ last: 1d }', ', geoIds: [3]'), night(10))
     expect(ends()).toEqual([{ geo_ids: '3', day: '2025-11-03' }])
   })
 
-  test('an edit of the window drops what only the former window had, and the run says so', async () => {
+  test('an edit of the window drops days that only the former window had, and the run says so', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
-    await market.run(store, job('{ from: 2025-10-01, to: 2025-10-05 }'), night(0))
-    const run = (yaml: string) => runJob(store, market, yaml, { now: night(1) })
+    const service = await startHourlyService()
+    await service.run(store, job('{ from: 2025-10-01, to: 2025-10-05 }'), night(0))
+    const run = (yaml: string) => runJob(store, service, yaml, { now: night(1) })
     expect(await run(job('{ from: 2025-10-01, to: 2025-10-05 }'))).toMatchObject({ unselected: 0 })
     expect(await run(job('{ from: 2025-10-03, to: 2025-10-05 }'))).toMatchObject({ unselected: 1 })
     expect(await run(job('{ from: 2025-10-03, to: 2025-10-05 }'))).toMatchObject({ unselected: 0 })
   })
 
-  test('what another job still requires is not counted as unselected', async () => {
+  test('a geo or window that another job requires is not counted as unselected', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const yaml = job('{ from: 2025-10-01, to: 2025-10-05 }')
-    await market.run(store, yaml, night(0))
-    await market.run(store, `name: other\n${yaml}`, night(0))
+    await service.run(store, yaml, night(0))
+    await service.run(store, `name: other\n${yaml}`, night(0))
     const narrowed = job('{ from: 2025-10-03, to: 2025-10-05 }')
-    expect(await runJob(store, market, narrowed, { now: night(1) })).toMatchObject({ unselected: 0 })
+    expect(await runJob(store, service, narrowed, { now: night(1) })).toMatchObject({ unselected: 0 })
   })
 })
 
@@ -251,10 +251,10 @@ describe('a selection by the catalogue', () => {
   /** Serves a catalogue of some ids, and a value an hour. */
   async function catalogueOf(ids: number[]) {
     const listed = { ids }
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const server = await serve(async (request, response) => {
       if (!request.url!.startsWith('/indicators?')) {
-        const reply = await fetch(`${market.url}${request.url}`)
+        const reply = await fetch(`${service.url}${request.url}`)
         return json(response, await reply.json())
       }
       json(response, { indicators: listed.ids.map((id) => ({ id, name: `precio ${id}` })) })
@@ -268,7 +268,7 @@ describe('a selection by the catalogue', () => {
       }[]
     ).map(({ id }) => id)
 
-  test('half a catalogue drops nothing, and what it lacks is still fetched', async () => {
+  test('an incomplete catalogue drops no duty, and the series that it lacks are still fetched', async () => {
     const store = await tempStore()
     const { listed, server } = await catalogueOf([5, 6, 7, 8])
     const run = (yaml: string, n: number) => runJob(store, server, yaml, { now: night(n) })
@@ -280,7 +280,7 @@ describe('a selection by the catalogue', () => {
     expect(wantedIds(store)).toEqual([5, 6, 7, 8])
   })
 
-  test('an edit of the selection drops what the new one does not select', async () => {
+  test('an edit of the selection drops series that the new one does not select', async () => {
     const store = await tempStore()
     const { server } = await catalogueOf([5, 6, 7, 8])
     const run = (yaml: string, n: number) => runJob(store, server, yaml, { now: night(n) })

@@ -20,7 +20,7 @@ const freshness: Freshness = {
   unit: 'day',
 }
 const window = { from: at('2025-07-01T00:00'), to: at('2025-07-10T00:00') }
-const held = (over: Partial<Coverage> = {}): Coverage => ({
+const storedRow = (over: Partial<Coverage> = {}): Coverage => ({
   ...window,
   geo: 0,
   state: 'values',
@@ -58,34 +58,38 @@ function freshEnd(row: Coverage): number {
 
 describe('the fresh part of a response', () => {
   test.each([
-    ['all of it within `refresh`', held({ fetchedAt: NOW - 3_599 }), window.to],
-    ['all but its open end after `refresh`', held({ fetchedAt: NOW - 3_600 }), at('2025-07-08T00:00')],
-    ['the part that was settled when it was fetched', held({ fetchedAt: NOW - DAY }), at('2025-07-07T00:00')],
-    ['all of it if every part was settled', held({ settledFor: 2 * DAY }), window.to],
-    ['less if a part was settled for one second less', held({ settledFor: 2 * DAY - 1 }), at('2025-07-07T00:00')],
-    ['its settled part if it was fetched far in the future', held({ fetchedAt: NOW + 301 }), at('2025-07-08T00:00')],
-    ['all of it if clocks differ slightly', held({ fetchedAt: NOW + 300 }), window.to],
+    ['all of it within `refresh`', storedRow({ fetchedAt: NOW - 3_599 }), window.to],
+    ['all but its open end after `refresh`', storedRow({ fetchedAt: NOW - 3_600 }), at('2025-07-08T00:00')],
+    ['the part that was settled when it was fetched', storedRow({ fetchedAt: NOW - DAY }), at('2025-07-07T00:00')],
+    ['all of it if every part was settled', storedRow({ settledFor: 2 * DAY }), window.to],
+    ['less if a part was settled for one second less', storedRow({ settledFor: 2 * DAY - 1 }), at('2025-07-07T00:00')],
+    [
+      'its settled part if it was fetched far in the future',
+      storedRow({ fetchedAt: NOW + 301 }),
+      at('2025-07-08T00:00'),
+    ],
+    ['all of it if clocks differ slightly', storedRow({ fetchedAt: NOW + 300 }), window.to],
     [
       'reduced by the time by which a fast clock was ahead',
-      held({ fetchedAt: NOW + 2 * DAY, settledFor: 4 * DAY - 1 }),
+      storedRow({ fetchedAt: NOW + 2 * DAY, settledFor: 4 * DAY - 1 }),
       at('2025-07-08T00:00'),
     ],
     [
       'all of it if it was settled for longer than the clock was ahead',
-      held({ fetchedAt: NOW + 2 * DAY, settledFor: 4 * DAY }),
+      storedRow({ fetchedAt: NOW + 2 * DAY, settledFor: 4 * DAY }),
       window.to,
     ],
-    ['no more than the stored part', held({ to: at('2025-07-03T00:00') }), at('2025-07-03T00:00')],
-    ['empty if it is unverified and due', held({ state: 'unverified', sinceAt: NOW - DAY }), window.from],
-    ['empty if it is unverified since an unknown time', held({ state: 'unverified' }), window.from],
+    ['no more than the stored part', storedRow({ to: at('2025-07-03T00:00') }), at('2025-07-03T00:00')],
+    ['empty if it is unverified and due', storedRow({ state: 'unverified', sinceAt: NOW - DAY }), window.from],
+    ['empty if it is unverified since an unknown time', storedRow({ state: 'unverified' }), window.from],
     [
       'the settled part if it is unverified for less than a day',
-      held({ state: 'unverified', fetchedAt: NOW - DAY / 2, sinceAt: NOW - DAY / 2 }),
+      storedRow({ state: 'unverified', fetchedAt: NOW - DAY / 2, sinceAt: NOW - DAY / 2 }),
       at('2025-07-08T00:00'),
     ],
     [
       'the settled part if it is unverified and not due',
-      held({ state: 'unverified', fetchedAt: NOW - DAY, sinceAt: NOW - 9 * DAY }),
+      storedRow({ state: 'unverified', fetchedAt: NOW - DAY, sinceAt: NOW - 9 * DAY }),
       at('2025-07-07T00:00'),
     ],
   ])('the fresh part is %s', (_, row, to) => expect(freshEnd(row)).toBe(to))

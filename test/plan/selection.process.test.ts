@@ -23,8 +23,8 @@ test('a job that selects by the catalogue fetches it first, and plan counts the 
   expect(before.out).toMatch(/: 1 call, /)
   const done = await runCommand(folder, ['sync', 'job.yaml'], env)
   expect(done.code, done.err).toBe(0)
-  const held = await runCommand(folder, ['query', 'select distinct indicator_id from series', '--format', 'csv'], env)
-  const ids = held.out.trim().split('\n').slice(1).map(Number)
+  const stored = await runCommand(folder, ['query', 'select distinct indicator_id from series', '--format', 'csv'], env)
+  const ids = stored.out.trim().split('\n').slice(1).map(Number)
   expect(ids.length).toBeGreaterThan(1)
   expect(ids).not.toContain(600)
   const named = await runCommand(

@@ -28,15 +28,15 @@ const absent = (store: Store) => store.get(`select count(*) from _fetch where re
 
 test('a run with few other periods requests one day of absent values per day', async () => {
   const store = await tempStore()
-  const market = await lacking()
+  const service = await lacking()
   const yaml = `series:\n${series(ids(6))}${others(ids(3, 20))}`
-  await market.run(store, yaml, night(0))
+  await service.run(store, yaml, night(0))
   const requested: number[][] = []
   for (const hours of [24, 24.1, 25, 30, 36, 47.9, 48.1]) {
     // Late values end the absence, but their request still counts.
-    market.state.has = hours === 24 ? () => true : (at) => at % 86_400 !== 0
+    service.state.has = hours === 24 ? () => true : (at) => at % 86_400 !== 0
     const before = Number(absent(store))
-    const windows = await market.run(store, yaml, night(0) + hours * HOUR)
+    const windows = await service.run(store, yaml, night(0) + hours * HOUR)
     requested.push([windows.length, Number(absent(store)) - before])
   }
   expect(requested).toEqual([
@@ -61,34 +61,34 @@ test.each([
   'a run with two days of %i other series requests %j days of absent values, and none on repetition',
   async (n, days) => {
     const store = await tempStore()
-    const market = await lacking()
+    const service = await lacking()
     const yaml = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n${series(ids(6))}${others(ids(n, 20))}`
-    await market.run(store, yaml, night(0))
-    expect(await market.run(store, yaml, night(1))).toHaveLength(n + days.length)
+    await service.run(store, yaml, night(0))
+    expect(await service.run(store, yaml, night(1))).toHaveLength(n + days.length)
     expect(absentDays(store)).toEqual(days)
-    // Nothing is due, so that there is no share.
-    expect(await market.run(store, yaml, night(1) + 60_000)).toHaveLength(0)
+    // Nothing is due, so the share is empty.
+    expect(await service.run(store, yaml, night(1) + 60_000)).toHaveLength(0)
   },
 )
 
 test('each job has its own share of calls for absent values', async () => {
   const store = await tempStore()
-  const market = await lacking()
+  const service = await lacking()
   const jobs = ['one', 'two'].map((name, i) => `name: ${name}\nseries:\n${series(ids(3, 10 * i + 1))}`)
-  for (const yaml of jobs) await market.run(store, yaml, night(0))
-  for (const yaml of jobs) expect(await market.run(store, yaml, night(1))).toHaveLength(1)
-  for (const yaml of jobs) expect(await market.run(store, yaml, night(1) + HOUR)).toHaveLength(0)
+  for (const yaml of jobs) await service.run(store, yaml, night(0))
+  for (const yaml of jobs) expect(await service.run(store, yaml, night(1))).toHaveLength(1)
+  for (const yaml of jobs) expect(await service.run(store, yaml, night(1) + HOUR)).toHaveLength(0)
 })
 
 test('jobs of one name on two hosts have their own share of calls, and their own turn', async () => {
   const store = await tempStore()
-  const market = await lacking()
+  const service = await lacking()
   const jobs = [1, 11].map((first, i) => ({
     yaml: `name: nightly\nseries:\n${series(ids(3, first))}`,
     jobSource: { host: 'ab'[i]!, file: '/jobs/nightly.yaml' },
   }))
   const run = async (now: number) => {
-    for (const { yaml, jobSource } of jobs) await runJob(store, market, yaml, { now, jobSource })
+    for (const { yaml, jobSource } of jobs) await runJob(store, service, yaml, { now, jobSource })
   }
   await run(night(0))
   await run(night(1))
@@ -113,24 +113,24 @@ const reasons = (store: Store) =>
 
 test('a window size that shrinks during the run leaves one call for absent values', async () => {
   const lost = [3, 4, 9, 20, 29].map((day) => ms(`2025-09-${String(day).padStart(2, '0')}T08:00:00Z`) / 1000)
-  const market = await startHourlyService({ has: (at) => !lost.includes(at) })
+  const service = await startHourlyService({ has: (at) => !lost.includes(at) })
   const store = await tempStore()
   const yaml = `series:\n  - { indicators: [1], window: { from: 2025-09-01, to: today }, lookback: 12d, refresh: 1h }\n${others(ids(6, 20))}`
-  await market.run(store, yaml, night(0))
-  market.state.status = refusing(3)
-  const windows = await market.run(store, yaml, night(1))
+  await service.run(store, yaml, night(0))
+  service.state.status = refusing(3)
+  const windows = await service.run(store, yaml, night(1))
   expect(windows.length).toBeGreaterThan(7)
   expect(reasons(store)).toEqual([{ from: '2025-09-03', to: '2025-09-05', outcome: 'ok' }])
 })
 
 test('a window of absent values that is too large is left to a later run with smaller ones', async () => {
-  const market = await lacking()
+  const service = await lacking()
   const store = await tempStore()
   const yaml = `series:\n${series([1])}${others(ids(20, 20))}`
-  await market.run(store, yaml, night(0))
-  market.state.status = refusing(3)
+  await service.run(store, yaml, night(0))
+  service.state.status = refusing(3)
   const calls: number[] = []
-  for (let n = 1; n <= 5; n++) calls.push((await market.run(store, yaml, night(n))).length)
+  for (let n = 1; n <= 5; n++) calls.push((await service.run(store, yaml, night(n))).length)
   // Four days of absent values fit into the share: as one window, or as two of the size that the service accepts.
   expect(calls).toEqual([21, 22, 21, 22, 22])
   expect(reasons(store).map(({ outcome }) => outcome)).toEqual(expect.arrayContaining(['too-large', 'ok']))
@@ -140,20 +140,20 @@ test.each([
   ['is of an unknown resolution', 1234],
   ['sums several resolutions', 223],
 ])('a reply for absent values that %s leaves its window to the next run, in parts', async (_why, tiempo) => {
-  const market = await lacking()
+  const service = await lacking()
   const store = await tempStore()
   const yaml = `series:\n${series([1])}${others(ids(20, 20))}`
   const gaps = async () => new Set((await gapsAtLastRun(store)).map(({ reason }) => reason))
-  await market.run(store, yaml, night(0))
-  market.state.tiempo = tiempo
-  expect(await market.run(store, yaml, night(1))).toHaveLength(21)
+  await service.run(store, yaml, night(0))
+  service.state.tiempo = tiempo
+  expect(await service.run(store, yaml, night(1))).toHaveLength(21)
   expect(reasons(store).map(({ outcome }) => outcome)).toEqual(['coarse'])
   expect(await gaps()).toContain('unverified')
   const replayed = await openNew(join(tempFolder(), 'empty.db'), { durability: 'none' })
   onTestFinished(() => replayed.close())
   await replay(store, replayed, { nowMs: () => night(1) })
   expect(dump(replayed)).toEqual(dump(store))
-  await market.run(store, yaml, night(2))
+  await service.run(store, yaml, night(2))
   expect(await gaps()).toEqual(new Set(['absent']))
   // The parts are requested as unverified, and other days as absent.
   expect(reasons(store).map(({ outcome }) => outcome)).toEqual(['coarse', 'ok'])
@@ -161,11 +161,11 @@ test.each([
 
 test('skipped requests for unknown indicators give no share to absent values', async () => {
   const store = await tempStore()
-  const market = await lacking()
-  await market.run(store, `series:\n${series(ids(6))}`, night(0))
+  const service = await lacking()
+  await service.run(store, `series:\n${series(ids(6))}`, night(0))
   const unknown = '  - { indicators: [99], window: { from: 2025-10-01, to: 2025-10-31 }, chunk: 1d }\n'
-  market.state.status = (path) => (path.endsWith('/99') ? 404 : undefined)
+  service.state.status = (path) => (path.endsWith('/99') ? 404 : undefined)
   const yaml = `pace: { perSecond: 50, concurrency: 1 }\nseries:\n${series(ids(6))}${unknown}`
-  expect(await market.run(store, yaml, night(1))).toHaveLength(2)
+  expect(await service.run(store, yaml, night(1))).toHaveLength(2)
   expect(absent(store)).toBe(1)
 })

@@ -53,16 +53,16 @@ test('a plan requests the days of the due spans, and of those without values at 
     fc.asyncProperty(histories, async (history) => {
       const { window, lookback, chunk, begin, end, lost, nights, failing, later } = history
       const store = await tempStore()
-      const market = await startHourlyService()
+      const service = await startHourlyService()
       const yaml = `name: test\nseries: [{ indicators: [5], window: ${window}, lookback: ${lookback}, refresh: 1h, chunk: ${chunk} }]`
       const at = (hours: number) => NIGHT + hours * 3600
-      market.state.has = (instant) =>
+      service.state.has = (instant) =>
         instant >= at(begin) &&
         instant < at(end) &&
         !lost.some(([from, count]) => instant >= at(from) && instant < at(from + count))
       for (const night of nights.sort((a, b) => a - b)) {
-        market.state.status = () => (night === failing ? 400 : undefined)
-        await market.run(store, yaml, (NIGHT + night * DAY) * 1000)
+        service.state.status = () => (night === failing ? 400 : undefined)
+        await service.run(store, yaml, (NIGHT + night * DAY) * 1000)
       }
       const now = NIGHT + (nights.at(-1)! + later / 10) * DAY
       const job = readJob(yaml, 'test.yaml')

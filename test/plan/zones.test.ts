@@ -66,7 +66,7 @@ describe('the time zone of a job', () => {
   })
 
   test('rows, windows and coverage around changes of resolution and month do not depend on the zone', async () => {
-    const held = async (zone: string, from: string, to: string) => {
+    const storedAfter = async (zone: string, from: string, to: string) => {
       const store = await tempStore()
       const emulator = await emulate({ now: NOW / 1000 })
       await runJob(
@@ -88,10 +88,14 @@ archives:
         editions: store.all('select * from archive_edition order by 1, 2, 3, 4'),
       }
     }
-    const meant = await held(MADRID, '2025-09-29T12:00:00Z', '2025-10-02T12:00:00Z')
+    const meant = await storedAfter(MADRID, '2025-09-29T12:00:00Z', '2025-10-02T12:00:00Z')
     expect(meant.rows.length).toBeGreaterThan(2 * 24 + 2 * 96)
     expect(meant.zones).toEqual([{ time_zone: MADRID }])
-    expect(await held('Atlantic/Canary', '2025-09-29T13:00:00+01:00', '2025-10-02T13:00:00+01:00')).toEqual(meant)
-    expect(await held('America/New_York', '2025-09-29T08:00:00-04:00', '2025-10-02T08:00:00-04:00')).toEqual(meant)
+    expect(await storedAfter('Atlantic/Canary', '2025-09-29T13:00:00+01:00', '2025-10-02T13:00:00+01:00')).toEqual(
+      meant,
+    )
+    expect(await storedAfter('America/New_York', '2025-09-29T08:00:00-04:00', '2025-10-02T08:00:00-04:00')).toEqual(
+      meant,
+    )
   })
 })

@@ -77,14 +77,11 @@ const plainTime = (text: string): string =>
   text.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[+-]\d\d:\d\d|\.000Z)$/, (_, time) =>
     text.endsWith('Z') ? `${time}Z` : time,
   )
-const plain = (value: unknown): unknown =>
-  typeof value === 'string'
-    ? plainTime(value)
-    : typeof value === 'bigint'
-      ? Number(value)
-      : Buffer.isBuffer(value)
-        ? value.toString('hex')
-        : value
+function plain(value: unknown): unknown {
+  if (typeof value === 'string') return plainTime(value)
+  if (typeof value === 'bigint') return Number(value)
+  return Buffer.isBuffer(value) ? value.toString('hex') : value
+}
 
 /** Returns every row of a table or view, in an order independent of the database. */
 async function rowsOf(db: Reader, name: string, columns: readonly string[], computed: boolean): Promise<string[]> {
@@ -170,7 +167,7 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
   const [lake, ...others] = await Promise.all([file, server, copied].map(lakeOf))
   expect(lake!.size).toBeGreaterThan(5)
   for (const other of others) expect(other).toEqual(lake)
-  // Another physical order of rows is no change, but an extreme value is.
+  // Another physical order of rows is not a change, but an extreme value is.
   const alter = (text: string) => withClient(copy, (client) => client.query(text))
   const prints = await copied.engine.computeDayChecksums()
   await alter('update _day set count = count where day % 2 = 0')
@@ -221,10 +218,10 @@ test('PostgreSQL and SQLite contain the same rows after the same runs, in all ta
 
   // Daily totals equal the values, and are rebuilt unchanged.
   const days = () => rowsOf(server, '_day', Object.keys(tableOf('_day').columns), true)
-  const held = await days()
+  const storedDays = await days()
   expect(await findDifferingDays(server)).toEqual([])
   await server.write((tx) => rebuildDays(tx, 'Europe/Madrid'))
-  expect(await days()).toEqual(held)
+  expect(await days()).toEqual(storedDays)
 
   // Rebuilds from the stored replies of either are equal.
   const empty = async (): Promise<Store> => {

@@ -170,7 +170,8 @@ const migrateOnly = async (url: string): Promise<void> => (await openWriter(url,
 
 test('a filled database of schema 3 keeps its rows and the views of other programs, and gets the schema of a new one', async () => {
   const url = await schemaThree()
-  const [before, grants] = [await readValues(url), await grantsOf(url)]
+  const before = await readValues(url)
+  const grants = await grantsOf(url)
   for (const rows of before) expect(rows.length).toBeGreaterThan(0)
   expect(await rowsOf(url, 'select pg_typeof(step_s)::text as type from observation limit 1')).toEqual([
     { type: 'bigint' },

@@ -41,9 +41,9 @@ test('an interrupted copy is refused by every command until the same command com
     expect(code).toBe(null)
     await client.query('rollback')
     const { rows } = await client.query(
-      'select (select count(*)::int from observation) as held, (select count(*)::int from _coverage) as told',
+      'select (select count(*)::int from observation) as stored, (select count(*)::int from _coverage) as covered',
     )
-    expect(rows).toEqual([{ held: expect.toSatisfy((count: number) => count > 0), told: 0 }])
+    expect(rows).toEqual([{ stored: expect.toSatisfy((count: number) => count > 0), covered: 0 }])
   })
 
   const env = {
@@ -110,8 +110,8 @@ test('a copy interrupted by a server crash loses no copied rows and can be conti
   await takeOver(source, url, () => undefined).catch((error: unknown) =>
     expect(error).toMatchObject({ code: 'not-empty' }),
   )
-  const held = 'select count(*) as rows from observation'
-  const { rows } = await withClient(url, (client) => client.query(held))
+  const stored = 'select count(*) as rows from observation'
+  const { rows } = await withClient(url, (client) => client.query(stored))
   const [whole] = await source.kysely
     .selectFrom('observation')
     .select((of) => of.fn.countAll<number>().as('rows'))

@@ -26,7 +26,7 @@ export function readOps(record: Buffer): Op[] {
 }
 
 /** A file from creation to deletion: its synced data, unsynced data, and whether its name is synced. */
-interface Life {
+interface DiskFile {
   data: Buffer
   size: number
   pending: Op[]
@@ -36,19 +36,19 @@ interface Life {
 
 const SECTOR = 512
 
-function apply(life: Life, { kind, offset, bytes }: Op): void {
+function apply(diskFile: DiskFile, { kind, offset, bytes }: Op): void {
   if (kind === 'T') {
-    if (offset < life.size) life.data.fill(0, offset, life.size)
-    life.size = offset
+    if (offset < diskFile.size) diskFile.data.fill(0, offset, diskFile.size)
+    diskFile.size = offset
   }
-  const end = kind === 'W' ? offset + bytes.length : life.size
-  if (end > life.data.length) {
-    const larger = Buffer.alloc(Math.max(end, life.data.length * 2, 65_536))
-    life.data.copy(larger)
-    life.data = larger
+  const end = kind === 'W' ? offset + bytes.length : diskFile.size
+  if (end > diskFile.data.length) {
+    const larger = Buffer.alloc(Math.max(end, diskFile.data.length * 2, 65_536))
+    diskFile.data.copy(larger)
+    diskFile.data = larger
   }
-  if (kind === 'W') bytes.copy(life.data, offset)
-  life.size = Math.max(life.size, end)
+  if (kind === 'W') bytes.copy(diskFile.data, offset)
+  diskFile.size = Math.max(diskFile.size, end)
 }
 
 /** How much unsynced data is lost. */
@@ -66,7 +66,7 @@ export const NO_LOSS: Loss = { keeps: 1, random: () => 0.5 }
  * creation and removal is kept or lost independently, and a write may be cut at a sector.
  */
 export function afterLoss(ops: readonly Op[], cut: number, start: readonly (Buffer | null)[], { keeps, random }: Loss) {
-  const lives = ENDINGS.map((_, file): Life[] => {
+  const diskFiles = ENDINGS.map((_, file): DiskFile[] => {
     const data = start[file] ?? null
     return data ? [{ data: Buffer.from(data), size: data.length, pending: [], named: true, removed: 'no' }] : []
   })
@@ -74,35 +74,35 @@ export function afterLoss(ops: readonly Op[], cut: number, start: readonly (Buff
   for (const op of ops.slice(0, cut)) {
     if (op.file === FOLDER) {
       if (op.kind !== 'S') continue
-      for (const life of lives.flat()) {
-        life.named = true
-        if (life.removed === 'perhaps') life.removed = 'surely'
+      for (const diskFile of diskFiles.flat()) {
+        diskFile.named = true
+        if (diskFile.removed === 'perhaps') diskFile.removed = 'surely'
       }
       continue
     }
-    const own = lives[op.file]!
+    const own = diskFiles[op.file]!
     if (op.kind === 'O') own.push({ data: Buffer.alloc(0), size: 0, pending: [], named: false, removed: 'no' })
-    const life = own.at(-1)
-    if (!life) continue
-    if (op.kind === 'U') life.removed = 'perhaps'
+    const diskFile = own.at(-1)
+    if (!diskFile) continue
+    if (op.kind === 'U') diskFile.removed = 'perhaps'
     else if (op.kind === 'S') {
-      for (const pending of life.pending) apply(life, pending)
-      life.pending = []
-    } else if (op.kind !== 'O') life.pending.push(op)
+      for (const pending of diskFile.pending) apply(diskFile, pending)
+      diskFile.pending = []
+    } else if (op.kind !== 'O') diskFile.pending.push(op)
   }
-  return lives.map((own): Buffer | null => {
-    const life = own.findLast(({ named, removed }) => {
+  return diskFiles.map((own): Buffer | null => {
+    const diskFile = own.findLast(({ named, removed }) => {
       const there = named || stays()
       const gone = removed === 'surely' || (removed === 'perhaps' && stays())
       return there && !gone
     })
-    if (!life) return null
-    for (const op of life.pending) {
+    if (!diskFile) return null
+    for (const op of diskFile.pending) {
       if (!stays()) continue
       const torn = op.kind === 'W' && keeps < 1 && random() < 0.1
       const length = torn ? Math.floor((random() * op.bytes.length) / SECTOR) * SECTOR : op.bytes.length
-      apply(life, { ...op, bytes: op.bytes.subarray(0, length) })
+      apply(diskFile, { ...op, bytes: op.bytes.subarray(0, length) })
     }
-    return life.data.subarray(0, life.size)
+    return diskFile.data.subarray(0, diskFile.size)
   })
 }

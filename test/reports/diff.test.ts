@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Difference, findDifferences } from '../../src/reports/findDifferences.ts'
-import { askedWindow, json, ms, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { json, ms, requestedWindow, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 import type { Store } from '../support/testStore.ts'
 
 const JOB = `catalogue: true
@@ -13,7 +13,7 @@ async function service(said: { values: (number | null)[]; name: string; listed: 
         indicators: said.listed.map((id) => ({ id, name: `Name ${id}`, short_name: said.name })),
         meta: {},
       })
-    const { from } = askedWindow(request)
+    const { from } = requestedWindow(request)
     const values = said.values.flatMap((value, i) =>
       value === null ? [] : [{ ...valueAt(from + i * 3600, value), geo_name: 'España' }],
     )

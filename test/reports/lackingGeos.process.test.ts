@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { findLackingGeos, lackingGeosText } from '../../src/findings/readers/lackingGeos.ts'
 import { jobFolder, serviceAt } from '../cli/jobFolder.ts'
 import { startHourlyService } from '../support/hourlyService.ts'
-import { askedWindow, emulate, json, ms, runCommand, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
+import { emulate, json, ms, requestedWindow, runCommand, runJob, serve, tempStore, valueAt } from '../support/kit.ts'
 
 const NOW = '2025-11-05T20:15:00Z'
 const WINDOW = 'window: { from: 2025-10-01, to: 2025-10-04 }'
@@ -60,8 +60,8 @@ test('sync, plan, gaps and check name geos that an indicator lacks, and its exis
 
 const lackingOf = async (yaml: string, now = NOW, has: (at: number, geo: number) => boolean = () => true) => {
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 4], has })
-  const { lackingGeos } = await runJob(store, market, yaml, { now: ms(now) })
+  const service = await startHourlyService({ geos: [3, 4], has })
+  const { lackingGeos } = await runJob(store, service, yaml, { now: ms(now) })
   expect(await findLackingGeos(store, ms(now) / 1000)).toEqual(lackingGeos)
   return lackingGeos.map((geos) => lackingGeosText(geos))
 }
@@ -124,7 +124,7 @@ test('an entry with an instant gets a warning until its job names other geos', a
 
 test('a geo with nothing but nulls has no values', async () => {
   const server = await serve((request, response) => {
-    const { from } = askedWindow(request)
+    const { from } = requestedWindow(request)
     const values = [3, 4].flatMap((geo) => [0, 1].map((i) => valueAt(from + i * 3600, geo === 3 ? 1 : null, geo)))
     json(response, { indicator: { id: 5, tiempo: [{ id: 4 }], geos: [], values } })
   })

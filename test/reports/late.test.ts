@@ -18,20 +18,20 @@ describe('late values', () => {
   /** Fetches a source every night that publishes up to `lag` hours ago. */
   const nights = async (count: number, yaml = LIVE) => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     let now = 0
     let lag = 6
-    market.state.has = (at) => at < seconds(now) - lag * 3600
+    service.state.has = (at) => at < seconds(now) - lag * 3600
     for (let n = 0; n < count; n++) {
       now = night(n)
-      await market.run(store, yaml, now)
+      await service.run(store, yaml, now)
     }
     const run = (n: number, hours: number) => {
       now = night(n)
       lag = hours
-      return market.run(store, yaml, now)
+      return service.run(store, yaml, now)
     }
-    return { store, market, run }
+    return { store, service, run }
   }
 
   test('a dead cron is reported the next morning', async () => {
@@ -90,12 +90,12 @@ describe('late values', () => {
 
   test('a series is reported as late even if runs have irregular intervals', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const at = (n: number) => night(0) + n * 83_401_000
     for (let n = 0; n < 8; n++) {
       const now = n < 5 ? at(n) : at(4)
-      market.state.has = (when) => when < seconds(now) - 6 * 3600
-      await market.run(store, LIVE, at(n))
+      service.state.has = (when) => when < seconds(now) - 6 * 3600
+      await service.run(store, LIVE, at(n))
     }
     expect(await found(store, 'late', seconds(at(7)))).toHaveLength(1)
   })
@@ -107,11 +107,11 @@ describe('late values', () => {
     )
     expect(await findFindings(past.store, seconds(night(30)))).toEqual([])
     const byHand = await tempStore()
-    const market = await startHourlyService()
-    for (let n = 0; n < 4; n++) await market.run(byHand, LIVE, night(0) + n * 1_200_000)
+    const service = await startHourlyService()
+    for (let n = 0; n < 4; n++) await service.run(byHand, LIVE, night(0) + n * 1_200_000)
     expect(await found(byHand, 'no run', seconds(night(3)))).toEqual([])
     const left = await nights(5)
-    for (let n = 5; n < 9; n++) await left.market.run(left.store, LIVE.replace('[5]', '[6]'), night(n))
+    for (let n = 5; n < 9; n++) await left.service.run(left.store, LIVE.replace('[5]', '[6]'), night(n))
     const late = await found(left.store, 'late', seconds(night(8)))
     expect(late.filter(({ subject }) => subject.startsWith('indicator 5'))).toEqual([])
   })
@@ -119,21 +119,21 @@ describe('late values', () => {
 
 test('the time of the last request is reported for each geo', async () => {
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 8741] })
-  await market.run(store, LIVE.replace('[5]', '[5], geoIds: [3]'), night(0))
-  await market.run(store, LIVE.replace('[5]', '[5], geoIds: [8741]'), night(2))
+  const service = await startHourlyService({ geos: [3, 8741] })
+  await service.run(store, LIVE.replace('[5]', '[5], geoIds: [3]'), night(0))
+  await service.run(store, LIVE.replace('[5]', '[5], geoIds: [8741]'), night(2))
   expect(store.all('select geo_id, checked_at from freshness order by 1')).toEqual([
     { geo_id: 3, checked_at: new Date(night(0)).toISOString() },
     { geo_id: 8741, checked_at: new Date(night(2)).toISOString() },
   ])
-  await market.run(store, LIVE, night(4))
+  await service.run(store, LIVE, night(4))
   expect(store.get('select count(distinct checked_at) from freshness')).toBe(1)
 })
 
 test('clock changes are updated with new time zone data', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
-  await market.run(store, LIVE, night(0))
+  const service = await startHourlyService()
+  await service.run(store, LIVE, night(0))
   const offsets = store.all('select * from time_zone_offset order by zone, from_at')
   store.run(`update time_zone_offset set offset_s = 0, zone_data = '1999a'`, [])
   await (await openStore(store.file)).close()

@@ -10,8 +10,8 @@ const seconds = (text: string): number => ms(text) / 1000
 test('a missing value that may still arrive is pending, not a gap, in every output', async () => {
   const lost = [seconds('2025-11-04T04:00:00Z')]
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 4], has: (at) => !lost.includes(at) })
-  await market.run(store, JOB, NOW)
+  const service = await startHourlyService({ geos: [3, 4], has: (at) => !lost.includes(at) })
+  await service.run(store, JOB, NOW)
   expect(await gapsAtLastRun(store)).toEqual([])
   expect(await countProvisional(store)).toEqual({ values: 2, series: 1 })
   for (const [command, says] of [
@@ -30,18 +30,18 @@ test('a missing value that may still arrive is pending, not a gap, in every outp
   }
   expect([code, JSON.parse(out)]).toMatchObject([0, [3, 4].map((geo_id) => ({ geo_id, ...hole, ...next }))])
   lost.pop()
-  await market.run(store, JOB, '2025-11-05T22:15:00Z')
+  await service.run(store, JOB, '2025-11-05T22:15:00Z')
   expect(await countProvisional(store)).toEqual({ values: 0, series: 0 })
   expect(provisionalText({ values: 0, series: 0 })).toBe('')
 })
 
-test('what follows the last value of a geo, and missing hours of events, are not provisional', async () => {
+test('time after the last value of a geo and missing hours of events are not provisional', async () => {
   const rolling = 'series: [{ indicators: [5], window: { from: 2025-10-20, to: +1d }, lookback: 1d, refresh: 1h }]'
   const now = seconds(NOW)
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 4] })
-  market.state.has = (at, geo) => at < (geo === 3 ? now - 3600 : seconds('2025-11-04T23:00:00Z'))
-  await market.run(store, rolling, NOW)
+  const service = await startHourlyService({ geos: [3, 4] })
+  service.state.has = (at, geo) => at < (geo === 3 ? now - 3600 : seconds('2025-11-04T23:00:00Z'))
+  await service.run(store, rolling, NOW)
   expect(await countProvisional(store)).toEqual({ values: 0, series: 0 })
   const other = await tempStore()
   const events = await startHourlyService({ has: (at) => at % 50_400 === 0 })
@@ -54,9 +54,9 @@ test.each(['20d', '8mo'])(
   async (lookback) => {
     const hole = { from: seconds('2025-10-22T04:00:00Z'), to: seconds('2025-10-22T10:00:00Z') }
     const store = await tempStore()
-    const market = await startHourlyService({ has: (at) => at < hole.from || at >= hole.to })
+    const service = await startHourlyService({ has: (at) => at < hole.from || at >= hole.to })
     const yaml = `series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-11-05 }, lookback: ${lookback} }]`
-    await market.run(store, yaml, NOW)
+    await service.run(store, yaml, NOW)
     expect(await gapsAtLastRun(store)).toEqual([])
     const found = {
       from: '2025-10-22T06:00:00+02:00',

@@ -166,12 +166,12 @@ describe('export', () => {
     expect((await cli('export --indicator 600 --geo 3 --format parquet --output', out)).code).toBe(0)
     const buffer = await asyncBufferFromFile(out)
     const rows = (await parquetReadObjects({ file: buffer })) as { at_utc: Date; value: number; step_s: bigint }[]
-    const held = store.all(
+    const stored = store.all(
       'select at_utc, value, step_s from observations where indicator_id = 600 and geo_id = 3 order by at_utc',
     ) as { at_utc: string; value: number; step_s: number }[]
     expect(
       rows.map(({ at_utc, value, step_s }) => [at_utc.toISOString().replace('.000', ''), value, Number(step_s)]),
-    ).toEqual(held.map(({ at_utc, value, step_s }) => [at_utc, value, step_s]))
+    ).toEqual(stored.map(({ at_utc, value, step_s }) => [at_utc, value, step_s]))
     const { key_value_metadata: said, schema } = await parquetMetadataAsync(buffer)
     expect(said).toContainEqual({ key: 'unit.value', value: '€/MWh' })
     expect(schema.find(({ name }) => name === 'at_utc')).toMatchObject({

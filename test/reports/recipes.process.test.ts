@@ -36,12 +36,15 @@ const rowsOf = async (store: Store, name: string, given: Parameters = {}): Promi
 
 /** The start of quarter-hours for the indicators that changed in October 2025. */
 const CHANGE = Date.parse('2025-09-30T22:00:00Z') / 1000
-const stepAt = (id: number, at: number): number => (id === 600 || id === 602 ? (at < CHANGE ? 3600 : 900) : 300)
+function stepAt(id: number, at: number): number {
+  if (id !== 600 && id !== 602) return 300
+  return at < CHANGE ? 3600 : 900
+}
 const worthOf = (id: number, geo: number, at: number): number =>
   Math.round(100 * (Math.sin(at / 7_919 + id) * 60 + ((at / 300) % 7) + geo + (id === 600 ? 0 : 200))) / 100
 
 /** Starts a service whose grouped values differ strongly from the native ones, to reveal mix-ups. */
-function market() {
+function startService() {
   return createServer((request, response) => {
     const url = new URL(request.url!, 'http://x')
     const id = Number(/\d+/.exec(url.pathname)![0])
@@ -81,7 +84,7 @@ let demo: Store
 beforeAll(async () => {
   store = await openStore(join(folder, 'own.db'))
   demo = await copyDemo(join(folder, 'demo.db'))
-  const server = market()
+  const server = startService()
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { outcome } = await runJob(store, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }, JOB, {
     now: NOW,
@@ -132,9 +135,9 @@ describe('every recipe', () => {
     const summary = await runJob(filled, emulator, job.replaceAll('2021-06-01', '2025-10-20'), { now })
     await emulator.close()
     expect(summary.failures.map(({ error }) => error.message)).toEqual([])
-    const answers: Record<string, Row[] | string> = {}
-    for (const { name } of RECIPES) answers[name] = await answerOf(filled, name, {}, now)
-    const sentences = Object.entries(answers).filter(([, answer]) => typeof answer === 'string')
+    const results: Record<string, Row[] | string> = {}
+    for (const { name } of RECIPES) results[name] = await answerOf(filled, name, {}, now)
+    const sentences = Object.entries(results).filter(([, answer]) => typeof answer === 'string')
     expect(Object.fromEntries(sentences)).toEqual({
       'known-at': expect.stringMatching(/No value that was stored at that instant has changed/),
       'year-on-year': expect.stringMatching(/No stored day in this range has a counterpart a year before/),
@@ -179,7 +182,10 @@ describe('recipe results, compared with a loop over the values', () => {
         let at = index + 'round('.length
         let depth = 1
         const from = at
-        for (; depth > 0; at++) depth += sql[at] === '(' ? 1 : sql[at] === ')' ? -1 : 0
+        for (; depth > 0; at++) {
+          if (sql[at] === '(') depth++
+          if (sql[at] === ')') depth--
+        }
         return sql.slice(from, at - 1)
       })
     for (const { name, sql } of RECIPES)

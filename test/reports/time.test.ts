@@ -4,12 +4,12 @@ import { planRetry } from '../../src/plan/planRetry.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { readRetryRequests } from '../../src/state/failedRequests.ts'
 import {
-  askedWindow,
   emulate,
   gapsAtLastRun,
   json,
   judgeAgain,
   ms,
+  requestedWindow,
   runJob,
   serve,
   tempStore,
@@ -47,7 +47,7 @@ describe('a change of resolution', () => {
     emulator.setNow(SECONDS + 86_400)
     await runJob(store, emulator, yaml, { now: ms(NOW) + 86_400_000, options: { restate: true } })
     expect(store.all('select step_s, count(*) as n from observation group by 1')).toEqual([{ step_s: 900, n: 192 }])
-    // The first quarter of an hour has the value of the hour: a change of step alone is no revision.
+    // The first quarter of an hour has the value of the hour: a change of step alone is not a revision.
     expect(store.get('select count(*) from observation_revision')).toBe(0)
     const then = new Date(ms(NOW) + 3_600_000).toISOString()
     expect(
@@ -64,7 +64,7 @@ describe('a change of resolution', () => {
     let step = 3600
     let value = 1
     const server = await serve((request, response) => {
-      const { from, end } = askedWindow(request)
+      const { from, end } = requestedWindow(request)
       const periods = Array.from({ length: Math.ceil((end + 1 - from) / step) }, (_, i) => from + i * step)
       json(response, {
         indicator: {
@@ -105,7 +105,7 @@ describe('missing values', () => {
     const store = await tempStore()
     let broken = true
     const server = await serve((request, response) => {
-      const { from, end: to } = askedWindow(request)
+      const { from, end: to } = requestedWindow(request)
       if (broken && from <= ms('2025-03-09T23:00:00Z') / 1000 && to > ms('2025-03-09T23:00:00Z') / 1000)
         return json(response, {}, 400)
       const rows = []

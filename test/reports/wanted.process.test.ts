@@ -26,8 +26,8 @@ describe('a selected range that was never requested', () => {
     ['the key is refused', {}, 403, 'failed'],
   ])('a range is a gap after a run in which %s', async (_what, limits, status, outcome) => {
     const store = await tempStore()
-    const market = await startHourlyService()
-    const server = status === 200 ? market : await serve((_request, response) => json(response, {}, status))
+    const service = await startHourlyService()
+    const server = status === 200 ? service : await serve((_request, response) => json(response, {}, status))
     const pace = JSON.stringify({ perSecond: 50, concurrency: 1, ...limits })
     expect((await runJob(store, server, `pace: ${pace}\n${SERIES}`, { now: NOW })).outcome).toBe(outcome)
     const ranges = [2, 3].map((id) => `${id} 0 never requested 10-01..10-03`)
@@ -49,7 +49,7 @@ describe('a selected range that was never requested', () => {
     ])
     expect((await run('status')).out.replaceAll(/\s+/g, ' ')).toContain(`Missing because of this: ${left}`)
     expect(await prometheusText(store)).toContain('indicator_sync_gaps{reason="never requested"} 2')
-    await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
+    await runJob(store, service, SERIES, { now: NOW + 90_000_000 })
     expect(await gapsOf(store)).toEqual([])
     expect(await run('gaps', '--fail')).toMatchObject({
       code: 0,
@@ -57,10 +57,10 @@ describe('a selected range that was never requested', () => {
     })
   })
 
-  test('while a run of the job requests a range, it is no finding of a check', async () => {
+  test('while a run of the job requests a range, it is not a finding', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
-    await market.run(store, `pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n${SERIES}`, NOW)
+    const service = await startHourlyService()
+    await service.run(store, `pace: { callsPerDay: 1, perSecond: 50, concurrency: 1 }\n${SERIES}`, NOW)
     const checks = async () => (await findFindings(store, NOW / 1000)).map(({ kind }) => kind)
     expect(await checks()).toEqual(['unfinished'])
     const writer = await openWriter(store.file, 'sync')
@@ -97,13 +97,13 @@ describe('a selected range that was never requested', () => {
 
   test('a range is a gap until its job changes, but not if a run is limited to some indicators', async () => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const stopped = (yaml: string, more = {}) =>
-      runJob(store, market, yaml, { now: NOW, signal: AbortSignal.abort(), ...more })
+      runJob(store, service, yaml, { now: NOW, signal: AbortSignal.abort(), ...more })
     await stopped(SERIES, { only: [2] })
     expect(await gapsOf(store), 'also if only a part of it was ever requested').toHaveLength(3)
     const range = { from: ms('2025-10-01T22:00:00Z') / 1000, to: ms('2025-10-02T22:00:00Z') / 1000 }
-    await runJob(store, market, SERIES, {
+    await runJob(store, service, SERIES, {
       now: NOW,
       options: { range: { interval: range, how: 'narrow' }, restate: true },
     })
@@ -115,25 +115,25 @@ describe('a selected range that was never requested', () => {
 
   test('a range is a gap for each named geo unless a reply for all geos covers it', async () => {
     const store = await tempStore()
-    const market = await startHourlyService({ geos: [3, 4] })
-    await market.run(store, SERIES.replace('[1, 2, 3]', '[1]'), NOW)
+    const service = await startHourlyService({ geos: [3, 4] })
+    await service.run(store, SERIES.replace('[1, 2, 3]', '[1]'), NOW)
     const some =
       'series: [{ indicators: [1], geoIds: [3, 4], window: { from: 2025-10-01, to: 2025-10-05 }, lookback: 2d }]'
-    await runJob(store, market, `name: some\n${some}`, { now: NOW, signal: AbortSignal.abort() })
+    await runJob(store, service, `name: some\n${some}`, { now: NOW, signal: AbortSignal.abort() })
     expect(await gapsOf(store)).toEqual([3, 4].map((geo) => `1 ${geo} never requested 10-03..10-05`))
-    await market.run(store, `name: some\n${some}`, NOW)
+    await service.run(store, `name: some\n${some}`, NOW)
     expect(await gapsOf(store)).toEqual([])
   })
 
   test.each([
     ['all geos', '', [3, 4]],
     ['a geo', ', geoIds: [3]', [3]],
-  ])('what lies between a backfill and the windows of jobs is no gap, for %s', async (_name, geos, known) => {
+  ])('a range between a backfill and the windows of jobs is not a gap, for %s', async (_name, geos, known) => {
     const store = await tempStore()
-    const market = await startHourlyService({ geos: [3, 4] })
+    const service = await startHourlyService({ geos: [3, 4] })
     const yaml = `series: [{ indicators: [1]${geos}, window: { from: 2025-10-20, to: 2025-11-01 }, lookback: 2d }]`
     const run = (from: string, to: string, how: 'narrow' | 'replace') =>
-      runJob(store, market, yaml, {
+      runJob(store, service, yaml, {
         now: NOW,
         options: { range: { interval: { from: ms(from) / 1000, to: ms(to) / 1000 }, how } },
       })

@@ -3,6 +3,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SERVICES } from '../../src/service/services.ts'
 
+/*
+ * A second service needs nothing but a declaration (`secondService.test.ts`) as long as no other code names the first one. The words are
+ * those of its declaration, so that no lint rule can list them.
+ */
+
 /** The code of every file outside `service` and the emulator. */
 const OUTSIDE = (readdirSync('src', { recursive: true }) as string[])
   .filter((file) => file.endsWith('.ts') && !/^(service|emulator)\//.test(file))

@@ -37,40 +37,40 @@ test.each([
   'check reports a run that failed by %s until a run of the job succeeds',
   async (_what, body, status, error, says) => {
     const store = await tempStore()
-    const market = await startHourlyService()
+    const service = await startHourlyService()
     const failing = await serve((_request, response) => json(response, body, status))
     const onProgress = () => {
       if (error) throw error
     }
     await runJob(store, failing, SERIES, { now: NOW, onProgress }).catch((thrown) => expect(thrown).toBe(error))
     expect(await lastRuns(store)).toEqual([expect.stringMatching(says)])
-    await runJob(store, market, `name: other\n${SERIES}`, { now: NOW })
+    await runJob(store, service, `name: other\n${SERIES}`, { now: NOW })
     expect(await lastRuns(store), 'the success of another job').toHaveLength(1)
-    await runJob(store, market, SERIES, { now: NOW })
+    await runJob(store, service, SERIES, { now: NOW })
     expect(await lastRuns(store)).toEqual([])
   },
 )
 
 test('a stop by budget or signal is not a failure, and keeps an earlier one open', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
-  expect((await runJob(store, market, budget, { now: NOW })).outcome).toBe('stopped')
+  expect((await runJob(store, service, budget, { now: NOW })).outcome).toBe('stopped')
   expect(await lastRuns(store)).toEqual([])
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   await runJob(store, denying, SERIES, { now: NOW })
   expect(await lastRuns(store)).toHaveLength(1)
   const gone = AbortSignal.abort()
-  expect((await runJob(store, market, SERIES, { now: NOW, signal: gone })).outcome).toBe('stopped')
+  expect((await runJob(store, service, SERIES, { now: NOW, signal: gone })).outcome).toBe('stopped')
   expect(await lastRuns(store)).toHaveLength(1)
   const nextDay = { now: NOW + 90_000_000 }
-  expect((await runJob(store, market, budget.replace('1, ', '2, '), nextDay)).outcome).not.toBe('failed')
+  expect((await runJob(store, service, budget.replace('1, ', '2, '), nextDay)).outcome).not.toBe('failed')
   expect(await lastRuns(store)).toEqual([])
 })
 
 test('check reports a killed run, but not an active one', async () => {
   const dir = tempFolder()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   for (const name of ['killed', 'other'])
     writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
   const check = async (): Promise<string[]> => {
@@ -99,11 +99,11 @@ test('check reports a killed run, but not an active one', async () => {
   expect(outcome, 'the outcome that status shows').toBe('failed')
   const metrics = (await runCommand(dir, ['status', '--format', 'prometheus'])).out
   expect(metrics).toMatch(/^indicator_sync_last_run_timestamp_seconds\{job="killed",outcome="failed"\} \d+$/m)
-  expect((await runCommand(dir, ['sync', 'other.yaml'], env(market.url))).code).toBe(0)
+  expect((await runCommand(dir, ['sync', 'other.yaml'], env(service.url))).code).toBe(0)
   expect(await check()).toEqual([says])
   const after = (await runCommand(dir, ['status', '--format', 'prometheus'])).out
   expect(after, 'once the next run has closed its record').toContain('{job="killed",outcome="failed"}')
-  expect((await runCommand(dir, ['sync', 'killed.yaml'], env(market.url))).code).toBe(0)
+  expect((await runCommand(dir, ['sync', 'killed.yaml'], env(service.url))).code).toBe(0)
   expect(await check()).toEqual([])
 })
 
@@ -125,29 +125,29 @@ test('check reports a run that its budget stopped as unfinished until one finish
 
 test('a partial run neither clears a failure of the whole job nor counts as its success', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   await runJob(store, denying, SERIES, { now: NOW })
   const interval = { from: ms('2025-10-01T00:00:00Z') / 1000, to: ms('2025-10-02T00:00:00Z') / 1000 }
   const options = { range: { interval, how: 'narrow' } } as const
-  expect(await runJob(store, market, SERIES, { now: NOW, options })).toMatchObject({ outcome: 'done' })
-  expect(await runJob(store, market, SERIES, { now: NOW, only: [5] })).toMatchObject({ outcome: 'done' })
+  expect(await runJob(store, service, SERIES, { now: NOW, options })).toMatchObject({ outcome: 'done' })
+  expect(await runJob(store, service, SERIES, { now: NOW, only: [5] })).toMatchObject({ outcome: 'done' })
   expect(await lastRuns(store)).toHaveLength(1)
   expect(await prometheusText(store)).not.toMatch(/^indicator_sync_last_success_timestamp_seconds\{/m)
-  await runJob(store, market, SERIES, { now: NOW })
+  await runJob(store, service, SERIES, { now: NOW })
   expect(await lastRuns(store)).toEqual([])
   expect(await prometheusText(store)).toMatch(/^indicator_sync_last_success_timestamp_seconds\{job="test"/m)
 })
 
 test('a stopped partial run is unfinished until the whole job runs', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const interval = { from: ms('2025-09-01T00:00:00Z') / 1000, to: ms('2025-09-03T00:00:00Z') / 1000 }
   const options = { range: { interval, how: 'replace' } } as const
   const budget = `pace: { callsPerDay: 1, perSecond: 50 }\n${SERIES}`
-  expect(await runJob(store, market, budget, { now: NOW, options })).toMatchObject({ outcome: 'stopped' })
+  expect(await runJob(store, service, budget, { now: NOW, options })).toMatchObject({ outcome: 'stopped' })
   expect(await unfinished(store)).toHaveLength(1)
-  await runJob(store, market, SERIES, { now: NOW + 90_000_000 })
+  await runJob(store, service, SERIES, { now: NOW + 90_000_000 })
   expect(await unfinished(store)).toEqual([])
 })
 
@@ -216,7 +216,7 @@ test('a run whose lake cannot be written is reported and notified as failed', as
   expect(await found()).toEqual([])
 })
 
-test('jobs that a command did not reach because of the key are no finding of their own', async () => {
+test('jobs that a command did not reach because of the key are not a finding of their own', async () => {
   const dir = tempFolder()
   for (const name of ['a', 'b'])
     writeFileSync(join(dir, `${name}.yaml`), `name: ${name}\npace: { perSecond: 50 }\n${SERIES}`)
@@ -238,7 +238,7 @@ test('jobs that a command did not reach because of the key are no finding of the
 
 test('metrics of a job ignore partial runs and run ends in the future', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const denying = await serve((_request, response) => json(response, { message: 'denied' }, 403))
   const ends = async () =>
     [
@@ -249,20 +249,20 @@ test('metrics of a job ignore partial runs and run ends in the future', async ()
       .map(([line]) => line)
       .filter((line) => line.includes('outcome="done"') || line.includes('success'))
   await runJob(store, denying, SERIES, { now: NOW })
-  await runJob(store, market, SERIES, { now: NOW + 60_000, only: [5] })
+  await runJob(store, service, SERIES, { now: NOW + 60_000, only: [5] })
   expect(await ends()).toEqual([])
-  await runJob(store, market, SERIES, { now: ms('2076-11-04T12:00:00Z') })
+  await runJob(store, service, SERIES, { now: ms('2076-11-04T12:00:00Z') })
   expect(await ends()).toEqual([])
-  await runJob(store, market, SERIES, { now: NOW + 120_000 })
+  await runJob(store, service, SERIES, { now: NOW + 120_000 })
   expect(await ends()).toHaveLength(2)
 })
 
-test('a range before windows that a clock in 2076 requested is no gap', async () => {
+test('a range before windows that a clock in 2076 requested is not a gap', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const yaml = 'series: [{ indicators: [5], window: { last: 2d }, lookback: 1d }]'
-  await runJob(store, market, yaml, { now: ms('2076-11-04T12:00:00Z') })
-  await runJob(store, market, yaml, { now: NOW })
+  await runJob(store, service, yaml, { now: ms('2076-11-04T12:00:00Z') })
+  await runJob(store, service, yaml, { now: NOW })
   // The view uses the clock of the machine: nothing in the future is missing.
   expect(store.get('select max(to_at) from gaps')).toBeLessThanOrEqual(Date.now() / 1000)
   expect(await findGaps(store, NOW / 1000)).toEqual([])
@@ -272,17 +272,17 @@ test('a range before windows that a clock in 2076 requested is no gap', async ()
 
 test('a stopped backfill is unfinished until the whole range is fetched, by any run', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const interval = { from: ms('2025-09-30T22:00:00Z') / 1000, to: ms('2025-10-03T22:00:00Z') / 1000 }
   const options = { range: { interval, how: 'replace' } } as const
   const unfinished = async () =>
     (await findFindings(store, NOW / 1000)).filter(({ kind }) => kind === 'unfinished').map(({ message }) => message)
   const budget = 'pace: { callsPerDay: 1, perSecond: 50 }'
-  await runJob(store, market, `${budget}\n${SERIES}`, { now: NOW, command: 'backfill', options })
+  await runJob(store, service, `${budget}\n${SERIES}`, { now: NOW, command: 'backfill', options })
   expect(await unfinished()).toHaveLength(1)
   // The budget was spent on the newest day.
-  await runJob(store, market, SERIES.replace('10-01', '10-02'), { now: NOW })
+  await runJob(store, service, SERIES.replace('10-01', '10-02'), { now: NOW })
   expect(await unfinished(), 'a day is missing').toHaveLength(1)
-  await runJob(store, market, SERIES, { now: NOW })
+  await runJob(store, service, SERIES, { now: NOW })
   expect(await unfinished()).toEqual([])
 })

@@ -18,7 +18,7 @@ interface Declaration<F extends Flags> {
   /** The default seed of the random choices. Default: another one in each campaign. */
   readonly seed?: number
   readonly flags?: F
-  /** The arguments that are no flags, as the help shows them. */
+  /** The arguments that are not flags, as the help shows them. */
   readonly words?: string
 }
 

@@ -3,7 +3,7 @@ import type { UserOptions } from '../../src/plan/planning.ts'
 import type { Service } from '../../src/service/service.ts'
 import { SERVICES } from '../../src/service/services.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
-import { askedWindow, json, ms, runJob, serve, valueAt } from './kit.ts'
+import { json, ms, requestedWindow, runJob, serve, valueAt } from './kit.ts'
 
 const HOUR = 3_600
 
@@ -37,7 +37,7 @@ export async function startHourlyService(first: Partial<HourlyState> = {}) {
   const requested: { path: string; from: string; to: string; geos: string }[] = []
   const server = await serve((request, response) => {
     const url = new URL(request.url!, 'http://x')
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const only = url.searchParams.getAll('geo_ids[]').map(Number)
     const window = { from, to: end + 1 }
     requested.push({ path: url.pathname, from: formatUtc(window.from), to: formatUtc(window.to), geos: only.join() })

@@ -82,7 +82,7 @@ export async function emulate(options: EmulatorOptions = {}) {
   return emulator
 }
 
-/** A scripted response: a handler, or a status with a body. */
+/** Responds to a request; `call` is its number, from 1. */
 export type Script = (request: IncomingMessage, response: ServerResponse, call: number) => void
 
 /** Starts an HTTP server for the test. */
@@ -202,8 +202,8 @@ export function runJob(
 /** Parses a timestamp into milliseconds. */
 export const ms = (text: string): number => Date.parse(text)
 
-/** Returns the window of a request in epoch seconds: its first and last second. */
-export function askedWindow({ url }: IncomingMessage): { readonly from: number; readonly end: number } {
+/** Returns the window of a request: its first and last second (epoch seconds). */
+export function requestedWindow({ url }: IncomingMessage): { readonly from: number; readonly end: number } {
   const search = new URL(url!, 'http://x').searchParams
   return { from: ms(search.get('start_date')!) / 1000, end: ms(search.get('end_date')!) / 1000 }
 }

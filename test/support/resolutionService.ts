@@ -1,5 +1,5 @@
 import { addUnits, floorTo, startOfDate } from '../../src/util/time/zone.ts'
-import { askedWindow, json, type Script, serve } from './kit.ts'
+import { json, requestedWindow, type Script, serve } from './kit.ts'
 
 const ZONE = 'Europe/Madrid'
 const HOUR = 3_600
@@ -60,7 +60,10 @@ export function valuesOf(truth: Truth): Value[] {
 
 const stamp = (at: number): string => new Date(at * 1000).toISOString().replace('Z', '+00:00')
 
-/** Responds like the real service: values of one resolution unchanged, otherwise hourly sums with the id 223. */
+/** The resolution id of sums over several resolutions. */
+const SUMS = 223
+
+/** Responds like the real service: values of one resolution unchanged, otherwise hourly sums. */
 function answerOf(truth: Truth, all: readonly Value[], from: number, to: number, emptyId: number) {
   const values = all.filter(({ at }) => at >= from && at < to)
   const kinds = new Set(values.map(({ id, step }) => `${id} ${step > 20 * HOUR ? 'calendar' : step}`))
@@ -70,7 +73,7 @@ function answerOf(truth: Truth, all: readonly Value[], from: number, to: number,
     sums.set(hour, (sums.get(hour) ?? 0) + value)
   }
   const rows = kinds.size > 1 ? [...sums].map(([at, value]) => ({ at, value })).sort((a, b) => a.at - b.at) : values
-  const id = kinds.size > 1 ? 223 : values.length > 0 ? values[0]!.id : emptyId
+  const id = kinds.size > 1 ? SUMS : (values[0]?.id ?? emptyId)
   return {
     indicator: {
       id: truth.id,
@@ -95,7 +98,7 @@ export async function serveTruth(
 ) {
   const questions: Question[] = []
   const server = await serve((request, response, call) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const question = { from, to: end + 1 }
     questions.push(question)
     if (spoil(question, request, response, call)) return

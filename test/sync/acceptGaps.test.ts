@@ -10,12 +10,12 @@ const NOTE = 'never published'
 /** A database with 24 missing hours of the geos 3 and 4 on 5 October. */
 async function holes() {
   const store = await tempStore()
-  const market = await startHourlyService({ geos: [3, 4] })
+  const service = await startHourlyService({ geos: [3, 4] })
   const from = ms('2025-10-04T22:00:00Z') / 1000
   const to = ms('2025-10-05T22:00:00Z') / 1000
-  market.state.has = (instant) => instant < from || instant >= to
+  service.state.has = (instant) => instant < from || instant >= to
   const job = 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 1d, refresh: 1h }]'
-  await market.run(store, job, NIGHT)
+  await service.run(store, job, NIGHT)
   return { store, now: lastRunTime(store) * 1000 }
 }
 const request = { indicatorId: 5, from: at('2025-10-04T22:00:00Z'), to: at('2025-10-05T22:00:00Z'), note: NOTE }

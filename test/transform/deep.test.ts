@@ -24,7 +24,7 @@ test.each([
   [100_000, 0, 72, 1],
 ])(
   'a field %d levels deep in a body with %d more bytes breaks neither sync nor replay',
-  async (levels, bytes, held, quarantined) => {
+  async (levels, bytes, stored, quarantined) => {
     const field = `"pad":"${'p'.repeat(bytes)}","x":${deep(levels)},`
     const server = await serve((request, response) => {
       const id = Number(/\d+/.exec(request.url!)![0])
@@ -34,7 +34,7 @@ test.each([
     const yaml = 'series: [{ indicators: [1, 2, 3, 4], window: { from: 2025-10-01, to: 2025-10-02 } }]'
     const { outcome } = await runJob(store, server, yaml, { now: NOW })
     expect(outcome).toBe(quarantined === 0 ? 'done' : 'partial')
-    expect(store.get('select count(*) from observation')).toBe(held)
+    expect(store.get('select count(*) from observation')).toBe(stored)
     const reasons = store.all('select reason from _quarantine')
     expect(reasons).toEqual(quarantined === 0 ? [] : [{ reason: 'The body is nested too deeply.' }])
 

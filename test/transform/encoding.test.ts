@@ -42,23 +42,23 @@ test('texts in invalid UTF-8 are quarantined and values remain complete', async 
   const store = await tempStore()
   let encoding: BufferEncoding = 'utf8'
   let title = 'Uno'
+  const bodyFor = (url: string): object => {
+    if (url.startsWith('/es/news'))
+      return { contents: [{ id: 7, title: `${title} é`, summary: 's' }], meta: { size: 1 } }
+    return url.startsWith('/indicators?') ? { indicators: [ABOUT] } : { indicator: { ...ABOUT, values } }
+  }
   const server = await serve((request, response) => {
-    const body = request.url!.startsWith('/es/news')
-      ? { contents: [{ id: 7, title: `${title} é`, summary: 's' }], meta: { size: 1 } }
-      : request.url!.startsWith('/indicators?')
-        ? { indicators: [ABOUT] }
-        : { indicator: { ...ABOUT, values } }
     response.writeHead(200, { 'Content-Type': 'application/json' })
-    response.end(Buffer.from(JSON.stringify(body), encoding))
+    response.end(Buffer.from(JSON.stringify(bodyFor(request.url!)), encoding))
   })
   expect((await runJob(store, server, JOB, { now: NOW })).outcome).toBe('done')
-  const held = texts(store)
-  expect(held.values).toBe(48)
+  const stored = texts(store)
+  expect(stored.values).toBe(48)
 
   encoding = 'latin1'
   title = 'Dos'
   expect((await runJob(store, server, JOB, { now: NOW + DAY })).outcome).toBe('partial')
-  expect(texts(store)).toEqual(held)
+  expect(texts(store)).toEqual(stored)
   expect(rejects(store)).toEqual([
     '$.contents[0].title: title is not in UTF-8 {"id":7,"title":"Dos \ufffd"}',
     '$.indicator.description: description is not in UTF-8 {"description":"\ufffdnerg\ufffda"}',
@@ -68,7 +68,7 @@ test('texts in invalid UTF-8 are quarantined and values remain complete', async 
     '$.indicators[0].name: name is not in UTF-8 {"id":600,"name":"Pr\ufffdcio"}',
   ])
   const again = await replayed(store, () => NOW + 2 * DAY)
-  expect(texts(again)).toEqual(held)
+  expect(texts(again)).toEqual(stored)
   expect(rejects(again)).toEqual(rejects(store))
 
   // In valid UTF-8 the replacement character is an ordinary one.

@@ -94,8 +94,8 @@ describe('400 kB of repetition', () => {
 
   test('a body with too many values is refused before parsing and requested in smaller windows', async () => {
     const flood = `{"indicator":{"id":1739,"x":[${'{},'.repeat(4_100_000)}{}],"values":[]}}`
-    const calm = '{"indicator":{"id":1739,"name":"x","values":[]}}'
-    const server = await serve((_request, response, call) => json(response, call === 1 ? flood : calm))
+    const small = '{"indicator":{"id":1739,"name":"x","values":[]}}'
+    const server = await serve((_request, response, call) => json(response, call === 1 ? flood : small))
     const store = await tempStore()
     const yaml = 'series: [{ indicators: [1739], window: { from: 2025-10-01, to: 2025-10-05 } }]'
     expect(await runJob(store, server, yaml, { now: NOW })).toMatchObject({ outcome: 'done', failures: [] })
@@ -127,7 +127,7 @@ test('a reply with 280,000 values is loaded within 128 MB of heap', async () => 
   const { code, out } = await runCli(folder, ['sync', 'job.yaml', '--database', 'x.db', '--json'], env)
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject([{ outcome: 'done', rows_rejected: 0 }])
-  const held = openReader(join(folder, 'x.db'))
-  expect(held.get('select count(*) from observation')).toBe(280_000)
-  await held.close()
+  const stored = openReader(join(folder, 'x.db'))
+  expect(stored.get('select count(*) from observation')).toBe(280_000)
+  await stored.close()
 })

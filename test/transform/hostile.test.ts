@@ -21,7 +21,7 @@ widgets: { list: true, names: [potencia], window: { last: 1d } }
 `
 
 /** Returns every reply of a correct service to that job, by path and query. */
-async function answers(): Promise<Map<string, string>> {
+async function replies(): Promise<Map<string, string>> {
   const emulator = await emulate({ now: NOW / 1000 })
   await runJob(await tempStore(), emulator, JOB, { now: NOW })
   const all = new Map<string, string>()
@@ -127,13 +127,13 @@ function expectNoWrongRow(store: Store, bodies: ReadonlyMap<string, string>): vo
 
 describe('invalid replies', () => {
   test('random changes of replies never crash the program or store wrong rows, and can be replayed', async () => {
-    const calm = await answers()
-    let current = calm
+    const correct = await replies()
+    let current = correct
     const server = await serve((request, response) => json(response, current.get(request.url!) ?? '{}'))
     await fc.assert(
       fc.asyncProperty(fc.array(edit, { minLength: 3, maxLength: 3 }), async (edits) => {
         current = new Map(
-          [...calm].map(([url, text], i) => {
+          [...correct].map(([url, text], i) => {
             const { places, huge } = edits[i % edits.length]!
             const changed = places.reduce(
               (value, [where, what]) => change(value, where, what),
@@ -152,7 +152,7 @@ describe('invalid replies', () => {
         expect(store.get("select count(*) from sqlite_schema where name = 'observation'")).toBe(1)
         expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
         // The correct service afterwards repairs wrong data, and a repetition changes nothing.
-        current = calm
+        current = correct
         await runJob(store, server, JOB, { now: NOW, options: { restate: true } })
         expect(dump(await replayed(store, () => NOW))).toEqual(dump(store))
       }),

@@ -327,9 +327,11 @@ describe('a sheet that is not understood', () => {
 
   test('a sheet with measures that differ is named and kept', async () => {
     const two = numbers(24).flatMap((n) => [n, null])
+    const measures: string[] = two.map((_, i) => (i % 2 === 0 ? 'MW' : '€'))
+    measures[3] = 'x'
     const cells = [
       [UNIT, ...two],
-      [null, ...two.map((_, i) => (i === 3 ? 'x' : i % 2 === 0 ? 'MW' : '€'))],
+      [null, ...measures],
       ['UP1', ...two],
     ]
     expect(await readSheet(cells)).toMatchObject({ misfit: 'its periods have different measures', i90Rows: [] })

@@ -24,15 +24,15 @@ test.each([
 ])('%s in an item are quarantined, and stored entries remain', async (_, damage, why) => {
   const store = await tempStore()
   const item = { id: 1, title: 't', ...lists }
-  const answers = [
+  const replies = [
     item,
     { ...item, ...damage, title: 'u' },
     { ...item, media: [], taxonomy_terms: [], vocabularies: null },
   ]
   let night = 0
-  const server = await serve((_request, response) => json(response, { contents: [answers[night]] }))
+  const server = await serve((_request, response) => json(response, { contents: [replies[night]] }))
   const outcomes: string[] = []
-  for (; night < answers.length; night++) {
+  for (; night < replies.length; night++) {
     const yaml = 'content:\n  - { kinds: [news], refresh: 1h }'
     outcomes.push((await runJob(store, server, yaml, { now: NOW + night * 86_400_000 })).outcome)
     if (night > 1) continue

@@ -10,13 +10,13 @@ const open = (store: Store) =>
 
 /** Runs a job each night with the next body. */
 async function nights(yaml: string, bodies: readonly object[], first = 0, store = tempStore()) {
-  const held = await store
+  const opened = await store
   let night = first
   const server = await serve((_request, response) => json(response, bodies[night - first]))
   const outcomes: string[] = []
   for (; night < first + bodies.length; night++)
-    outcomes.push((await runJob(held, server, yaml, { now: NOW + night * 86_400_000 })).outcome)
-  return { store: held, outcomes }
+    outcomes.push((await runJob(opened, server, yaml, { now: NOW + night * 86_400_000 })).outcome)
+  return { store: opened, outcomes }
 }
 
 const NEWS = 'content:\n  - { kinds: [news], refresh: 1h }'

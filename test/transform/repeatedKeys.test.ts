@@ -67,7 +67,7 @@ describe('a key that occurs twice', () => {
   })
 })
 
-test('colons and quotes inside texts are no keys', async () => {
+test('colons and quotes inside texts are not keys', async () => {
   const text = body(row(0), String.raw`"description": "\"name\": \"y\", \"name\" : 2, {[: \\", `)
   expect(await load(text)).toMatchObject({ outcome: 'done', rejects: [], values: [0] })
 })

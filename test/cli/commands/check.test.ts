@@ -34,10 +34,10 @@ test('check lists each finding and exits with 6 until none is left', async () =>
 
 test('check --json lists the path of every request of a finding, and the default text only the first', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
-  market.state.status = () => 400
+  const service = await startHourlyService()
+  service.state.status = () => 400
   const yaml = 'name: test\nseries: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, chunk: 1d }]'
-  await runJob(store, market, yaml, { now: ms('2025-11-04T12:00:00Z') })
+  await runJob(store, service, yaml, { now: ms('2025-11-04T12:00:00Z') })
   const check = async (...args: string[]) =>
     (await runCommand(tempFolder(), ['check', '--database', store.file, ...args])).out
   expect((await check()).replaceAll(/\s+/g, ' ')).toMatch(/^failure: (\d+) requests failed: .* and \d+ more\. Correct/)

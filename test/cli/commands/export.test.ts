@@ -147,7 +147,7 @@ async function expectEqual(write: Parameters<typeof thrice>[0], unit: (name: str
     for (const [j, name] of names.entries()) {
       const ours = canonical(read.ndjson[i]![name])
       expect(canonical(read.parquet[i]![name]), `${name} of row ${i} in Parquet`).toEqual(
-        typeof read.parquet[i]![name] === 'string' ? (ours === null ? null : String(ours)) : ours,
+        typeof read.parquet[i]![name] === 'string' && ours !== null ? String(ours) : ours,
       )
       const cell = row[j] ?? null
       const number = typeof read.ndjson[i]![name] === 'number'

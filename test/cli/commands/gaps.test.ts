@@ -60,11 +60,11 @@ const GEOS = Array.from({ length: 12 }, (_, i) => 8741 + i)
 /** A store of a series that lacks the same two hours of twelve geos. */
 async function storeWithGaps() {
   const store = await tempStore()
-  const market = await startHourlyService({ geos: GEOS })
+  const service = await startHourlyService({ geos: GEOS })
   const lost = ['2025-10-02T10:00:00Z', '2025-10-04T10:00:00Z'].map((at) => ms(at) / 1000)
-  market.state.has = (at) => !lost.includes(at)
+  service.state.has = (at) => !lost.includes(at)
   const yaml = 'name: test\nseries: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-20 }, lookback: 2d }]'
-  await runJob(store, market, yaml, { now: ms('2025-11-04T12:00:00Z') })
+  await runJob(store, service, yaml, { now: ms('2025-11-04T12:00:00Z') })
   return store
 }
 

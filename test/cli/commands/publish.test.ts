@@ -6,12 +6,12 @@ import { dictionaryRows } from '../../../src/db/tables/dictionary.ts'
 import { onDemo } from '../../support/demoCopy.ts'
 import { tempFolder } from '../../support/kit.ts'
 
-const market = onDemo()
+const demo = onDemo()
 
 test('a published copy has a manifest, a data dictionary and a search index', async () => {
   const folder = tempFolder()
   const out = join(folder, 'public.db')
-  expect((await market.run(['publish', out])).code).toBe(0)
+  expect((await demo.run(['publish', out])).code).toBe(0)
   expect(readdirSync(folder).sort()).toEqual(['public.db', 'public.db.manifest.json'])
   const db = new SQLite(out, { readonly: true })
   const described = db.prepare('select object, column_name, meaning from data_dictionary').all()

@@ -27,12 +27,12 @@ test('quarantine lists unreadable rows, and dismisses them with a reason', async
 
 test('a dismissal with --alike closes the entries of a series with such a reason, in any reply', async () => {
   const store = await tempStore()
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const day = (n: number) => ms(`2025-10-${10 + n}T10:00:00Z`) / 1000
   const series = (id: number) => `series: [{ indicators: [${id}], window: { last: 3d }, refresh: 1h }]`
-  market.state.spoiled = (at) => [0, 1, 2].some((n) => at === day(n))
-  for (const n of [1, 2, 3]) await market.run(store, series(5), `2025-10-${10 + n}T12:00:00Z`)
-  await market.run(store, series(6), '2025-10-13T12:00:00Z')
+  service.state.spoiled = (at) => [0, 1, 2].some((n) => at === day(n))
+  for (const n of [1, 2, 3]) await service.run(store, series(5), `2025-10-${10 + n}T12:00:00Z`)
+  await service.run(store, series(6), '2025-10-13T12:00:00Z')
   const dismiss = (...flags: string[]) =>
     runCommand(tempFolder(), ['quarantine', 'dismiss', '1', ...flags, '--reason', 'known', '--database', store.file])
   expect((await dismiss('--alike')).out).toMatch(/^8 dismissed, including identical entries; 3 still open\./)
@@ -44,10 +44,10 @@ test('a dismissal with --alike closes the entries of a series with such a reason
 test('a dismissal says that `retry` requests the range at once, and `retry` verifies it', async () => {
   const spoiledAt = ms('2025-10-02T10:00:00Z') / 1000
   const store = await tempStore()
-  const market = await startHourlyService({ spoiled: (at) => at === spoiledAt })
-  await market.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 } }]', Date.now())
+  const service = await startHourlyService({ spoiled: (at) => at === spoiledAt })
+  await service.run(store, 'series: [{ indicators: [5], window: { from: 2025-10-01, to: 2025-10-04 } }]', Date.now())
   const run = (...args: string[]) =>
-    runCommand(tempFolder(), [...args, '--database', store.file], serviceAt(market.url))
+    runCommand(tempFolder(), [...args, '--database', store.file], serviceAt(service.url))
   const unverified = () => store.get("select count(*) from _coverage where state = 'unverified'")
   const dismissed = await run('quarantine', 'dismiss', '1', '--reason', 'a misprint')
   expect(dismissed.out).toBe(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askedWindow, json, runCommand, serve, valueAt } from '../../support/kit.ts'
+import { json, requestedWindow, runCommand, serve, valueAt } from '../../support/kit.ts'
 import { jobFolder, serviceAt } from '../jobFolder.ts'
 
 const HOUR = 3600
@@ -7,7 +7,7 @@ const HOUR = 3600
 test('a restate that is answered with half of the values exits with 1 and says how many are lost', async () => {
   let keeps = (_at: number): boolean => true
   const server = await serve((request, response) => {
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const hours = Array.from({ length: Math.floor((end - from) / HOUR) + 1 }, (_, i) => from + i * HOUR)
     json(response, {
       indicator: { id: 700, tiempo: [{ id: 4 }], values: hours.filter(keeps).map((at) => valueAt(at)) },

@@ -2,12 +2,22 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { onDemo } from '../../support/demoCopy.ts'
-import { askedWindow, json, ms, runCommand, runJob, serve, tempFolder, tempStore, valueAt } from '../../support/kit.ts'
+import {
+  json,
+  ms,
+  requestedWindow,
+  runCommand,
+  runJob,
+  serve,
+  tempFolder,
+  tempStore,
+  valueAt,
+} from '../../support/kit.ts'
 
 test('show draws the values known at an instant, and revisions are read latest first', async () => {
   const hours: (number | null)[] = Array.from({ length: 24 }, (_, i) => i)
   const server = await serve((request, response) => {
-    const { from } = askedWindow(request)
+    const { from } = requestedWindow(request)
     const values = hours.flatMap((value, i) =>
       value === null ? [] : [{ ...valueAt(from + i * 3600, value), geo_name: 'España' }],
     )
@@ -49,11 +59,11 @@ test('show draws the values known at an instant, and revisions are read latest f
   expect(out).toMatch(/, as known at 2025-01-06T13:00:00\+01:00: mean/)
 })
 
-const market = onDemo()
+const demo = onDemo()
 
 test('show draws the picture of the page to an SVG file, and replaces a file only with --overwrite', async () => {
   const file = join(tempFolder(), 'price.svg')
-  const show = (...args: string[]) => market.run(['show', '600', '--output', file, ...args])
+  const show = (...args: string[]) => demo.run(['show', '600', '--output', file, ...args])
   const first = await show('--from', '2025-10-20', '--to', '2025-10-25')
   expect(first).toMatchObject({ code: 0, out: expect.stringMatching(/price\.svg: [\d,]+ bytes\./) })
   const svg = readFileSync(file, 'utf8')
@@ -68,12 +78,12 @@ test('show draws the picture of the page to an SVG file, and replaces a file onl
 
 test('without a range, the picture is of thirty days up to the last value, as on the page', async () => {
   const file = join(tempFolder(), 'price.svg')
-  await market.run(['show', '600', '--output', file])
+  await demo.run(['show', '600', '--output', file])
   const [, from, to] = /(\d{4}-\d\d-\d\d) 00:00 – (\d{4}-\d\d-\d\d) 00:00/.exec(readFileSync(file, 'utf8'))!
   expect((Date.parse(to!) - Date.parse(from!)) / 86_400_000).toBe(30)
 })
 
-test('show refuses files that are no SVG before it reads the database', async () => {
+test('show refuses files that are not SVG before it reads the database', async () => {
   for (const name of ['chart.png', 'chart', 'chart.svg.gz'])
     expect(
       await runCommand(tempFolder(), ['show', '600', '--output', name, '--database', 'none.db'], {}),

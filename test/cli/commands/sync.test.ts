@@ -5,12 +5,12 @@ import SQLite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { startHourlyService } from '../../support/hourlyService.ts'
 import {
-  askedWindow,
   type Done,
   emulate,
   json,
   ms,
   onlyInFile,
+  requestedWindow,
   runCli,
   runCommand,
   serve,
@@ -21,15 +21,15 @@ import { testSignals } from '../../support/systems.ts'
 import { jobFolder, SERIES, serviceAt } from '../jobFolder.ts'
 
 test('a successful sync exits with 0, prints a summary and stores every value, and another one requests nothing', async () => {
-  const market = await startHourlyService()
+  const service = await startHourlyService()
   const dir = jobFolder()
-  const sync = () => runCommand(dir, ['sync', 'job.yaml'], serviceAt(market.url))
+  const sync = () => runCommand(dir, ['sync', 'job.yaml'], serviceAt(service.url))
   const { code, out, err } = await sync()
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toMatch(/^one: done .*1 request,/)
   const again = await sync()
   expect(again).toEqual({ code: 0, out: 'one: nothing to do; up to date.\n', err: '' })
-  expect(market.requested).toHaveLength(1)
+  expect(service.requested).toHaveLength(1)
   const db = new SQLite(join(dir, 'data/indicator-sync.db'), { readonly: true })
   onTestFinished(() => void db.close())
   const rows = db.prepare('select at_utc, value, geo_id from observations where indicator_id = 1739 order by at').all()
@@ -251,10 +251,9 @@ const BACKFILL = ['backfill', 'job.yaml', '--from', '2018-01-01', '--to', '2018-
 
 test('a backfill counts what is missing in its range, also when it has nothing to request', async () => {
   const lost = ms('2018-01-10T10:00:00Z') / 1000
-  const market = await startHourlyService({ has: (at) => at !== lost })
+  const service = await startHourlyService({ has: (at) => at !== lost })
   const dir = jobFolder({ 'job.yaml': SERIES })
-  const service = serviceAt(market.url)
-  const backfill = () => runCommand(dir, BACKFILL, service)
+  const backfill = () => runCommand(dir, BACKFILL, serviceAt(service.url))
   expect((await backfill()).out).toMatch(/1 part of the range has missing data/)
   const { out } = await backfill()
   expect(out).toMatch(/nothing to do now/)
@@ -268,7 +267,7 @@ test('a backfill of some indicators does not count what the others lack', async 
   }
   const service = await serve((request, response) => {
     const id = Number(/\d+/.exec(request.url!)![0])
-    const { from, end } = askedWindow(request)
+    const { from, end } = requestedWindow(request)
     const hours = Array.from({ length: Math.ceil((end - from) / 3600) }, (_, i) => valueAt(from + i * 3600))
     const values = hours.filter(({ datetime }) => !lost[id]!.includes(datetime))
     json(response, { indicator: { id, geos: [], values } })
@@ -281,7 +280,7 @@ test('a backfill of some indicators does not count what the others lack', async 
   expect(gapsIn(await backfill('--only', '1739'))).toBe(1)
 })
 
-test('a range that no window overlaps is no success without a word', async () => {
+test('a sync of a range that no window overlaps says so', async () => {
   const emulator = await emulate()
   const dir = jobFolder({ 'job.yaml': SERIES })
   const service = serviceAt(emulator.url, emulator.key)

@@ -87,7 +87,7 @@ test('plan counts the calls for data that left its window before it was final', 
   )
 })
 
-test('a job that is not reached is stored, and all it selects is missing', async () => {
+test('a job that is not reached is stored, and all data that it selects is missing', async () => {
   const emulator = await emulate()
   const env = serviceAt(emulator.url, emulator.key)
   const first = `name: first\npace: { perSecond: 50, callsPerDay: 1 }\nseries: [{ indicators: [600, 612], window: { from: 2025-01-01, to: 2025-01-03 } }]\n`

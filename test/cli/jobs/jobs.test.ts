@@ -62,7 +62,7 @@ test('a job without series after --only reports this, and the missing data of ot
   expect(JSON.parse(result.out)).toMatchObject([{ selected: true }, { selected: false }])
 })
 
-test('of two jobs for the same series, one request for all geos covers what the other names', async () => {
+test('a request of one job for all geos covers the geos that another job names', async () => {
   const some = `series:
   - { indicators: [600], geoIds: [1, 3], window: { from: 2025-01-01, to: 2025-01-11 } }
   - { indicators: [1739], geoIds: [3], window: { from: 2025-01-01, to: 2025-01-03 } }

@@ -112,7 +112,7 @@ describe('notifications of a run', () => {
   test('a run that cannot start and a refused key are notified', async () => {
     const { url, heard } = await listener()
     const dir = folder()
-    writeFileSync(join(dir, 'no.db'), 'this is no database, and long enough to be seen as what it is not'.repeat(40))
+    writeFileSync(join(dir, 'no.db'), 'this is not a database, but long enough to be read as one'.repeat(40))
     const flags = ['--notify', `${url}/x`]
     const broken = await runCommand(
       dir,
@@ -137,9 +137,9 @@ describe('notifications of a run', () => {
     ],
     [
       'a bug that names the key',
-      new TypeError(`${KEY} is no function`),
+      new TypeError(`${KEY} is not a function`),
       'bug',
-      'Internal error: [secret] is no function',
+      'Internal error: [secret] is not a function',
     ],
     ['a bug that throws nothing', null, 'bug', 'Internal error: null'],
   ])('%s has the same message in the database, the event and the notification', async (_, thrown, code, message) => {

@@ -78,7 +78,7 @@ describe('a job file that cannot be run unattended', () => {
       expect(await check()).toMatchObject({ code: 6, findings: [{ kind, subject: 'job nightly' }] })
       write('job.yaml', job('nightly'))
       if (text !== null) expect((await check()).findings[0]).toMatchObject({ message: expect.stringMatching(says) })
-      expect((await check()).code, 'the file alone is no success').toBe(6)
+      expect((await check()).code, 'the file alone is not a success').toBe(6)
       expect((await run(['sync', 'job.yaml'])).code).toBe(0)
       expect(await check()).toEqual({ code: 0, findings: [] })
     },

@@ -4,7 +4,10 @@ import { TABLE_NAMES, tableOf } from '../../../src/db/tables/schema.ts'
 import { onDemo } from '../../support/demoCopy.ts'
 import { onlyInFile, tempStore } from '../../support/kit.ts'
 
-const market = onDemo()
+const demo = onDemo()
+
+/** Compares texts by their code units, as SQLite does. */
+const compareText = (a: string, b: string): number => Number(a > b) - Number(a < b)
 
 test.skipIf(onlyInFile('file'))('the dictionary of a database lists each table, view and column once', async () => {
   const store = await tempStore()
@@ -19,12 +22,12 @@ test.skipIf(onlyInFile('file'))('the dictionary of a database lists each table, 
   // The dictionary is also a table of the database.
   const byName = 'order by object, position'
   expect(store.all(`select * from data_dictionary ${byName}`)).toEqual(
-    dictionaryRows().sort((a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : a.position - b.position)),
+    dictionaryRows().sort((a, b) => compareText(a.object, b.object) || a.position - b.position),
   )
 })
 
 test('values have their declared types and are NULL only in nullable columns', () => {
-  const store = market.store()
+  const store = demo.store()
   let filled = 0
   for (const table of TABLE_NAMES)
     for (const [name, { store: declared, isNullable }] of Object.entries(tableOf(table).columns)) {

@@ -79,6 +79,12 @@ const LACKING = [
 
 const close = (value: number | null) => (value === null ? null : expect.closeTo(value, 9))
 
+/** Returns the energy of the hours of a case of `CASES`. */
+function energyOf(of: number, { avg, sum }: Record<'avg' | 'sum', number>) {
+  if (of === 7) return close(avg)
+  return of === 8 ? close(sum) : null
+}
+
 const hours = (store: Store) =>
   store.all('select at, value, is_complete as isComplete from observations_hourly where series_id = 1 order by at')
 
@@ -117,7 +123,7 @@ describe('observations_hourly', () => {
       const [one] = store.all(
         `select sum(energy) as energy, sum(avg) as avg, sum(sum) as sum from observations_hourly`,
       ) as [Record<'energy' | 'avg' | 'sum', number>]
-      expect(one.energy).toEqual(of === 7 ? close(one.avg) : of === 8 ? close(one.sum) : null)
+      expect(one.energy).toEqual(energyOf(of, one))
       const [daily] = store.all('select sum(energy) as energy from observations_daily') as [{ energy: number | null }]
       expect(one.energy).toEqual(close(daily.energy))
     }

@@ -20,16 +20,12 @@ export type Answer =
 
 /** Restores bytes, which lose their type between threads, and milliseconds of timestamps. */
 const asRead = (row: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [
-      name,
-      value instanceof Uint8Array
-        ? Buffer.from(value)
-        : name === 'at_utc'
-          ? String(value).replace('.000Z', 'Z')
-          : value,
-    ]),
-  )
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, readValue(name, value)]))
+
+function readValue(name: string, value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value)
+  return name === 'at_utc' ? String(value).replace('.000Z', 'Z') : value
+}
 
 let asking: { ask(question: Question): Exclude<Answer, { error: string }> } | undefined
 

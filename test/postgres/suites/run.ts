@@ -21,7 +21,7 @@ const SUITES = [
     (name) => `test/page/${name}.test.ts`,
   ),
 ]
-for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`There is no ${suite}.`)
+for (const suite of SUITES) if (!existsSync(suite)) throw new Error(`${suite} does not exist.`)
 
 const { words, say, fault, end } = await startCampaign({
   script: 'test:postgres',
