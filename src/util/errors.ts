@@ -141,18 +141,29 @@ export class SignalError extends StoppedError {
 /** The calls of a minute, an hour or a day are spent. A later run continues. */
 export class BudgetError extends StoppedError {}
 
-const unavailableHint = ({ code, hint }: SyncError): string =>
-  `${code === 'proxy' && hint ? hint : 'Check the network and the base URL with `indicator-sync doctor --online`.'} Then run the same command again: it continues where this one stopped.`
+const CHECK_NETWORK = 'Check the network and the base URL with `indicator-sync doctor --online`.'
+
+/** What is unavailable, and what to do about it, by the code of the last failure. */
+const UNAVAILABLE: Readonly<Record<string, (cause: SyncError) => { readonly what: string; readonly fix: string }>> = {
+  proxy: ({ hint = CHECK_NETWORK }) => ({ what: 'No request passes the proxy.', fix: hint }),
+  'too-many': () => ({
+    what: 'The service keeps refusing calls.',
+    fix: 'Lower pace.perSecond in the job file, and wait for some minutes.',
+  }),
+}
+
+const describeUnavailable = (cause: SyncError) =>
+  UNAVAILABLE[cause.code]?.(cause) ?? { what: 'The service is unavailable.', fix: CHECK_NETWORK }
 
 /** The service is down or cannot be reached. The run gives up, which counts as a failure. */
 export class UnavailableError extends StoppedError {
   /** The last failure of a request. */
   declare readonly cause: SyncError
   /** `hint` says when to try again. */
-  constructor(cause: SyncError, hint = unavailableHint(cause)) {
-    const what = cause.code === 'proxy' ? 'No request passes the proxy.' : 'The service is unavailable.'
+  constructor(cause: SyncError, hint?: string) {
+    const { what, fix } = describeUnavailable(cause)
     super(`${what} Last error: ${cause.message}`, {
-      hint,
+      hint: hint ?? `${fix} Then run the same command again: it continues where this one stopped.`,
       code: 'unavailable',
       cause,
     })

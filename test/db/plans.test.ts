@@ -91,7 +91,7 @@ describe('query plans', () => {
 
 test('a reply reads no earlier requests of its series but the last ones that reached the present', async () => {
   const other = await tempStore()
-  const server = await market()
+  const server = await startService()
   const steps = await stepsOf(other, () => runJob(other, server, JOB, { now: NOW }), /^select .*"_fetch"/s)
   // An index by time or id alone would read every request of the series.
   const all = steps.filter(({ detail }) =>

@@ -139,7 +139,11 @@ describe('responses and their retries', () => {
       endsRun: false,
     })
     expect(await client.get({ ...REQUEST, target: '/archives' })).toMatchObject({
-      error: { code: 'unavailable', message: `The service is unavailable. Last error: ${message}` },
+      error: {
+        code: 'unavailable',
+        message: `The service keeps refusing calls. Last error: ${message}`,
+        hint: expect.stringMatching(/^Lower pace\.perSecond .* it continues where this one stopped\.$/),
+      },
       last: { attempts: 5 },
       endsRun: true,
     })

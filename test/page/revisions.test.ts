@@ -188,9 +188,10 @@ test('the values of a run have a page of their own, in pages, and CSV', async ()
   const rows = [...first.rows]
   for (let n = 2; n <= first.pages; n++)
     rows.push(...(await data(scripted, `${address.replace('?', '.json?')}&page=${n}`)).rows)
-  const kinds = Object.groupBy(rows, ({ before, after }: Record<string, number | null>) =>
-    before === null ? 'added' : after === null ? 'withdrawn' : 'changed',
-  )
+  const kinds = Object.groupBy(rows, ({ before, after }: Record<string, number | null>) => {
+    if (before === null) return 'added'
+    return after === null ? 'withdrawn' : 'changed'
+  })
   expect([kinds.changed!.length, kinds.withdrawn!.length]).toEqual([96, 40])
   for (const { before, after } of kinds.changed!) expect(after! - before!).toBeCloseTo(25, 6)
   expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).sort((a, b) => a - b))
