@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { findGaps } from '../../src/findings/findGaps.ts'
+import type { PlannedRequest } from '../../src/job/plannedRequest.ts'
+import { transform } from '../../src/transform/transform.ts'
+import { decompressBody } from '../../src/util/storedBody.ts'
 import { formatUtc } from '../../src/util/time/instant.ts'
 import { emulate, ms, runJob, tempStore } from '../support/kit.ts'
 
@@ -26,12 +29,13 @@ test('the example of decision 001 has the rows that two nightly runs make', asyn
   const script = { id: 9001, geos: [3], resolutions, lag: 3600, actions: [publication] }
   const emulator = await emulate({ now: () => now, scripts: [script] })
   const store = await tempStore()
+  const planned: PlannedRequest[] = []
   const run = () =>
     runJob(
       store,
       emulator,
       'series: [{ indicators: [9001], geoIds: [3], window: { from: 2025-10-20, to: +1d }, lookback: 2d }]',
-      { now: now * 1000 },
+      { now: now * 1000, onProgress: (progress) => void planned.push(progress.planned) },
     )
   const row = (query: string) => store.all(query)[0] as Row
   const [, section = ''] = readFileSync('docs/decisions/001-coverage.md', 'utf8').split('## An example')
@@ -65,6 +69,18 @@ test('the example of decision 001 has the rows that two nightly runs make', asyn
     _absent: `${hours}, \`${absent.reason}\``,
     _span: `\`complete\` to ${short(stored[0]!.to_at)}, \`provisional\` after it; \`missing\` ${hours}, \`next_at\` ${short(hole.next_at)}; the hours after the last value and after the reply, with a \`due_at\``,
   })
+  // The same run is the example of the architecture: one value, from the request to its row.
+  const { body, bytes } = store.all('select body, bytes from _reply')[0] as { body: Buffer; bytes: number }
+  const received = await decompressBody(body, bytes)
+  const { geoIds, at: instants, values: numbers, steps } = transform(received, planned[0]!).observations!
+  const travel = /^\| step \| value \|\n.*\n((?:\|.*\n)*)/m.exec(readFileSync('docs/architecture.md', 'utf8'))![1]!
+  expect(travel.match(/(?<=\| `)[^`]*(?=` \|$)/gm)).toEqual([
+    planned[0]!.http.target,
+    JSON.stringify(planned[0]!.window),
+    JSON.stringify(JSON.parse(received.toString()).indicator.values[0]),
+    JSON.stringify({ geoIds: geoIds[0], at: instants[0], values: numbers[0], steps }),
+    JSON.stringify(store.all('select * from observation order by at limit 1')[0]),
+  ])
   expect((await findGaps(store, now)).map(({ from }) => at(from))).toEqual([LOST])
 
   now += DAY
