@@ -12,7 +12,10 @@ const YAML = 'name: test\nseries: [{ indicators: [5, 6, 7], window: { from: 2025
 
 test('a run gives up an unknown and a broken indicator, and its records tell workers only of the unknown one', async () => {
   const service = await startHourlyService({
-    status: (path) => (path.endsWith('/6') ? 404 : path.endsWith('/7') ? 500 : undefined),
+    status(path) {
+      if (path.endsWith('/6')) return 404
+      return path.endsWith('/7') ? 500 : undefined
+    },
   })
   const store = await tempStore()
   await runJob(store, service, YAML, { now: NOW, breaker: BREAKER })
