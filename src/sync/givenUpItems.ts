@@ -26,7 +26,7 @@ export function createGivenUpItems() {
   }
 }
 
-/** Whether the records of a run say that the service does not know the series of a request. Its failures may pass, so they do not count. */
+/** Whether the records of a run say that the service does not know the series of a request. Other failures may pass. */
 export async function isUnknownInRun({ kysely }: Store, runId: number, { series }: PlannedRequest): Promise<boolean> {
   const stored = series && (await findSeries(kysely, toIdentityRow(series)))
   if (!stored) return false
