@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Transaction } from 'kysely'
 import { requireCoordination } from '../db/coordination.ts'
-import { UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import { readQueues } from '../db/queries/queues.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Store } from '../db/store.ts'
@@ -13,7 +12,8 @@ import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
 import { createSizes } from '../load/learnedSizes.ts'
 import type { Run } from '../load/run.ts'
 import type { SyncContext } from '../sync/context.ts'
-import { processRequest } from '../sync/processRequest.ts'
+import { isUnknownInRun } from '../sync/givenUpItems.ts'
+import { processNext } from '../sync/processRequest.ts'
 import {
   BugError,
   KeyError,
@@ -170,8 +170,7 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
   const { store, nowMs, onReject = 'quarantine' } = context
   const { data } = job
   const planned = toPlannedRequest(data, context.service)
-  const series = planned.series && (await findSeries(store.kysely, toIdentityRow(planned.series)))
-  if (series && (await isUnknown(store, data.run, series.id))) {
+  if (await isUnknownInRun(store, data.run, planned)) {
     await store.write((tx) => queue.complete(job, tx))
     return null
   }
@@ -188,13 +187,12 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
     onRecord: claimed.onRecord,
   }
   /** The request, or the rest of its parts. */
-  const requests = [planned]
+  const pending = [planned]
   let failure: SyncError | null = null
-  while (requests.length > 0)
+  while (pending.length > 0)
     try {
-      const outcome = await processRequest(run, await openClientFor(worker, data), requests[0]!)
+      const outcome = await processNext(run, await openClientFor(worker, data), pending)
       if (outcome.kind === 'stopped') throw outcome.error
-      requests.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
       if (outcome.kind === 'failed') failure ??= outcome.error
     } catch (error) {
       if (!(error instanceof StoppedError) || context.signal.aborted) throw error
@@ -206,17 +204,6 @@ async function executeJob(worker: Worker, job: ActiveJob): Promise<SyncError | n
   if (!claimed.isEnded() && !(await claimed.complete())) throw new LostClaimError()
   return failure
 }
-
-/** Whether the service did not know a series in a run, so that its other windows are not requested. */
-const isUnknown = async ({ kysely }: Store, run: number, seriesId: number): Promise<boolean> =>
-  (await kysely
-    .selectFrom('_fetch')
-    .select('id')
-    .where('run_id', '=', run)
-    .where('series_id', '=', seriesId)
-    .where('status', 'in', UNKNOWN_STATUSES)
-    .limit(1)
-    .executeTakeFirst()) !== undefined
 
 const paceKey = ({ pace }: QueuedRequest): string => canonical([pace])
 

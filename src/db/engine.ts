@@ -120,11 +120,8 @@ export interface UpsertResult extends UpsertCounts {
   readonly surplus: ReadonlySet<number>
 }
 
-/**
- * Operations that each database implements: Kysely cannot express them, or not fast enough, or they are about the database itself,
- * such as its size. Everything else is typed queries.
- */
-export interface Engine {
+/** Writes and reads values, for every reply or over many of them: fast. */
+interface ValueOperations {
   /**
    * Writes values. Equal ones write nothing, and old versions of changed ones go to the history. The values of a geo are
    * adjacent, in the window and unique.
@@ -140,6 +137,57 @@ export interface Engine {
   upsertDays(tx: Transaction<Database>, seriesId: number, days: readonly GeoDay[]): Promise<void>
   /** A checksum of the daily totals of every month. */
   computeDayChecksums(): Promise<ReadonlyMap<number, string>>
+  /**
+   * Streams the values of a range in order of time, now or as of a time (UTC to the millisecond). Several ranges may be read concurrently.
+   */
+  streamValues(
+    range: SeriesRange,
+    asOf: string | null,
+  ): Blocks<readonly [at: Instant, value: number | null, step: number]>
+  /** Returns the aggregates of every interval between two adjacent borders: now, or as of a fetch. */
+  readExtremes(
+    series: Pick<SeriesRange, 'seriesId' | 'geoId'>,
+    borders: readonly Instant[],
+    fetchId: number | null,
+  ): Promise<Extremes[]>
+}
+
+/** Runs the SQL of users. */
+interface UserStatements {
+  /**
+   * Adds tables that only this reader sees, until it is closed. Throws InputError for the name of a stored table. The database itself
+   * stays read-only. Also starts a snapshot.
+   */
+  attachTables(tables: readonly AttachedTable[]): Awaitable<void>
+  /** Runs a read-only statement of a user. Throws InputError with the message of the database. */
+  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
+  /** The names of the parameters of such a statement. */
+  findParameters(sql: string): readonly string[]
+  /** The types of values in the columns of such a statement, over all rows: bits of `VALUE_TYPES`. */
+  findValueTypes(sql: string, columns: number): Promise<number[]>
+}
+
+/** Says what is in the database, how large it is and whether it is sound. */
+interface DatabaseInspection {
+  /** Returns the names of all tables. */
+  listTables(): Promise<string[]>
+  /** Returns every row that refers to a missing row. */
+  findDanglingRows(): Promise<DanglingRow[]>
+  /** Checks the stored bytes, as far as the database can. */
+  checkIntegrity(): Promise<Integrity>
+  /** Returns the bytes of the write-ahead log. */
+  measureLog(): Promise<number>
+  /** Returns the bytes of the whole database. */
+  measureSize(): Promise<number>
+  /** Returns the number of rows of a table at the last statistics; 0 without statistics. */
+  estimateRows(table: TableName): Promise<number>
+}
+
+/**
+ * Operations that each database implements: Kysely cannot express them, or not fast enough, or they are about the database itself,
+ * such as its size. Everything else is typed queries.
+ */
+export interface Engine extends ValueOperations, UserStatements, DatabaseInspection {
   /**
    * Returns the hashes of those bodies that are stored, and locks them until the transaction ends. With `keep`, no other
    * transaction deletes them; with `delete`, none keeps or deletes them.
@@ -165,46 +213,10 @@ export interface Engine {
    * `limit`: maximum number of considered texts. Default: all.
    */
   search(text: string, kinds: readonly string[], limit?: number): Promise<SearchHit[]>
-  /**
-   * Streams the values of a range in order of time, now or as of a time (UTC to the millisecond). Several ranges may be read concurrently.
-   */
-  streamValues(
-    range: SeriesRange,
-    asOf: string | null,
-  ): Blocks<readonly [at: Instant, value: number | null, step: number]>
-  /** Returns the aggregates of every interval between two adjacent borders: now, or as of a fetch. */
-  readExtremes(
-    series: Pick<SeriesRange, 'seriesId' | 'geoId'>,
-    borders: readonly Instant[],
-    fetchId: number | null,
-  ): Promise<Extremes[]>
-  /**
-   * Adds tables that only this reader sees, until it is closed. Throws InputError for the name of a stored table. The database itself
-   * stays read-only. Also starts a snapshot.
-   */
-  attachTables(tables: readonly AttachedTable[]): Awaitable<void>
-  /** Runs a read-only statement of a user. Throws InputError with the message of the database. */
-  query(sql: string, parameters?: Readonly<Record<string, unknown>>): Promise<QueryResult>
-  /** The names of the parameters of such a statement. */
-  findParameters(sql: string): readonly string[]
-  /** The types of values in the columns of such a statement, over all rows: bits of `VALUE_TYPES`. */
-  findValueTypes(sql: string, columns: number): Promise<number[]>
   /** Limits the page cache of this connection, in bytes. */
   limitCache(bytes: number): Awaitable<void>
   /** Fixes what is read until the database is closed. */
   beginSnapshot(): Awaitable<void>
-  /** Returns the names of all tables. */
-  listTables(): Promise<string[]>
-  /** Returns every row that refers to a missing row. */
-  findDanglingRows(): Promise<DanglingRow[]>
-  /** Checks the stored bytes, as far as the database can. */
-  checkIntegrity(): Promise<Integrity>
-  /** Returns the bytes of the write-ahead log. */
-  measureLog(): Promise<number>
-  /** Returns the bytes of the whole database. */
-  measureSize(): Promise<number>
-  /** Returns the number of rows of a table at the last statistics; 0 without statistics. */
-  estimateRows(table: TableName): Promise<number>
 }
 
 /** Collects the rows of blocks in a list. */

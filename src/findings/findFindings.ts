@@ -7,7 +7,7 @@ import { areWithin } from './consequences.ts'
 import { type Finding, type FindingKind, STATE_KINDS, TOTALS_KINDS, VALUE_KINDS } from './finding.ts'
 import { kindRules } from './kinds.ts'
 import { readNextRuns } from './nextRuns.ts'
-import type { RootTrouble, Trouble } from './trouble.ts'
+import type { MissingData, RootTrouble, Trouble } from './trouble.ts'
 import { type ListNames, listAllNames, listNames } from './words.ts'
 
 /** The kinds that are searched: those of the state; also of values; also of the totals of days, which takes long. */
@@ -30,7 +30,7 @@ async function readTroubles(db: Reader, now: Instant, depth: Depth): Promise<Roo
 /** The series that lack data because of a trouble. */
 function consequencesText({ trouble, consequences }: RootTrouble, list: ListNames): string {
   if (kindRules(trouble).namesItsSeries) return ''
-  const gaps = consequences.flatMap((trouble) =>
+  const gaps = consequences.flatMap((trouble): readonly MissingData[] =>
     trouble.kind === 'gap' || trouble.kind === 'late' ? trouble.gaps : [],
   )
   const series = [...new Set(gaps.map(seriesName))]

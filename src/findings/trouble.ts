@@ -11,8 +11,8 @@ import type { FindingKind } from './finding.ts'
 /* What finders find: facts of one kind, without words and commands. */
 
 /** The missing data of a series, for one reason and job. */
-export interface MissingData extends NamedSeries {
-  readonly reason: GapReason
+export interface MissingData<Reason extends GapReason = GapReason> extends NamedSeries {
+  readonly reason: Reason
   readonly geoIds: readonly number[]
   readonly timeZone: string
   /** From the start of the first gap to the end of the last one. */
@@ -29,6 +29,9 @@ export interface MissingData extends NamedSeries {
   /** The first job whose windows have it; null if none has. */
   readonly jobId: number | null
 }
+
+/** Missing data that is a finding of the kind `gap`: late series, and series without any value, are other kinds. */
+export type GapData = MissingData<Exclude<GapReason, 'late' | 'no values'>>
 
 /** A geo with its name, if it is known. */
 export interface NamedGeo {
@@ -131,8 +134,8 @@ interface Facts {
   readonly quarantine: { readonly reply: RejectedReply }
   readonly geo: { readonly lacking: LackingGeos }
   readonly 'no values': { readonly lacking: LackingGeos }
-  readonly late: { readonly gaps: readonly MissingData[] }
-  readonly gap: { readonly gaps: readonly MissingData[] }
+  readonly late: { readonly gaps: readonly MissingData<'late'>[] }
+  readonly gap: { readonly gaps: readonly GapData[] }
   readonly 'off the grid': { readonly days: AffectedDays }
   readonly ahead: { readonly ahead: AheadValues }
   readonly 'cadence changed': { readonly change: CoarserCadence }

@@ -2,8 +2,8 @@ import type { Client } from '../fetch/client.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Run } from '../load/run.ts'
 import { calculateAbsentShare } from '../plan/planAbsences.ts'
-import { BrokenItemError, NotFoundError, type SyncError } from '../util/errors.ts'
-import { processRequest, type RequestOutcome } from './processRequest.ts'
+import { createGivenUpItems } from './givenUpItems.ts'
+import { processNext, type RequestOutcome } from './processRequest.ts'
 
 /** The most requests that wait for the first one of their series. A series may have more, which are planned only once the first has ended. */
 const MAX_WAITING = 1_000
@@ -30,7 +30,7 @@ export async function* execute(run: Run, client: Client, source: RequestSource):
   let firstError: { readonly error: unknown } | null = null
   const isEnding = (): boolean => firstError !== null || client.signal.aborted
   const start = (task: Task): void => {
-    const result = processRequest(run, client, task.pending.shift()!).then(
+    const result = processNext(run, client, task.pending).then(
       (outcome) => ({ task, outcome, error: outcome.kind === 'stopped' ? outcome.error : undefined }),
       (error: unknown) => ({ task, error }),
     )
@@ -50,7 +50,6 @@ export async function* execute(run: Run, client: Client, source: RequestSource):
       // Later errors are consequences of the first one.
       if (error !== undefined) firstError ??= { error }
       if (outcome) queue.note(outcome)
-      if (outcome?.kind === 'split') task.pending.unshift(...outcome.parts)
       if (task.pending.length > 0 && !isEnding()) start(task)
       else queue.end(task)
       if (outcome) yield outcome
@@ -113,17 +112,14 @@ function createQueue(source: RequestSource) {
   }
 }
 
-const isGivenUp = (error: SyncError): boolean => error instanceof NotFoundError || error instanceof BrokenItemError
-
 /** Finds planned requests that need not be sent, by the outcomes of earlier ones. */
 function createFilter() {
-  /** Paths of items that the service does not know, or for which it fails again and again: their other windows are not requested. */
-  const unknown = new Set<string>()
+  const givenUp = createGivenUpItems()
   /** The periods of requests for absences and of all others, without dropped ones. */
   let absentPeriods = 0
   let otherPeriods = 0
-  const path = ({ http }: PlannedRequest): string => http.target.split('?')[0]!
   return {
+    note: givenUp.note,
     /** Counts a planned request, which may have to wait for another one. */
     announce({ reason, periods = 0 }: PlannedRequest): void {
       if (reason !== 'absent') otherPeriods += periods
@@ -131,20 +127,16 @@ function createFilter() {
     /** Whether a request is sent. Counts its periods, too. */
     admit(planned: PlannedRequest): boolean {
       const { reason, periods = 0 } = planned
-      const isUnknown = unknown.has(path(planned))
+      const isGivenUp = givenUp.has(planned)
       if (reason !== 'absent') {
-        if (isUnknown) otherPeriods -= periods
-        return !isUnknown
+        if (isGivenUp) otherPeriods -= periods
+        return !isGivenUp
       }
       // The plan limits absences to a share of all periods, some of which were dropped since.
       const isFirst = absentPeriods === 0
-      if (isUnknown || (!isFirst && absentPeriods + periods > calculateAbsentShare(otherPeriods))) return false
+      if (isGivenUp || (!isFirst && absentPeriods + periods > calculateAbsentShare(otherPeriods))) return false
       absentPeriods += periods
       return true
-    },
-    note(outcome: RequestOutcome): void {
-      const { kind, planned } = outcome
-      if (kind === 'failed' && planned.params.id !== undefined && isGivenUp(outcome.error)) unknown.add(path(planned))
     },
   }
 }

@@ -16,7 +16,7 @@ import type { Interval } from '../util/time/interval.ts'
 import { readReply } from './readReply.ts'
 import { emitDone, eventRequest, eventResponse, eventRows } from './requestEvents.ts'
 
-/** The outcome of a request. The parts of a `split` replace it: the caller processes them next, in order. */
+/** The outcome of a request. The parts of a `split` replace it; see `processNext`. */
 export type RequestOutcome =
   | { readonly kind: 'loaded'; readonly planned: PlannedRequest }
   /** A later run requests it, or there is nothing to request. */
@@ -33,10 +33,20 @@ export type RequestOutcome =
     }
 
 /**
+ * Processes the first of some pending requests, and removes it. Puts its parts in its place if it was split, so that they are next, in
+ * order. A request that ends the run stays, so that it can be processed again.
+ */
+export async function processNext(run: Run, client: Client, pending: PlannedRequest[]): Promise<RequestOutcome> {
+  const outcome = await processRequest(run, client, pending[0]!)
+  if (outcome.kind !== 'stopped') pending.splice(0, 1, ...(outcome.kind === 'split' ? outcome.parts : []))
+  return outcome
+}
+
+/**
  * Fetches and transforms one request, and loads its reply in one transaction. Splits its window if that is too large, or if the values
  * may be sums over several resolutions. Throws only errors of the database and of the program.
  */
-export async function processRequest(run: Run, client: Client, planned: PlannedRequest): Promise<RequestOutcome> {
+async function processRequest(run: Run, client: Client, planned: PlannedRequest): Promise<RequestOutcome> {
   const size = await run.sizes.get(planned)
   const windows = splitWindow(planned, size)
   if (windows.length < 2) return fetchAndLoad(run, client, planned)

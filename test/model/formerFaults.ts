@@ -30,9 +30,9 @@ const REPAIRS: readonly Mutant[] = [
   ),
   mutant(
     'only the first half of a split is requested',
-    'sync/execute.ts',
-    'task.pending.unshift(...outcome.parts)',
-    'task.pending.unshift(...outcome.parts.slice(0, 1))',
+    'sync/processRequest.ts',
+    "outcome.kind === 'split' ? outcome.parts : []",
+    "outcome.kind === 'split' ? outcome.parts.slice(0, 1) : []",
   ),
   mutant(
     'windows end at midnight in the zone of the job',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { dictionaryRows } from '../../src/db/tables/dictionary.ts'
 import { NETWORK_FAILURES, RESPONSE_FAILURES } from '../../src/fetch/failures.ts'
+import { FINDING_KINDS } from '../../src/findings/finding.ts'
 import { duration } from '../../src/page/formats.ts'
 import SENTENCES from '../../src/page/words/sentences.json' with { type: 'json' }
 import TEXTS from '../../src/page/words/texts.json' with { type: 'json' }
@@ -35,12 +36,16 @@ test('no name is used for both a text and a sentence', () => {
   expect(pairs(TEXTS).filter(([name]) => sentences.has(name))).toEqual([])
 })
 
+test('each kind of finding has a sentence on the page, in the order of the kinds, and nothing else has one', () => {
+  expect(Object.keys(SENTENCES.home.findings)).toEqual(FINDING_KINDS)
+})
+
 test('sentences use the plural forms of their language', () => {
-  expect([WORDS.en.home.failures(1), WORDS.en.home.failures(2)]).toEqual([
+  expect([WORDS.en.home.findings.failure(1), WORDS.en.home.findings.failure(2)]).toEqual([
     '1 request failed and has not succeeded since.',
     '2 requests failed and have not succeeded since.',
   ])
-  expect(WORDS.es.home.failures(1)).toBe('1 petición falló y no tiene respuesta desde entonces.')
+  expect(WORDS.es.home.findings.failure(1)).toBe('1 petición falló y no tiene respuesta desde entonces.')
 })
 
 /** Codes of the ends of runs. */

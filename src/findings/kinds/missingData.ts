@@ -1,5 +1,4 @@
 import type { Reader } from '../../db/store.ts'
-import { isAbsence } from '../../db/tables/codes.ts'
 import { seriesName } from '../../reports/seriesName.ts'
 import { findRunningRun } from '../../state/lastRuns.ts'
 import type { StoredJob } from '../../state/storedJobs.ts'
@@ -11,7 +10,7 @@ import { type CommandFacts, rangeCommand, syncCommand } from '../commands.ts'
 import type { KindRules, MessageContext } from '../kindRules.ts'
 import { requestText } from '../nextRuns.ts'
 import { readMissingData } from '../readers/missingData.ts'
-import type { MissingData, Trouble } from '../trouble.ts'
+import type { GapData, MissingData, Trouble } from '../trouble.ts'
 import { seriesAndGeos } from '../words.ts'
 
 /** Finds missing data. A run in progress requests what its job lacks. Unknown ids and geos without values are other kinds. */
@@ -19,46 +18,30 @@ async function findMissingData(db: Reader, now: Instant): Promise<Trouble[]> {
   const missing = await readMissingData(db, now)
   const running = await findRunningRun(db)
   const unknown = await readUnknown(db)
-  const listed = missing.filter(
-    ({ kind, indicator_id, reason, jobId }) =>
-      reason !== 'no values' &&
-      !(reason === 'never requested' && running !== undefined && jobId === running.job_id) &&
-      !unknown.has(`${kind} ${indicator_id}`),
-  )
-  return listed.map(
-    (series): Trouble => ({
-      kind: series.reason === 'late' ? 'late' : 'gap',
-      gaps: [series],
-      sinceAt: series.sinceAt,
-      jobIds: series.jobId === null ? [] : [series.jobId],
-      seriesIds: [series.series_id],
-      cause: series.reason,
-    }),
-  )
+  return missing.flatMap((series): Trouble[] => {
+    const { kind, indicator_id, series_id, reason, sinceAt, jobId } = series
+    const isFetching = reason === 'never requested' && running !== undefined && jobId === running.job_id
+    if (reason === 'no values' || isFetching || unknown.has(`${kind} ${indicator_id}`)) return []
+    const about = { sinceAt, jobIds: jobId === null ? [] : [jobId], seriesIds: [series_id], cause: reason }
+    if (reason === 'late') return [{ kind: 'late', gaps: [{ ...series, reason }], ...about }]
+    return [{ kind: 'gap', gaps: [{ ...series, reason }], ...about }]
+  })
+}
+
+/** Why data is missing, after the verb. */
+const REASON_TEXTS: Readonly<Record<GapData['reason'], string>> = {
+  'never requested': 'never requested',
+  failed: 'missing because requests failed',
+  unverified: 'unverified: a stored value was missing from a newer response, or rows of it were invalid',
+  absent: 'missing: the service responded without values',
+  null: 'missing: the service sent rows without a value',
+  withdrawn: 'missing: the service took values back',
 }
 
 /** Why data is missing, as the rest of a sentence about one part or several. */
-function reasonText({ reason, periods, count }: MissingData): string {
-  const isOne = (periods ?? count) === 1
-  const be = isOne ? 'is' : 'are'
-  switch (reason) {
-    case 'never requested':
-      return `${isOne ? 'was' : 'were'} never requested`
-    case 'failed':
-      return `${be} missing because requests failed`
-    case 'unverified':
-      return `${be} unverified: a stored value was missing from a newer response, or rows of it were invalid`
-    case 'absent':
-      return `${be} missing: the service responded without values`
-    case 'null':
-      return `${be} missing: the service sent rows without a value`
-    case 'withdrawn':
-      return `${be} missing: the service took values back`
-    case 'late':
-      return `${be} late`
-    case 'no values':
-      return `${isOne ? 'has' : 'have'} no values`
-  }
+function reasonText({ reason, periods, count }: GapData): string {
+  const [one, several] = reason === 'never requested' ? ['was', 'were'] : ['is', 'are']
+  return `${(periods ?? count) === 1 ? one : several} ${REASON_TEXTS[reason]}`
 }
 
 /** How much is missing, and from when to when. */
@@ -76,7 +59,7 @@ function nextText({ reason, nextAt, jobId }: MissingData, { now, nextRuns }: Mes
 }
 
 /** Says when missing periods are requested again, and how to accept that they never come. */
-function closingText(gaps: MissingData, context: MessageContext): string {
+function closingText(gaps: GapData, context: MessageContext): string {
   const { reason, nextAt, indicator_id, series_id, timeZone, range } = gaps
   if (reason === 'never requested' || reason === 'failed') return ''
   if (nextAt !== null) return nextText(gaps, context)
@@ -85,7 +68,7 @@ function closingText(gaps: MissingData, context: MessageContext): string {
   return `${nextText(gaps, context)}. If this is known: \`${context.toCommand(accept)}\``
 }
 
-function gapText(gaps: readonly MissingData[], context: MessageContext): string {
+function gapText(gaps: readonly GapData[], context: MessageContext): string {
   const first = gaps[0]!
   if (gaps.length > 1)
     return `data of ${quantity(gaps.length, 'series', 'series')} was never requested: ${context.listNames(gaps.map(seriesName))}`
@@ -113,12 +96,11 @@ function subject(gaps: readonly MissingData[], jobs: ReadonlyMap<number, StoredJ
 }
 
 /** The command that closes the gaps of a series. */
-function closeCommand(gaps: MissingData, facts: CommandFacts): string | null {
+function closeCommand(gaps: GapData, facts: CommandFacts): string | null {
   const { series_id, geoIds, reason, jobId } = gaps
   if (reason === 'never requested') return syncCommand(facts, jobId)
   if (reason === 'failed') return 'retry'
   if (reason === 'unverified' && !facts.unconfirmed.has(series_id)) return 'retry'
-  if (!isAbsence(reason) && reason !== 'unverified') return null
   const selecting = jobId === null ? undefined : facts.jobs.get(jobId)
   return rangeCommand(facts, selecting ?? facts.findJob(series_id, geoIds[0]!), gaps, !selecting)
 }

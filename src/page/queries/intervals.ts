@@ -25,17 +25,23 @@ export interface CoverageInterval extends Interval {
   readonly mayReturn?: true
 }
 
-/** The states of missing data that a job selects. Other ranges that were never requested are not missing. */
+/**
+ * The states of missing data that a job selects, by its reason: on the pages of the coverage, and on the page of a series. Other ranges that
+ * were never requested are not missing.
+ */
 const GAP_STATES = {
-  absent: 'unverified',
-  unverified: 'unverified',
-  failed: 'failed',
-  'never requested': 'unverified',
-  null: 'unverified',
-  withdrawn: 'withdrawn',
-  late: 'unverified',
-  'no values': 'unverified',
-} as const
+  absent: { coverage: 'unverified', series: 'absent' },
+  unverified: { coverage: 'unverified', series: 'unverified' },
+  failed: { coverage: 'failed', series: 'failed' },
+  'never requested': { coverage: 'unverified', series: 'unrequested' },
+  null: { coverage: 'unverified', series: 'absent' },
+  withdrawn: { coverage: 'withdrawn', series: 'withdrawn' },
+  late: { coverage: 'unverified', series: 'late' },
+  'no values': { coverage: 'unverified', series: 'absent' },
+} as const satisfies Record<GapReason, { readonly coverage: CoverageState; readonly series: ChartState['state'] }>
+
+/** The state on the page of a series of data that is missing for a reason. */
+export const gapState = (reason: GapReason) => GAP_STATES[reason].series
 
 /** Ids as single parameters, which reach the tables below a view. Another list, or `=`, takes fifty times as long. */
 const listed = (ids: readonly number[]) => ids.map((id) => expressionBuilder().val(id))
@@ -66,7 +72,7 @@ export async function readCoverageIntervals(
     .$if(within !== undefined, (eb) => eb.where('to_at', '>', within!.from).where('from_at', '<', within!.to))
     .execute()
   for (const { series_id, isGap, ...row } of gaps)
-    intervals.get(series_id)!.push({ ...row, state: isGap ? GAP_STATES[row.reason] : 'none' })
+    intervals.get(series_id)!.push({ ...row, state: isGap ? GAP_STATES[row.reason].coverage : 'none' })
   return intervals
 }
 
@@ -135,20 +141,6 @@ export interface ChartState extends Interval, Pick<CoverageInterval, 'missing' |
 
 const NOT_KNOWN = { missing: null, nextAt: null } as const
 
-/** The states of reasons that the page of a series distinguishes. */
-const REASON_STATES = {
-  absent: 'absent',
-  null: 'absent',
-  withdrawn: 'withdrawn',
-  'no values': 'absent',
-  late: 'late',
-  'never requested': 'unrequested',
-  failed: 'failed',
-  unverified: 'unverified',
-} as const satisfies Record<GapReason, ChartState['state']>
-
-export const gapState = (reason: GapReason) => REASON_STATES[reason]
-
 /** Reads the parts of a range that are expected later: not requested yet, or not published yet, and not late. */
 async function readExpected({ store, now }: Pick<PageRequest, 'store' | 'now'>, seriesId: number, geoId: number) {
   const rows = await store.kysely
@@ -191,7 +183,7 @@ export async function readStates(
   )
   const isSome = ({ from, to }: Interval): boolean => from < to
   const selected = shown.filter(isSome).flatMap(({ from, to, state, reason, missing, nextAt }): ChartState[] => {
-    const shownState = reason === null ? state : REASON_STATES[reason]
+    const shownState = reason === null ? state : gapState(reason)
     return intersect([{ from, to }], [range]).map((part) => ({ ...part, state: shownState, missing, nextAt }))
   })
   const past = { from: range.from, to: Math.min(range.to, Math.max(range.from, now)) }

@@ -198,7 +198,7 @@ function holeTable(data: CoverageData, year: number, request: PageRequest): Html
     data.holes.some(({ missing }) => missing !== null) && [coverage.count, ({ missing }) => missing, 'number'],
     [coverage.mend, (hole) => remedy(hole, data, request)],
   ])
-  const quarantine = html`<p><a href="${request.link('/quarantine')}">${home.quarantined(data.rejected)}</a></p>`
+  const quarantine = html`<p><a href="${request.link('/quarantine')}">${home.findings.quarantine(data.rejected)}</a></p>`
   return html`<h2>${caption}</h2>
 ${shown}${data.rejected > 0 && quarantine}${data.more > 0 && html`<p>${coverage.more(data.more)}</p>`}`
 }

@@ -19,6 +19,7 @@ export function lackingText(
   const file = jobFile(jobFiles, job ?? '')
   const [first, others] = stored.length > 0 ? [stored, home.otherGeos] : [elsewhere, home.otherSeries]
   const geos = first.slice(0, MAX_LACKING).map(({ id, name }) => [id, name].filter(Boolean).join(' '))
-  const text = geoIds.length === 0 ? home.lackingValues(id, file) : home.lackingGeos(id, geoIds.join(', '), file)
+  const text =
+    geoIds.length === 0 ? home.findings['no values'](id, file) : home.findings.geo(id, geoIds.join(', '), file)
   return html`${text}${geos.length > 0 && ` ${others(geos.join(', '))}`}`
 }

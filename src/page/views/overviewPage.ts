@@ -1,85 +1,13 @@
-import { jobFile } from '../../db/queries/jobRuns.ts'
-import { visible } from '../../util/text.ts'
 import { DAY, formatUtc } from '../../util/time/instant.ts'
 import { valueText } from '../client/format.ts'
 import { stateLegend, stripPicture } from '../coveragePictures.ts'
 import { type Column, commandLine, messageText, numberedPager, serviceText, table } from '../elements.ts'
-import { daysText, groupingText, kindText, localText, roughLength } from '../formats.ts'
+import { groupingText, kindText, localText, roughLength } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { type PageRequest, type Query, view } from '../page.ts'
 import { type Overview, type OverviewLine, readOverview, STRIP_DAYS } from '../queries/overviewData.ts'
-import { lackingText } from './lackingText.ts'
+import { findingText, type ShownFinding } from './findingText.ts'
 import { runsTable } from './runsPage.ts'
-
-type ShownFinding = Overview['health']['findings'][number]
-
-/** A series as a link to its coverage. */
-function seriesLink({ series, subject }: ShownFinding, { link }: PageRequest): Html {
-  if (series === null) return html`${visible(subject)}`
-  return html`<a href="${link(`/coverage/${series.path}`)}">${series.indicatorId}${series.name !== null && html` ${serviceText(series.name)}`}</a>`
-}
-
-/** The findings in the language of the page. */
-function findingText(finding: ShownFinding, { jobFiles }: Overview, request: PageRequest): HtmlPart {
-  const { link, words } = request
-  const { home, coverage } = words
-  const { trouble } = finding
-  const ofRun = (run: number, text: string): Html => html`<a href="${link(`/runs/${run}`)}">${text}</a>`
-  switch (trouble.kind) {
-    case 'job file':
-    case 'alternating':
-    case 'never run':
-      return home.findings[trouble.kind](trouble.job.name)
-    case 'same name':
-      return home.findings[trouble.kind](trouble.named[0]!.name)
-    case 'key':
-    case 'service down':
-      return ofRun(trouble.runs[0]!.run, home.findings[trouble.kind](trouble.runs.map(({ job }) => job).join(', ')))
-    case 'last run':
-      return ofRun(trouble.runs[0]!.run, home.failedRun(trouble.runs.map(({ job }) => job).join(', ')))
-    case 'unfinished': {
-      const { run, nextRunAt, cause } = trouble
-      const isContinued = cause === 'budget' && nextRunAt !== null && nextRunAt > request.now
-      return html`${ofRun(run.run, home.unfinishedRun(run.job))}${isContinued && ` ${home.continues(localText(request, formatUtc(nextRunAt)))}`}`
-    }
-    case 'no run': {
-      const { job, lastAt, usualS } = trouble.rhythm
-      return home.missed(job, localText(request, formatUtc(lastAt)), roughLength(request, usualS))
-    }
-    case 'clock':
-      return home.findings[trouble.kind](trouble.runs)
-    case 'not judged':
-      return home.findings[trouble.kind](trouble.series)
-    case 'unknown id': {
-      const { indicator_id, job } = trouble.failures[0]!
-      const file = jobFile(jobFiles, job ?? '')
-      if (indicator_id !== null) return coverage.unknownId(String(indicator_id), file)
-      return home.findings[trouble.kind](visible(finding.subject), file)
-    }
-    case 'failure':
-      return home.failures(trouble.failures.length)
-    case 'quarantine':
-      return html`<a href="${link('/quarantine')}">${home.quarantined(trouble.reply.entries)}</a>`
-    case 'geo':
-    case 'no values':
-      return lackingText(trouble.lacking, jobFiles, request)
-    case 'late':
-    case 'gap': {
-      const { gaps } = trouble
-      const { reason, seconds, geoIds, range } = gaps[0]!
-      if (gaps.length > 1) return home.unrequested(gaps.length)
-      // The average of the geos, because each may lack the same days.
-      const length = roughLength(request, seconds / geoIds.length)
-      return html`${seriesLink(finding, request)}: ${home.gap[reason](length, daysText(request, range.from, range.to))}`
-    }
-    case 'off the grid':
-      return html`${seriesLink(finding, request)}: ${home.findings[trouble.kind](trouble.days.count)}`
-    case 'cadence changed':
-      return html`${seriesLink(finding, request)}: ${home.findings[trouble.kind](trouble.change.at)}`
-    default:
-      return home.findings[trouble.kind](visible(finding.subject))
-  }
-}
 
 /** The series that lack data because of a finding. */
 const leftSeries = ({ consequences }: ShownFinding): number =>
@@ -103,7 +31,7 @@ function healthSection(data: Overview, request: PageRequest): Html {
     const left = leftSeries(finding)
     // A published page has no requests and messages of the service.
     const message = request.isLive && messageText(finding.message, request, finding.cause)
-    return html`<li>${findingText(finding, data, request)}${left > 0 && ` ${home.left(left)}`}${message}</li>`
+    return html`<li>${findingText(finding, data.jobFiles, request)}${left > 0 && ` ${home.left(left)}`}${message}</li>`
   }
   const groups = [...Map.groupBy(findings, (finding) => `${isOfJob(finding)} ${finding.command}`).values()]
   const list = groups.map((group) => {
