@@ -1,4 +1,4 @@
-import { UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
+import { NO_FAILURE, UNKNOWN_STATUSES } from '../db/queries/fetchOutcomes.ts'
 import { findSeries } from '../db/queries/seriesLookup.ts'
 import type { Store } from '../db/store.ts'
 import { type PlannedRequest, toIdentityRow } from '../job/plannedRequest.ts'
@@ -35,6 +35,8 @@ export async function isUnknownInRun({ kysely }: Store, runId: number, { series 
     .select('id')
     .where('run_id', '=', runId)
     .where('series_id', '=', stored.id)
+    // Only failures, which have an index: a series may have thousands of requests.
+    .where('outcome', 'not in', NO_FAILURE)
     .where('status', 'in', UNKNOWN_STATUSES)
     .limit(1)
     .executeTakeFirst()
