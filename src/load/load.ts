@@ -125,8 +125,8 @@ export async function leaveUnverified(
 }
 
 /**
- * Records a reply whose values may be sums over several resolutions, without its rows. Smaller windows are requested instead; for
- * absences only by a later run, so the window becomes unverified.
+ * Records a reply whose values may be sums over several resolutions, without its rows. Smaller windows are requested instead; those
+ * of a repeat only by a later run, so the window becomes unverified.
  */
 export async function recordCoarse(run: Run, planned: PlannedRequest, reply: ParsedReply): Promise<Counts> {
   const { hasKey } = removeKey(run, reply.rows)

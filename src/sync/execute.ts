@@ -1,7 +1,7 @@
 import type { Client } from '../fetch/client.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Run } from '../load/run.ts'
-import { calculateAbsentShare } from '../plan/planAbsences.ts'
+import { calculateRepeatShare } from '../plan/planRepeats.ts'
 import { BrokenItemError, NotFoundError, type SyncError } from '../util/errors.ts'
 import { processRequest, type RequestOutcome } from './processRequest.ts'
 
@@ -138,7 +138,7 @@ function createFilter() {
       }
       // The plan limits absences to a share of all periods, some of which were dropped since.
       const isFirst = absentPeriods === 0
-      if (isUnknown || (!isFirst && absentPeriods + periods > calculateAbsentShare(otherPeriods))) return false
+      if (isUnknown || (!isFirst && absentPeriods + periods > calculateRepeatShare(otherPeriods))) return false
       absentPeriods += periods
       return true
     },
