@@ -120,7 +120,7 @@ export async function leaveUnverified(
 ): Promise<void> {
   const series = await readStoredSeries(tx, seriesId)
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
-  const state = { hasUnreadValues: true, dismissed: [], newGeos: [], unbelievedDays: new Map() }
+  const state = { hasUnreadValues: true, dismissed: [], newGeos: [], unverifiedDays: new Map() }
   await recordCoverage(tx, series, planned, toSeriesReply(planned, nothing, toInstant(recordedMs), state))
 }
 
