@@ -15,7 +15,7 @@ import {
   word,
 } from './declare.ts'
 
-/** The reason for a request. */
+/** The reason for a request. `absent` is that of all repeats, also for silent ranges: stored values keep their names. */
 export type Reason = 'missing' | 'refresh' | 'unverified' | 'absent' | 'restate' | 'retry'
 
 const ROW_COUNTERS = {
