@@ -65,7 +65,7 @@ export interface PlannedRequest extends RouteCall {
   readonly timeZone: string
   /** Whether the listing is unfiltered, so that items that it lacks are withdrawn. */
   readonly isUnfiltered: boolean
-  /** The expected number of periods in the reply, which limits the share of absences. Default: 0, as for lists. */
+  /** The expected number of periods in the reply, which limits the share of repeats. Default: 0, as for lists. */
   readonly periods?: number
 }
 

@@ -83,7 +83,7 @@ export function findStretches(
   if (expect !== null) return [regular(SINCE_EVER, expectedGrid(days, zone, expect))]
   const shapes = grouped === null ? days : days.map((day) => ofStep(day, grouped))
   // C2: seven consecutive days anywhere make the whole timeline regular.
-  const week = finest(findRuns(shapes).filter(isWeek))
+  const week = finest(findStreaks(shapes).filter(isWeek))
   const stretches: Stretch[] = []
   for (const part of splitAt(shapes, announced)) {
     const from = localDay(zone, part[0]!.day).from
@@ -101,7 +101,7 @@ const irregular = (kind: 'daily' | 'irregular', from = SINCE_EVER): Stretch => (
 const hasStep = (day: DayShape): day is DayShape & DayGrid => day.step !== null
 const hasSameGrid = (a: DayGrid, b: DayGrid): boolean => a.step === b.step && a.offset === b.offset
 const lengthOf = ({ day, last }: Pick<GridDays, 'day' | 'last'>): number => last - day + 1
-const isWeek = (run: GridDays): boolean => lengthOf(run) >= REGULAR_DAYS
+const isWeek = (streak: GridDays): boolean => lengthOf(streak) >= REGULAR_DAYS
 
 /** The day without its step if it is not the one by which the service grouped. */
 const ofStep = (day: DayShape, step: number): DayShape => {
@@ -119,33 +119,36 @@ function splitAt(days: readonly DayShape[], announced: readonly DayNumber[]): Da
 }
 
 /** Groups consecutive days with the same periods. */
-function findRuns(days: readonly DayShape[]): GridDays[] {
-  const runs: GridDays[] = []
+function findStreaks(days: readonly DayShape[]): GridDays[] {
+  const streaks: GridDays[] = []
   for (const shape of days.filter(hasStep)) {
     const { day, step, offset } = shape
-    const run = runs.at(-1)
-    if (run && run.last === day - 1 && hasSameGrid(run, shape)) runs[runs.length - 1] = { ...run, last: day }
-    else runs.push({ step, offset, day, last: day })
+    const streak = streaks.at(-1)
+    if (streak && streak.last === day - 1 && hasSameGrid(streak, shape))
+      streaks[streaks.length - 1] = { ...streak, last: day }
+    else streaks.push({ step, offset, day, last: day })
   }
-  return runs
+  return streaks
 }
 
-/** The run of the finest step; the longest of several. */
-function finest(runs: readonly GridDays[]): GridDays | undefined {
-  return runs.reduce<GridDays | undefined>(
-    (best, run) =>
-      !best || run.step < best.step || (run.step === best.step && lengthOf(run) > lengthOf(best)) ? run : best,
+/** The streak of the finest step; the longest of several. */
+function finest(streaks: readonly GridDays[]): GridDays | undefined {
+  return streaks.reduce<GridDays | undefined>(
+    (best, streak) =>
+      !best || streak.step < best.step || (streak.step === best.step && lengthOf(streak) > lengthOf(best))
+        ? streak
+        : best,
     undefined,
   )
 }
 
 /** The stretches of a part of a timeline; null if it is irregular. `week`: whole days elsewhere in the timeline. */
 function findRegularStretches(days: readonly DayShape[], zone: string, week: GridDays | undefined): Stretch[] | null {
-  const runs = findRuns(days)
-  const weeks = runs.filter(isWeek)
+  const streaks = findStreaks(days)
+  const weeks = streaks.filter(isWeek)
   const own = finest(weeks)
   if (!own) {
-    const calendar = findCalendarGrids(days, zone) ?? (week && assignGrids(days, zone, [], finest(runs) ?? week))
+    const calendar = findCalendarGrids(days, zone) ?? (week && assignGrids(days, zone, [], finest(streaks) ?? week))
     return calendar ? joinDays(calendar, zone) : null
   }
   // Weeks and months before the first whole days, and after the last ones, are another step, too (C1, C5).
@@ -183,17 +186,17 @@ function assignGrids(days: readonly DayShape[], zone: string, blocks: readonly B
  */
 function findBlocks(days: readonly DayShape[], finestStep: number): Block[] {
   const blocks: Block[] = []
-  for (const run of findRuns(days.filter(({ step, strays }) => step === finestStep || strays === 0))) {
-    const length = lengthOf(run)
-    if (run.step !== finestStep && length < CHANGED_DAYS) continue
+  for (const streak of findStreaks(days.filter(({ step, strays }) => step === finestStep || strays === 0))) {
+    const length = lengthOf(streak)
+    if (streak.step !== finestStep && length < CHANGED_DAYS) continue
     const block = blocks.at(-1)
     const whole = (block?.whole ?? 0) + length
     const isNear =
-      block && run.day - block.last <= CHANGED_DAYS && whole / (run.last - block.day + 1) >= WHOLE_DAYS_SHARE
-    if (block && isNear && hasSameGrid(block, run)) {
+      block && streak.day - block.last <= CHANGED_DAYS && whole / (streak.last - block.day + 1) >= WHOLE_DAYS_SHARE
+    if (block && isNear && hasSameGrid(block, streak)) {
       const longest = Math.max(block.longest, length)
-      blocks[blocks.length - 1] = { ...block, last: run.last, whole, longest }
-    } else blocks.push({ ...run, whole: length, longest: length })
+      blocks[blocks.length - 1] = { ...block, last: streak.last, whole, longest }
+    } else blocks.push({ ...streak, whole: length, longest: length })
   }
   return blocks.filter((block) => block.longest >= REGULAR_DAYS && lengthOf(block) >= CHANGED_DAYS)
 }

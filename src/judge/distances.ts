@@ -2,7 +2,7 @@ import { DAY, type Instant } from '../util/time/instant.ts'
 import { EARLY_S, LONGEST_PAUSE_S } from './limits.ts'
 import type { Absence, RefusalTimes } from './stored.ts'
 
-/* When values that the service did not have are requested again: at growing distances. */
+/* When unverified windows, absences and unknown ids are requested again: at growing distances. */
 
 /** Seconds between the last reply and the next request: 1, 2, 4, 8 … days, by the age of the state. */
 const distance = (sinceAt: Instant, lastAt: Instant): number => lastAt - sinceAt + DAY

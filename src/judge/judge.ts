@@ -38,7 +38,7 @@ export function judge(requirements: readonly Requirement[], stored: JudgeInput, 
   const coverage = [...stored.coverage].sort((a, b) => a.from - b.from)
   const context: JudgeContext = { requirements, stored: { ...stored, coverage }, finality, now }
   const geos = geoIds.map((geoId) => judgeRequestsOf(context, geoId, shared))
-  const spans = geos.flatMap((requests) => judgeGeo(context, known.get(requests.geoId), requests))
+  const spans = geos.flatMap((input) => judgeGeo(context, known.get(input.geoId), input))
   const others = known.has(ALL_GEOS) ? [] : judgeOthers(context, geos)
   return delayUnknown([...others, ...spans], stored, now)
 }
@@ -62,15 +62,15 @@ function createFinality({ zone, unit, period, lookbackS }: JudgeInput): Finality
   return { zone, unit, lookbackS, periods: periods?.isCalendar ? periods : undefined }
 }
 
-/** A geo, what jobs require of it, what failed, and its spans that depend on requests alone. */
-interface GeoRequests extends GeoSpans {
+/** A geo as it is judged: what jobs require of it, what failed, and its spans that depend on requests alone. */
+interface GeoInput extends GeoSpans {
   readonly geoId: number
   readonly requirements: readonly Requirement[]
   readonly failures: JudgeInput['failures']
 }
 
 /** Judges the requests of a geo. Geos that differ only in their values share the spans. */
-function judgeRequestsOf(context: JudgeContext, geoId: number, shared: Map<string, GeoSpans>): GeoRequests {
+function judgeRequestsOf(context: JudgeContext, geoId: number, shared: Map<string, GeoSpans>): GeoInput {
   const { stored } = context
   const requirements = context.requirements.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
   const ofGeo = stored.coverage.filter(({ geo }) => geo === geoId)
@@ -92,15 +92,15 @@ const judgeRequests = (context: JudgeContext, requests: Requests): GeoSpans => (
 })
 
 /** Judges a geo by its requests and its values. */
-function judgeGeo(context: JudgeContext, timeline: Timeline | undefined, requests: GeoRequests): readonly Span[] {
-  const { geoId, requirements } = requests
+function judgeGeo(context: JudgeContext, timeline: Timeline | undefined, input: GeoInput): readonly Span[] {
+  const { geoId, requirements } = input
   const covered = repeatOutside(
     context,
     timeline,
     requirements,
-    awaitLate(context, timeline, requirements, requests.covered),
+    awaitLate(context, timeline, requirements, input.covered),
   )
-  const uncovered = joinAdjacent([...judgeSinceReply(timeline, requests, covered), ...requests.uncovered])
+  const uncovered = joinAdjacent([...judgeSinceReply(timeline, input, covered), ...input.uncovered])
   const missing = judgeMissing(context, geoId, covered)
   const end = timeline?.extent
     ? judgeEnd(context, timeline, requirements, covered)
@@ -113,7 +113,7 @@ function judgeGeo(context: JudgeContext, timeline: Timeline | undefined, request
  * Judges geos that may exist beside the known ones. While none is known or named, `ALL_GEOS` stands for the series. Later it has the
  * ranges without a verified reply for all geos, although those of the known geos are verified.
  */
-function judgeOthers(context: JudgeContext, geos: readonly GeoRequests[]): readonly Span[] {
+function judgeOthers(context: JudgeContext, geos: readonly GeoInput[]): readonly Span[] {
   const { stored } = context
   const requirements = context.requirements.filter(({ geoIds }) => geoIds === null)
   const rows = stored.coverage.filter(({ geo }) => geo === ALL_GEOS)

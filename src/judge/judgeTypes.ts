@@ -1,4 +1,5 @@
 import type { GapReason } from '../db/tables/codes.ts'
+import type { SpanState } from '../db/tables/judgement.ts'
 import type { EarlierLookback } from '../job/duty.ts'
 import type { Instant } from '../util/time/instant.ts'
 import type { Interval } from '../util/time/interval.ts'
@@ -66,11 +67,9 @@ export interface JudgeInput {
   readonly allowedLagS: number | null
 }
 
-type SpanState = 'complete' | 'provisional' | 'expected' | 'missing'
-
 /**
  * A part of a timeline with one state. Spans with a reason take precedence over complete and provisional ones that contain them.
- * Spans that are `expected` become `missing` at `dueAt`, without any other change.
+ * A missing span is only expected until its `dueAt`: readers compare it with the clock.
  */
 export interface Span extends Interval {
   /** A geo with values or one that a job names; `ALL_GEOS` only while no geo is known, and for other geos that may exist. */

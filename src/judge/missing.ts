@@ -78,35 +78,35 @@ function findMissingPeriods(
   let next = lowerBound(present, first)
   if (grid.step <= HOUR && fills(present, next, grid, first, interval.to)) return []
   let nextNull = lowerBound(nulls, first)
-  const runs: { from: Instant; to: Instant; reason: MissingReason; step: number; periods: number }[] = []
+  const ranges: { from: Instant; to: Instant; reason: MissingReason; step: number; periods: number }[] = []
   const visit = (at: Instant): void => {
     while (next < present.length && present[next]! < at) next++
     if (present[next] === at) return
     while (nextNull < nulls.length && nulls[nextNull]! < at) nextNull++
     const withoutRow = isWithdrawn(at) ? 'withdrawn' : 'absent'
     const reason = nulls[nextNull] === at ? 'null' : withoutRow
-    const last = runs.at(-1)
+    const last = ranges.at(-1)
     const to = periodEnd(grid, zone, at)
     if (last && last.to === at && last.reason === reason) {
       last.to = to
       last.periods++
-    } else runs.push({ from: at, to, reason, step: grid.step, periods: 1 })
+    } else ranges.push({ from: at, to, reason, step: grid.step, periods: 1 })
   }
   visit(first)
   for (const at of starts) visit(at)
-  return runs
+  return ranges
 }
 
 /** C3: the whole local days without any value. */
 function findMissingDays(zone: string, interval: Interval, { present }: TimelineValues): MissingPeriods[] {
-  const runs: { from: Instant; to: Instant }[] = []
+  const ranges: { from: Instant; to: Instant }[] = []
   let from = ceilTo(zone, interval.from, 'day')
   for (let to = addUnits(zone, from, 'day', 1); to <= interval.to; from = to, to = addUnits(zone, from, 'day', 1)) {
     const next = present[lowerBound(present, from)]
     if (next !== undefined && next < to) continue
-    const last = runs.at(-1)
+    const last = ranges.at(-1)
     if (last && last.to === from) last.to = to
-    else runs.push({ from, to })
+    else ranges.push({ from, to })
   }
-  return runs.map((run) => ({ ...run, reason: 'absent', step: null, periods: null }))
+  return ranges.map((range) => ({ ...range, reason: 'absent', step: null, periods: null }))
 }

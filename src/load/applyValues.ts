@@ -55,7 +55,7 @@ interface StoredValues {
   /** The withdrawn instants by geo. */
   readonly withdrawn: Awaited<ReturnType<typeof withdraw>>['withdrawn']
   /** The days of which it lacks too many stored values to be believed, by geo. */
-  readonly unbelievedDays: Awaited<ReturnType<typeof withdraw>>['unbelievedDays']
+  readonly unverifiedDays: Awaited<ReturnType<typeof withdraw>>['unverifiedDays']
   readonly withdrawnCount: number
 }
 
@@ -94,7 +94,7 @@ async function storeValues(
   const written = await engine.upsertObservations(tx, seriesId, fetchId, planned.window, observations)
   // Dismissed rejects count, too: each may stand for a stored value, so nothing is withdrawn.
   const window = rows.rejects.some(isAboutValues) ? null : planned.window
-  const { withdrawn, unbelievedDays } = window
+  const { withdrawn, unverifiedDays } = window
     ? await withdraw(tx, {
         seriesId,
         fetchId,
@@ -108,7 +108,7 @@ async function storeValues(
       })
     : NOTHING_WITHDRAWN
   const withdrawnCount = [...withdrawn.values()].reduce((sum, { length }) => sum + length, 0)
-  return { observations, written, window, withdrawn, unbelievedDays, withdrawnCount }
+  return { observations, written, window, withdrawn, unverifiedDays, withdrawnCount }
 }
 
 /** Writes the totals of changed days and the cadences that follow from them. Returns the changed cadences. */
@@ -116,14 +116,14 @@ async function updateDays(
   series: SeriesTransaction,
   before: Before,
   service: Service,
-  { observations, written, window, withdrawn, unbelievedDays, withdrawnCount }: StoredValues,
+  { observations, written, window, withdrawn, unverifiedDays, withdrawnCount }: StoredValues,
 ): ReturnType<typeof updateCadences> {
   const isChanged = written.inserted + written.revised + withdrawnCount > 0
   const isRestepped =
     written.unchanged + written.revised > 0 &&
     (await alignSteps(series.tx, series.seriesId, observations, before.cadences))
   if (!isChanged && !isRestepped) return []
-  const isComplete = unbelievedDays.size === 0
+  const isComplete = unverifiedDays.size === 0
   const hasWithdrawn = withdrawnCount > 0
   const days = await writeDays(series, { observations, window, isComplete, hasWithdrawn })
   if (!isChanged) return []
@@ -144,7 +144,7 @@ async function updateCoverage(
   tx: Transaction<Database>,
   series: StoredSeries,
   { planned, rows, recordedMs }: FetchedValues,
-  { observations, window, withdrawn, unbelievedDays }: StoredValues,
+  { observations, window, withdrawn, unverifiedDays }: StoredValues,
   { cadences, cadenceChanges, extents, openRejects }: Derived,
 ): Promise<Interval> {
   const fetchedAt = toInstant(recordedMs)
@@ -156,7 +156,7 @@ async function updateCoverage(
   const dismissed = (hasUnreadValues ? [] : rows.rejects.filter(isAboutValues)).map(({ observation }) =>
     observation ? { geo: observation.geoId, at: observation.at } : null,
   )
-  const state = { hasUnreadValues, dismissed, newGeos, unbelievedDays }
+  const state = { hasUnreadValues, dismissed, newGeos, unverifiedDays }
   const seriesReply = toSeriesReply(planned, observations, fetchedAt, state)
   const { unverified } = await recordCoverage(tx, withExtents(series, geoIds, extents), planned, seriesReply)
   const decided = listDecidedGeos({ knownGeos: geoIds }, seriesReply)
@@ -174,7 +174,7 @@ async function updateCoverage(
     extentsBefore: new Map(series.timelines.map(({ geoId, extent }) => [geoId, extent])),
     decidedGeos: new Set(decided.filter((geo) => provesMissing(geo, seriesReply, unverified))),
     window: planned.window,
-    isComplete: window !== null && unbelievedDays.size === 0,
+    isComplete: window !== null && unverifiedDays.size === 0,
   })
 }
 

@@ -120,13 +120,13 @@ export async function leaveUnverified(
 ): Promise<void> {
   const series = await readStoredSeries(tx, seriesId)
   const nothing = { geoIds: [], at: [], values: [], steps: 0 }
-  const state = { hasUnreadValues: true, dismissed: [], newGeos: [], unbelievedDays: new Map() }
+  const state = { hasUnreadValues: true, dismissed: [], newGeos: [], unverifiedDays: new Map() }
   await recordCoverage(tx, series, planned, toSeriesReply(planned, nothing, toInstant(recordedMs), state))
 }
 
 /**
- * Records a reply whose values may be sums over several resolutions, without its rows. Smaller windows are requested instead; for
- * absences only by a later run, so the window becomes unverified.
+ * Records a reply whose values may be sums over several resolutions, without its rows. Smaller windows are requested instead; those
+ * of a repeat only by a later run, so the window becomes unverified.
  */
 export async function recordCoarse(run: Run, planned: PlannedRequest, reply: ParsedReply): Promise<Counts> {
   const { hasKey } = removeKey(run, reply.rows)

@@ -26,7 +26,7 @@ const MAX_TEXT = 200
 /** `/api/series/…`: the data of a chart. */
 export const chartData: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
-  const states = await readStates(request, chartQuery.dataset, chartQuery.range)
+  const states = await readStates(request, chartQuery.line, chartQuery.range)
   const compared = await readCompared(request, chartQuery)
   const withOpen = await withStates(request, compared, chartQuery.range)
   return jsonResponse(await readChart(request, chartQuery, states, withOpen))
@@ -38,24 +38,24 @@ export const chartData: Responder = async (request) => {
  */
 export const valuesCsv: Responder = async (request) => {
   const chartQuery = await readChartQuery(request)
-  const { dataset, range, asOf: past } = chartQuery
-  const { zone, path, geoId, unit } = dataset
+  const { line, range, asOf: past } = chartQuery
+  const { zone, path, geoId, unit } = line
   const others = await readCompared(request, chartQuery)
   const by = chosenUnit(request, range)
   const days = Object.values(rangeQuery(zone, range)).map((border) => border.slice(0, 10))
-  const parts = [path, geoId, toWords(dataset.name), days, by ?? [], past ? ['as-of', ...toWords(past.moment)] : []]
+  const parts = [path, geoId, toWords(line.name), days, by ?? [], past ? ['as-of', ...toWords(past.moment)] : []]
   const file = `${parts.flat().join('-')}.csv`
   const withUnit = (name: string, unit: string | null): string => `${name}${unit ? ` (${unit})` : ''}`
-  const title = others.length > 0 ? `${withUnit(placeName(dataset), unit)}: ` : ''
+  const title = others.length > 0 ? `${withUnit(placeName(line), unit)}: ` : ''
   // With `asof`, the other series are as known then.
   const otherTitle = ({ name, valueUnit }: Pick<ComparedLine, 'name' | 'valueUnit'>): string =>
     `${withUnit(name, valueUnit)}${past ? ': value_then' : ''}`
-  const subtracted = subtractedPlace(request, dataset, others)
+  const subtracted = subtractedPlace(request, line, others)
   // An earlier period and a difference have values only beside the rows of the table.
   if (by !== undefined || subtracted !== null || others.some(({ path }) => path === null)) {
     const { rows } = await readRows(request, chartQuery, others)
-    const main = dataset.measure === 'energy' ? 'sum' : 'mean'
-    const ofExtremes = (name: string): string => (dataset.isPerHour ? withUnit(name, unitOfExtremes(dataset)) : name)
+    const main = line.measure === 'energy' ? 'sum' : 'mean'
+    const ofExtremes = (name: string): string => (line.isPerHour ? withUnit(name, unitOfExtremes(line)) : name)
     const columns: [head: string, cell: (row: ChartTableRow) => unknown][] = [
       ['at_utc', ({ from }) => formatUtc(from)],
       ['at_local', ({ from }) => formatLocal(zone, from)],
@@ -72,7 +72,7 @@ export const valuesCsv: Responder = async (request) => {
     }
     if (subtracted !== null)
       columns.push([
-        otherTitle({ name: differenceName(request, dataset, others[subtracted]!), valueUnit: unit }),
+        otherTitle({ name: differenceName(request, line, others[subtracted]!), valueUnit: unit }),
         (row) => differenceTo(row, subtracted, past !== null),
       ])
     const cells = rows.map((row) => columns.map(([, cell]) => cell(row) ?? null))
@@ -81,12 +81,12 @@ export const valuesCsv: Responder = async (request) => {
   }
   const moment = past?.moment ?? null
   const lines = [
-    { line: dataset, moment: null, columns: [`${title}value`, 'step_s'] },
-    ...(past ? [{ line: dataset, moment, columns: [`${title}value_then`, 'step_s_then'] }] : []),
+    { line, moment: null, columns: [`${title}value`, 'step_s'] },
+    ...(past ? [{ line, moment, columns: [`${title}value_then`, 'step_s_then'] }] : []),
     ...others.map((other) => ({ line: other.line, moment, columns: [otherTitle(other)] })),
   ]
   async function* rows() {
-    const values = lines.map(({ line, moment }) => request.store.engine.streamValues({ ...line, ...range }, moment))
+    const values = lines.map((each) => request.store.engine.streamValues({ ...each.line, ...range }, each.moment))
     for await (const instants of mergeByInstant(values))
       yield instants.map(({ at, heads }) => [
         formatUtc(at),
@@ -100,8 +100,8 @@ export const valuesCsv: Responder = async (request) => {
 
 /** `/api/carpet/…`: the hours of days. */
 export const carpetData: Responder = async (request) => {
-  const { dataset, range, asOf: past } = await readChartQuery(request)
-  return jsonResponse(await readCarpet(request.store, dataset, range, past?.fetchId ?? null))
+  const { line, range, asOf: past } = await readChartQuery(request)
+  return jsonResponse(await readCarpet(request.store, line, range, past?.fetchId ?? null))
 }
 
 /** `/api/names?q=`: series to suggest for a text, each with its name in comparisons (`600:1`) and its page. */

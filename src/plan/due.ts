@@ -54,7 +54,7 @@ export const isAbsent = ({ state, reason }: Span): boolean =>
 /** R7: final data before the first or after the last value. */
 export const isSilent = ({ state, reason }: Span): boolean => state === 'complete' && reason === null
 
-/** Whether the service did not have the values of a due span: it is requested as a small share of a run. */
+/** Whether a due span is requested by repeats, which are a small share of a run: the service had no values for it. */
 export const isRepeated = (span: Span): boolean => isAbsent(span) || isSilent(span)
 
 /** The due intervals for a geo that is requested. A request for all geos is due if that for any geo is. */

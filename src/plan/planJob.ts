@@ -9,16 +9,16 @@ import { isFuture } from '../util/time/instant.ts'
 import { findDueSpans, isOrdinary, isRepeated } from './due.ts'
 import { coversAllGeos, createRecall, listSelectedSeries, seriesKeys, toIdentity, toParams } from './entries.ts'
 import { type Freshness, isDue, isSkipped, toFreshness } from './freshness.ts'
-import { calculateAbsentShare, type DueAbsences, isAbsenceDue, planAbsences } from './planAbsences.ts'
 import { planCatalogue, planListings, planSelection } from './planListings.ts'
 import { isInRange, type PlanContext, planRequest } from './planning.ts'
+import { calculateRepeatShare, type DueRepeats, isRepeatDue, planRepeats } from './planRepeats.ts'
 import { type DueWindows, planSeries } from './planSeries.ts'
 import { createRegister } from './requestRegister.ts'
 import {
-  absenceTurn,
   groupByTurn,
   isBacklog,
   listTurn,
+  repeatTurn,
   seriesTurn,
   type Turn,
   type TurnRequest,
@@ -36,8 +36,8 @@ interface JobNeeds {
   readonly first: readonly PlannedRequest[]
   readonly series: readonly DueWindows[]
   readonly listings: readonly PlannedRequest[]
-  /** Due absences of the series, which take a small share of the requests. */
-  readonly repeats: readonly DueAbsences[]
+  /** Due repeats of the series, which take a small share of the requests. */
+  readonly dueRepeats: readonly DueRepeats[]
 }
 
 /** A job with its selectors replaced by ids. `selecting`: the job with selectors whose catalogue is refreshed in turn. */
@@ -45,27 +45,27 @@ type JobContext = PlanContext & { readonly selecting?: Job | undefined }
 
 /**
  * Plans the requests that a job needs. If a budget may end the run, everything takes turns. Otherwise first come the catalogue and
- * instants, then series, then the other lists. Absences that are due come last.
+ * instants, then series, then the other lists. Repeats that are due come last.
  */
 export function planJob(input: Omit<JobContext, 'requested'> & Partial<Pick<JobContext, 'requested'>>): JobPlan {
   const planning = { requested: createRegister(), ...input }
   const needs = findNeeds(planning)
-  const { first, series, listings, repeats } = needs
+  const { first, series, listings, dueRepeats } = needs
   const seriesPeriods = series.reduce((sum, { periods }) => sum + periods, 0)
   const listPeriods = [...first, ...listings].reduce((sum, { periods = 0 }) => sum + periods, 0)
   const isInTurns = hasBudget(planning.job.pace)
-  // With a budget, one small absence request gets its own turn; the rest come last.
-  const takesTurn = isInTurns && isAbsenceDue(planning)
-  const absences = planAbsences(planning, repeats, calculateAbsentShare(seriesPeriods + listPeriods), takesTurn)
-  const inTurn = takesTurn ? absences.slice(0, 1) : []
-  const last = takesTurn ? absences.slice(1) : absences
+  // With a budget, one small repeat gets its own turn; the rest come last.
+  const takesTurn = isInTurns && isRepeatDue(planning)
+  const repeats = planRepeats(planning, dueRepeats, calculateRepeatShare(seriesPeriods + listPeriods), takesTurn)
+  const inTurn = takesTurn ? repeats.slice(0, 1) : []
+  const last = takesTurn ? repeats.slice(1) : repeats
   const windows = series.reduce((sum, { windows }) => sum + windows.length, 0)
   return {
     total: first.length + windows + listings.length + inTurn.length + last.length,
     *[Symbol.iterator]() {
       if (isInTurns) {
-        const ofAbsences: Turn = { lastAttempt: lastAbsence(planning), requests: inTurn }
-        yield* takeTurns([...listTurns(planning, needs), ofAbsences])
+        const ofRepeats: Turn = { lastAttempt: lastRepeat(planning), requests: inTurn }
+        yield* takeTurns([...listTurns(planning, needs), ofRepeats])
       } else yield* inOrder(planning.job, needs)
       yield* last
     },
@@ -104,13 +104,13 @@ export function findOldestAttempt(planning: PlanContext, catalogue: readonly Cat
   const context = { ...planning, requested: requested.copy(), job: selected, selecting: job }
   const needs = findNeeds(context)
   const attempts = listTurns(context, needs).map(({ lastAttempt }) => lastAttempt)
-  if (needs.repeats.length > 0 && isAbsenceDue(context)) attempts.push(lastAbsence(context))
+  if (needs.dueRepeats.length > 0 && isRepeatDue(context)) attempts.push(lastRepeat(context))
   return attempts.length === 0 ? null : Math.min(...attempts)
 }
 
-/** The last request of a job for absences. */
-const lastAbsence = ({ jobId, plannerState }: PlanContext): number =>
-  jobId ? plannerState.attempts.turn(absenceTurn(jobId)) : 0
+/** The last repeat of a job. */
+const lastRepeat = ({ jobId, plannerState }: PlanContext): number =>
+  jobId ? plannerState.attempts.turn(repeatTurn(jobId)) : 0
 
 /** Finds the requests that a job needs. Notes them in the register, in the order in which they are sent without a budget. */
 function findNeeds(planning: JobContext): JobNeeds {
@@ -122,19 +122,19 @@ function findNeeds(planning: JobContext): JobNeeds {
     ...entries.flatMap((entry) => [...planInstants(planning, entry)]),
   ]
   const series: DueWindows[] = []
-  const repeats: DueAbsences[] = []
+  const dueRepeats: DueRepeats[] = []
   for (const entry of entries)
     for (const selected of listSelectedSeries(planning, entry)) {
       const due = options.restate ? [] : findDueSpans(planning, selected)
       const planned = planSeries(planning, selected, due.filter(isOrdinary))
       const spans = due.filter(isRepeated)
-      if (spans.length > 0) repeats.push({ selected, spans })
+      if (spans.length > 0) dueRepeats.push({ selected, spans })
       if (planned) series.push(planned)
     }
-  return { first, series, listings: [...planListings(planning)], repeats }
+  return { first, series, listings: [...planListings(planning)], dueRepeats }
 }
 
-/** Yields everything but absences in the order of the job. */
+/** Yields everything but repeats in the order of the job. */
 function* inOrder({ newestFirst }: Job, { first, series, listings }: JobNeeds): Generator<PlannedRequest> {
   yield* first
   if (newestFirst) yield* sortLatestFirst(series)
@@ -142,7 +142,7 @@ function* inOrder({ newestFirst }: Job, { first, series, listings }: JobNeeds): 
   yield* listings
 }
 
-/** Lists the turns of a job that have a request, without absences. */
+/** Lists the turns of a job that have a request, without repeats. */
 const listTurns = (planning: JobContext, needs: JobNeeds): Turn[] =>
   groupByTurn(queueRequests(planning, needs), planning.plannerState.attempts.turn)
 

@@ -52,8 +52,8 @@ export interface PlannerState {
   lastReplyAt(target: string): Instant | undefined
   /** Since when the replies about one instant of a series, by their path and query, have rejected values; undefined if they have none. */
   rejectedSince(target: string): Instant | undefined
-  /** The time at which a stored job last requested an absence. */
-  absentRequestedAt(jobId: number): Instant | undefined
+  /** The time of the last repeat of a stored job. */
+  repeatRequestedAt(jobId: number): Instant | undefined
   /** The state of an indicator or widget that the service does not know; undefined for any other. */
   unknown(route: string, id: string | number): RefusalTimes | undefined
   /** The last attempts; read only if a budget may end the run. */
@@ -78,7 +78,7 @@ export const EMPTY_STATE: PlannerState = {
   series: () => UNKNOWN_SERIES,
   lastReplyAt: () => undefined,
   rejectedSince: () => undefined,
-  absentRequestedAt: () => undefined,
+  repeatRequestedAt: () => undefined,
   unknown: () => undefined,
   attempts: NO_ATTEMPTS,
 }

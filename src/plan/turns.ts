@@ -9,7 +9,7 @@ import type { Interval } from '../util/time/interval.ts'
  * decide the order, because a clock may be set back. Only what is due has a turn, so the times of being due need not be compared.
  */
 
-/** A participant in the rotation: the current data of a series, its backlog, one list, or the absences of a job. */
+/** A participant in the rotation: the current data of a series, its backlog, one list, or the repeats of a job. */
 export interface Turn {
   /** The id of its last attempt in `_fetch`, failed ones included; 0 before the first. */
   readonly lastAttempt: number
@@ -42,8 +42,8 @@ export function listTurn(route: string, params: AnyParams, backlog: boolean): st
   return `${backlog ? 'backlog' : 'current'} ${route} ${canonical(rest)}`
 }
 
-/** The key of the turn of the absences of a stored job. */
-export const absenceTurn = (jobId: number): string => `absences ${jobId}`
+/** The key of the turn of the repeats of a stored job. */
+export const repeatTurn = (jobId: number): string => `repeats ${jobId}`
 
 /** Groups requests by turn. In each turn, requests without a failed attempt come first, the newest window before others. */
 export function groupByTurn(requests: Iterable<TurnRequest>, lastAttempt: (turn: string) => number): Turn[] {

@@ -64,7 +64,7 @@ export function splitWindow(planned: PlannedRequest, seconds: number | undefined
 export const halveWindow = (planned: PlannedRequest): Interval[] =>
   splitWindow(planned, planned.window ? Math.ceil((planned.window.to - planned.window.from) / 2) : undefined)
 
-/** The first part of a request for absences, of at most `seconds`. It begins and ends at an absence; null without any. */
+/** The first part of a repeat, of at most `seconds`. It begins and ends at an absence; null without any. */
 export function findAbsentPart(
   planned: PlannedRequest,
   seconds: number | undefined,

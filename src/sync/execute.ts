@@ -1,7 +1,7 @@
 import type { Client } from '../fetch/client.ts'
 import { type PlannedRequest, seriesKey } from '../job/plannedRequest.ts'
 import type { Run } from '../load/run.ts'
-import { calculateAbsentShare } from '../plan/planAbsences.ts'
+import { calculateRepeatShare } from '../plan/planRepeats.ts'
 import { createGivenUpItems } from './givenUpItems.ts'
 import { processNext, type RequestOutcome } from './processRequest.ts'
 
@@ -115,8 +115,8 @@ function createQueue(source: RequestSource) {
 /** Finds planned requests that need not be sent, by the outcomes of earlier ones. */
 function createFilter() {
   const givenUp = createGivenUpItems()
-  /** The periods of requests for absences and of all others, without dropped ones. */
-  let absentPeriods = 0
+  /** The periods of repeats and of all other requests, without dropped ones. */
+  let repeatPeriods = 0
   let otherPeriods = 0
   return {
     note: givenUp.note,
@@ -132,10 +132,10 @@ function createFilter() {
         if (isGivenUp) otherPeriods -= periods
         return !isGivenUp
       }
-      // The plan limits absences to a share of all periods, some of which were dropped since.
-      const isFirst = absentPeriods === 0
-      if (isGivenUp || (!isFirst && absentPeriods + periods > calculateAbsentShare(otherPeriods))) return false
-      absentPeriods += periods
+      // The plan limits repeats to a share of all periods, some of which were dropped since.
+      const isFirst = repeatPeriods === 0
+      if (isGivenUp || (!isFirst && repeatPeriods + periods > calculateRepeatShare(otherPeriods))) return false
+      repeatPeriods += periods
       return true
     },
   }

@@ -81,7 +81,7 @@ async function fetchAndLoad(run: Run, client: Client, planned: PlannedRequest): 
   }
 }
 
-/** Replaces a request with its parts. A run requests each absence at most once, so a later run requests the parts of absences. */
+/** Replaces a request with its parts. A run sends each repeat at most once, so a later run requests the parts of one. */
 const splitOrPostpone = (planned: PlannedRequest, windows: readonly Interval[]): RequestOutcome =>
   planned.reason === 'absent'
     ? { kind: 'postponed', planned }

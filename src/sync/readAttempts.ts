@@ -1,8 +1,8 @@
-import { ABSENT, NO_FAILURE } from '../db/queries/fetchOutcomes.ts'
+import { NO_FAILURE, REPEAT } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { fromIdentityRow, seriesKey, toRouteCall, toWindow } from '../job/plannedRequest.ts'
 import type { Attempts } from '../plan/plannerState.ts'
-import { absenceTurn, isBacklog, listTurn, seriesTurn } from '../plan/turns.ts'
+import { isBacklog, listTurn, repeatTurn, seriesTurn } from '../plan/turns.ts'
 import { type Interval, overlaps } from '../util/time/interval.ts'
 
 /** Reads the last attempt of each series at current data, and at its backlog. */
@@ -20,7 +20,7 @@ const readSeriesTurns = ({ kysely }: Reader) =>
           ])
           .where('series_id', 'is not', null)
           .where('from_at', 'is not', null)
-          .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', ABSENT)]))
+          .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', REPEAT)]))
           .groupBy(['series_id', 'backlog'])
           .as('f'),
       (join) => join.onRef('f.series_id', '=', 's.id'),
@@ -62,12 +62,12 @@ const readFailures = ({ kysely }: Reader) =>
     .select(['f.from_at', 'f.to_at', 'f.last'])
     .execute()
 
-/** Reads the last request for absences of each stored job. */
-const readAbsenceTurns = ({ kysely }: Reader) =>
+/** Reads the last repeat of each stored job. */
+const readRepeatTurns = ({ kysely }: Reader) =>
   kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
-    .where('f.reason', '=', ABSENT)
+    .where('f.reason', '=', REPEAT)
     .where('r.job_id', 'is not', null)
     .select(['r.job_id', ({ fn }) => fn.max('f.id').as('last')])
     .groupBy('r.job_id')
@@ -85,7 +85,7 @@ export async function readAttempts(db: Reader): Promise<Attempts> {
     note(listTurn(route, params, isBacklog(window, row.settled_before)), row.id)
     byTarget.set(row.target, row.id)
   }
-  for (const { job_id, last } of await readAbsenceTurns(db)) note(absenceTurn(job_id!), last)
+  for (const { job_id, last } of await readRepeatTurns(db)) note(repeatTurn(job_id!), last)
   const failures = Map.groupBy(
     (await readFailures(db)).map((row) => ({
       key: seriesKey(fromIdentityRow(row)),

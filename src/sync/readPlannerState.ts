@@ -1,5 +1,5 @@
 import { ABSENT_COLUMNS, COVERAGE_COLUMNS } from '../db/queries/coverageColumns.ts'
-import { ABSENT, GOOD_OUTCOMES } from '../db/queries/fetchOutcomes.ts'
+import { GOOD_OUTCOMES, REPEAT } from '../db/queries/fetchOutcomes.ts'
 import type { Reader } from '../db/store.ts'
 import { isAboutValues } from '../db/tables/rows.ts'
 import type { Job } from '../job/job.ts'
@@ -92,12 +92,12 @@ async function readRejectedInstants({ kysely }: Reader): Promise<ReadonlyMap<str
   return new Map(rows.filter(isAboutValues).map(({ target, finished_at }) => [target, floorToSecond(finished_at)]))
 }
 
-/** The times at which each stored job last requested absent values. */
-async function readAbsentRequested({ kysely }: Reader): Promise<ReadonlyMap<number, Instant>> {
+/** The times at which each stored job last sent a repeat. */
+async function readRepeatTimes({ kysely }: Reader): Promise<ReadonlyMap<number, Instant>> {
   const requests = kysely
     .selectFrom('_fetch as f')
     .innerJoin('_run as r', 'r.id', 'f.run_id')
-    .where('f.reason', '=', ABSENT)
+    .where('f.reason', '=', REPEAT)
     .where('r.job_id', 'is not', null)
   const last = requests.select(({ fn }) => fn.max('f.id').as('id')).groupBy('r.job_id')
   const rows = await requests.where('f.id', 'in', last).select(['r.job_id', 'f.finished_at']).execute()
@@ -144,10 +144,10 @@ export async function readPlannerState(db: Reader, jobs: readonly Job[] = []): P
   )
   const lastReplies = await readLastReplies(db)
   const rejectedInstants = await readRejectedInstants(db)
-  const absentRequested = await readAbsentRequested(db)
+  const repeatTimes = await readRepeatTimes(db)
   const unknown = await readUnknown(db)
   return {
-    absentRequestedAt: (jobId) => absentRequested.get(jobId),
+    repeatRequestedAt: (jobId) => repeatTimes.get(jobId),
     unknown: (route, id) => unknown.get(`${route} ${id}`),
     series: (key) => series.get(key) ?? UNKNOWN_SERIES,
     lastReplyAt: (target) => lastReplies.get(target),

@@ -82,8 +82,8 @@ async function prepareStore({ store, service, signal, nowMs }: SyncContext): Pro
 }
 
 /**
- * Stores the definition of a job that is not run now, so that what it requires is missing. Returns its id; null for the jobs of the
- * program itself.
+ * Stores the definition and the duties of a job without running it, so that reports list the data that it requires and lacks. Returns
+ * its id; null for the jobs of the program itself.
  */
 export async function storeDefinition(
   { store, service, nowMs }: Pick<SyncContext, 'store' | 'service' | 'nowMs'>,

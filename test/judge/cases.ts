@@ -75,9 +75,12 @@ export const store = (over: Partial<JudgeInput> = {}): JudgeInput => ({
   ...over,
 })
 
+/** A span as readers see it: missing ones are expected until they are due. */
+export type ShownSpan = Omit<Span, 'state'> & { readonly state: Span['state'] | 'expected' }
+
 /** Joins adjacent complete spans, which may differ in their next request. */
-export function joinComplete(spans: readonly Span[]): Span[] {
-  const joined: Span[] = []
+export function joinComplete(spans: readonly ShownSpan[]): ShownSpan[] {
+  const joined: ShownSpan[] = []
   for (const span of spans) {
     const last = joined.at(-1)
     const isSame = last?.geoId === span.geoId && last.to === span.from && last.state === span.state
@@ -88,21 +91,21 @@ export function joinComplete(spans: readonly Span[]): Span[] {
 }
 
 /** A span in a few words: `geo 1, 2–5: missing (absent)`. */
-export function describeSpan({ geoId, from, to, state, reason, isAccepted, isTolerated }: Span): string {
+export function describeSpan({ geoId, from, to, state, reason, isAccepted, isTolerated }: ShownSpan): string {
   const marks = [reason, isAccepted && 'accepted', isTolerated && 'tolerated'].filter(Boolean)
   const end = to === Number.POSITIVE_INFINITY ? '…' : toDay(to)
   return `geo ${geoId}, ${toDay(from)}–${end}: ${state}${marks.length > 0 ? ` (${marks.join(', ')})` : ''}`
 }
 
 /** Judges the requirements for a series and its stored data, as readers see them at the same instant. */
-export const judgeAt = (requirements: readonly Requirement[], stored: JudgeInput, now: number): readonly Span[] =>
+export const judgeAt = (requirements: readonly Requirement[], stored: JudgeInput, now: number): readonly ShownSpan[] =>
   showAt(judge(requirements, stored, now), now)
 
 /** Spans at an instant: open ends are cut, and spans that are not due yet are expected. The view `gaps` does the same. */
-export const showAt = (spans: readonly Span[], now: number): readonly Span[] =>
+export const showAt = (spans: readonly Span[], now: number): readonly ShownSpan[] =>
   spans.flatMap((span) => {
     const to = span.lagS === null ? span.to : Math.min(span.to, now - span.lagS)
     if (span.from >= to) return []
     const isExpected = span.dueAt !== null && now < span.dueAt
-    return isExpected ? { ...span, to, state: 'expected' as const } : { ...span, to }
+    return isExpected ? { ...span, to, state: 'expected' } : { ...span, to }
   })

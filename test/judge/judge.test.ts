@@ -630,7 +630,7 @@ describe('the next request', () => {
     ])
   })
 
-  test('a run over midnight counts on both of its days', () => {
+  test('missing periods over midnight count on both days', () => {
     const short = { step: 300, periods: 1 }
     const stored = {
       ...WHOLE,

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { judge } from '../../src/judge/judge.ts'
-import type { JudgeInput, Requirement, Span } from '../../src/judge/judgeTypes.ts'
+import type { JudgeInput, Requirement } from '../../src/judge/judgeTypes.ts'
 import type { Absence, Coverage } from '../../src/judge/stored.ts'
 import { DAY, HOUR } from '../../src/util/time/instant.ts'
 import { type Interval, intersect, merge, overlaps, subtract } from '../../src/util/time/interval.ts'
-import { absence, at, covered, judgeAt, requirement, showAt, store, timeline } from './cases.ts'
+import { absence, at, covered, judgeAt, requirement, type ShownSpan, showAt, store, timeline } from './cases.ts'
 
 /* Random stored states of up to three geos in the days 0 to 30, judged at any day until 120. */
 
@@ -96,8 +96,8 @@ const stored: fc.Arbitrary<JudgeInput> = fc
   .map((parts) => store(parts))
 const days = fc.integer({ min: 0, max: 120 })
 
-const byGeo = (spans: readonly Span[]): [number, Span[]][] => [...Map.groupBy(spans, ({ geoId }) => geoId)]
-const isMissing = ({ state }: Span): boolean => state === 'missing'
+const byGeo = (spans: readonly ShownSpan[]): [number, ShownSpan[]][] => [...Map.groupBy(spans, ({ geoId }) => geoId)]
+const isMissing = ({ state }: ShownSpan): boolean => state === 'missing'
 const total = (intervals: readonly Interval[]): number => intervals.reduce((sum, { from, to }) => sum + to - from, 0)
 
 test('spans are disjoint, and cover required and stored ranges', () => {
@@ -184,7 +184,7 @@ test('an acceptance changes no state, and only accepted parts', () => {
       for (const [geoId, found] of byGeo(spans)) {
         const before = without.filter((span) => span.geoId === geoId)
         for (const reason of ['absent', 'late', 'failed', 'never requested', 'unverified', 'no values'] as const) {
-          const isOf = (span: Span): boolean => span.reason === reason
+          const isOf = (span: ShownSpan): boolean => span.reason === reason
           expect(merge(found.filter(isOf))).toEqual(merge(before.filter(isOf)))
           const accepted = found.filter((span) => isOf(span) && span.isAccepted)
           const ranges = stored.accepted.filter((range) => range.geoId === geoId)

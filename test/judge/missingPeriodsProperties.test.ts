@@ -132,16 +132,16 @@ function looksCoarser({ zone, step, days }: Whole): boolean {
   return [...HOURS, ...MINUTES, DAY]
     .filter((other) => other > step)
     .some((other) => {
-      let run = 0
+      let streak = 0
       let phase = Number.NaN
       return days.some((instants) => {
         const phases = new Set(instants.map((at) => (other > HOUR ? at + offsetAt(zone, at) : at) % other))
         const isWhole = phases.size === 1 && instants.length >= (DAY / other) * (7 / 8) - 1
         const isContinued = phases.has(phase)
-        if (!isWhole) run = 0
-        else run = isContinued ? run + 1 : 1
+        if (!isWhole) streak = 0
+        else streak = isContinued ? streak + 1 : 1
         if (isWhole) phase = [...phases][0]!
-        return run >= 14
+        return streak >= 14
       })
     })
 }
@@ -327,7 +327,7 @@ describe('windows do not matter', () => {
       )
       const whole = judge([span], values)
       expect(countMissing(parts)).toBe(countMissing(whole))
-      expect(parts.filter(({ from, to }) => !whole.some((run) => run.from <= from && to <= run.to))).toEqual([])
+      expect(parts.filter(({ from, to }) => !whole.some((range) => range.from <= from && to <= range.to))).toEqual([])
     }))
 
   test('a day whose periods follow each other has the same step, counted or compared', () =>

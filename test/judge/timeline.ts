@@ -56,8 +56,8 @@ export function findGaps(timeline: Timeline): MissingPeriods[] {
 }
 
 /** The number of missing periods; days without any value count as one period. */
-export const countMissing = (runs: readonly MissingPeriods[]): number =>
-  runs.reduce((sum, { from, to, periods }) => sum + (periods ?? Math.round((to - from) / DAY)), 0)
+export const countMissing = (ranges: readonly MissingPeriods[]): number =>
+  ranges.reduce((sum, { from, to, periods }) => sum + (periods ?? Math.round((to - from) / DAY)), 0)
 
 /** The kinds and steps of the stretches, without their instants. */
 export const kindsOf = (stretches: readonly Stretch[]) => stretches.map(({ kind, grid }) => grid?.step ?? kind)

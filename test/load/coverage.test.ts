@@ -182,8 +182,8 @@ describe('replaced and merged coverage rows', () => {
 })
 
 describe('days of which a reply lacks too many values (S10)', () => {
-  const unbelievedDays = new Map([[3, [2]]])
-  const thin: Said = { ...full, at: n1, ...hole(noon, 12), unbelievedDays }
+  const unverifiedDays = new Map([[3, [2]]])
+  const thin: Said = { ...full, at: n1, ...hole(noon, 12), unverifiedDays }
   test.each<[string, Said[], string[]]>([
     [
       'a day with too few values is unverified for its geo, and the rest of the window is not',
@@ -194,13 +194,13 @@ describe('days of which a reply lacks too many values (S10)', () => {
       ['0 values 10-01..10-04 n1', '3 unverified 10-02..10-03 n1 since n1'],
     ],
     [
-      'a second doubted reply keeps the start time',
+      'a second unverified reply keeps the start time',
       [full, thin, { ...thin, at: n2 }],
       ['0 values 10-01..10-03 n2', '3 unverified 10-02..10-03 n2 since n1'],
     ],
     [
       'a believed reply ends the unverified state of a day',
-      [full, thin, { ...thin, at: n2, unbelievedDays: new Map() }],
+      [full, thin, { ...thin, at: n2, unverifiedDays: new Map() }],
       ['0 values 10-01..10-03 n2'],
     ],
     [
@@ -210,7 +210,7 @@ describe('days of which a reply lacks too many values (S10)', () => {
     ],
     [
       'an unverified state never exceeds the window of its reply',
-      [full, { ...thin, days: [1, 2], unbelievedDays: new Map([[3, [1, 2]]]) }],
+      [full, { ...thin, days: [1, 2], unverifiedDays: new Map([[3, [1, 2]]]) }],
       ['0 values 10-01..10-02 n1', '0 values 10-02..10-03 n0', '3 unverified 10-01..10-02 n1 since n1'],
     ],
     [

@@ -44,7 +44,7 @@ export interface Said {
   readonly rejects?: number
   readonly dismissed?: SeriesReply['dismissed']
   /** The days of which it lacks too many values, by geo. */
-  readonly unbelievedDays?: ReadonlyMap<number, readonly number[]>
+  readonly unverifiedDays?: ReadonlyMap<number, readonly number[]>
   readonly lookback?: number
 }
 
@@ -68,14 +68,15 @@ export function prepare(
   const window = days && { from: day(days[0]), to: day(days[1]) }
   const rows = said.values ?? hourly(said)
   const values = new Map([...before.values].map(([geo, some]) => [geo, new Map(some)]))
-  const isDoubted = (geo: number, at: number): boolean =>
-    said.unbelievedDays?.get(geo)?.some((one) => at >= day(one) && at < day(one + 1)) ?? false
+  const isUnverified = (geo: number, at: number): boolean =>
+    said.unverifiedDays?.get(geo)?.some((one) => at >= day(one) && at < day(one + 1)) ?? false
   for (const [geo, { at, steps }] of rows) {
     const own = values.get(geo) ?? new Map<number, number>()
     values.set(geo, own)
     // A complete reply withdraws what it does not contain, except values of days that are not believed.
     if (window && rejects + dismissed.length === 0)
-      for (const one of own.keys()) if (one >= window.from && one < window.to && !isDoubted(geo, one)) own.delete(one)
+      for (const one of own.keys())
+        if (one >= window.from && one < window.to && !isUnverified(geo, one)) own.delete(one)
     for (const [i, one] of at.entries()) own.set(one, typeof steps === 'number' ? steps : steps[i]!)
   }
   const newGeos = [...rows.keys()].filter((geo) => !before.values.has(geo))
@@ -95,8 +96,8 @@ export function prepare(
       some.size > 0 ? [Math.min(...some.keys()), Math.max(...some.keys())].map((at) => ({ geo, at })) : [],
     ),
   }
-  const unbelievedDays = new Map(
-    [...(said.unbelievedDays ?? [])].map(([geo, all]) => [
+  const unverifiedDays = new Map(
+    [...(said.unverifiedDays ?? [])].map(([geo, all]) => [
       geo,
       all.map((one) => ({ from: day(one), to: day(one + 1) })),
     ]),
@@ -106,7 +107,7 @@ export function prepare(
     period,
     newGeos,
     dismissed,
-    unbelievedDays,
+    unverifiedDays,
     fetchedAt,
     present: new Set(rows.keys()),
     hasUnreadValues: rejects > 0,

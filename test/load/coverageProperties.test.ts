@@ -35,7 +35,7 @@ const replies = fc
     has: fc.subarray(GEOS),
     every: fc.constantFrom(1, 1, 1, 2, 7),
     lacks: fc.integer({ min: 0, max: 30 }),
-    outcome: fc.constantFrom('sound', 'sound', 'sound', 'unbelieved', 'rejects', 'dismissed', 'dismissed somewhere'),
+    outcome: fc.constantFrom('sound', 'sound', 'sound', 'unverified', 'rejects', 'dismissed', 'dismissed somewhere'),
     wait: fc.constantFrom(0, 900, 7 * HOUR, DAY, 3 * DAY),
   })
   .map(({ first, length, geos, has, every, lacks, outcome, wait }) => ({
@@ -51,8 +51,8 @@ const replies = fc
         ...(outcome === 'dismissed somewhere' ? [null] : []),
       ],
       // Only geos with values can lack some.
-      unbelievedDays: new Map(
-        outcome === 'unbelieved'
+      unverifiedDays: new Map(
+        outcome === 'unverified'
           ? has.filter((geo) => geo !== 5 && (geos ?? GEOS).includes(geo)).map((geo) => [geo, [first]])
           : [],
       ),
@@ -134,8 +134,8 @@ describe('coverage after any history of replies', () => {
 
   test('a day without many final values is unverified for its geo alone, unless the whole reply is', () =>
     check((all, after) => {
-      const { unbelievedDays = new Map<number, readonly number[]>(), rejects = 0 } = all.at(-1)!
-      for (const [geo, days] of unbelievedDays)
+      const { unverifiedDays = new Map<number, readonly number[]>(), rejects = 0 } = all.at(-1)!
+      for (const [geo, days] of unverifiedDays)
         for (const one of days) {
           const dates = { from: day(one), to: day(one + 1) }
           expect(rowOn(after, geo, dates)).toMatchObject({

@@ -51,14 +51,14 @@ const steady = fc
   })
   .map(({ grid: [step, offset], holes, nulls, strays, begin, sun }): Contents => {
     const all = periodsOf(step!, offset!)
-    const inRuns = (runs: readonly (readonly [number, number])[], i: number): boolean =>
-      runs.some(([first, length]) => i >= first % all.length && i < (first % all.length) + length)
+    const inRanges = (ranges: readonly (readonly [number, number])[], i: number): boolean =>
+      ranges.some(([first, length]) => i >= first % all.length && i < (first % all.length) + length)
     const isDark = (at: number): boolean => {
       const hour = Number(formatLocal(ZONE, at).slice(11, 13))
       return sun && step! <= HOUR && (hour < 8 || hour > 17)
     }
     const kept = all.flatMap((at, i) =>
-      dayOf(at) < begin || inRuns(holes, i) || isDark(at) ? [] : [{ at, value: inRuns(nulls, i) ? null : i }],
+      dayOf(at) < begin || inRanges(holes, i) || isDark(at) ? [] : [{ at, value: inRanges(nulls, i) ? null : i }],
     )
     const extra = strays.map((n) => ({ at: BEGIN + (n % DAYS) * DAY + 12 * HOUR + 420, value: 1 }))
     return { periods: all, values: [...kept, ...extra].sort((a, b) => a.at - b.at) }
@@ -190,11 +190,11 @@ describe('the verdict about missing periods', () => {
           const ofDay = periods.filter((at) => dayOf(at) === day)
           return ofDay.filter((at) => present.has(at)).length >= (ofDay.length * 7) / 8
         }
-        let run = 0
+        let streak = 0
         let longest = 0
         for (let day = 0; day < DAYS; day++) {
-          run = isWhole(day) ? run + 1 : 0
-          longest = Math.max(longest, run)
+          streak = isWhole(day) ? streak + 1 : 0
+          longest = Math.max(longest, streak)
         }
         const { missing, cadence } = await verdictsAfter(replies([contents], windows, false))
         if (longest < 7) return

@@ -34,7 +34,7 @@ const thin = (wait: number, more: Partial<Sent> = {}): Sent => ({
 const countValues = (store: Store) => store.get('select count(*) from observation')
 const unverified = (store: Store) =>
   store.all(`select geo_id, from_at, to_at from _coverage where state = 'unverified' order by 1, 2`)
-const pending = (store: Store) =>
+const withdrawals = (store: Store) =>
   store.all('select geo_id, from_at, fetch_id, confirmed_by from _withdrawal order by fetch_id, geo_id, from_at')
 const missing = (store: Store) =>
   store.all('select geo_id, from_at, missing, reason from _absent order by geo_id, from_at')
@@ -56,7 +56,7 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     expect(withdrawn).toEqual([0, 0])
     expect(countValues(store)).toBe(480)
     expect(unverified(store)).toEqual(THIRD_UNVERIFIED)
-    expect(pending(store)).toEqual([{ geo_id: 3, from_at: THIRD.from, fetch_id: 2, confirmed_by: null }])
+    expect(withdrawals(store)).toEqual([{ geo_id: 3, from_at: THIRD.from, fetch_id: 2, confirmed_by: null }])
     expect(missing(store)).toEqual([])
   })
 
@@ -84,7 +84,7 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     expect(countValues(store)).toBe(480 - count)
     expect(unverified(store)).toEqual(count === 0 ? THIRD_UNVERIFIED : [])
     expect(missing(store)).toEqual(count === 0 ? [] : WITHDRAWN)
-    expect(pending(store)).toEqual([
+    expect(withdrawals(store)).toEqual([
       { geo_id: 3, from_at: THIRD.from, fetch_id: 2, confirmed_by: count === 0 ? null : 3 },
     ])
   })
@@ -99,7 +99,7 @@ describe('a reply that lacks more than an eighth of the final values of a day', 
     const { store, withdrawn } = await loaded(full, thin(DAY), back, thin(3 * DAY))
     expect(withdrawn).toEqual([0, 0, 0, 0])
     expect(unverified(store)).toEqual(THIRD_UNVERIFIED)
-    expect(pending(store)).toEqual([{ geo_id: 3, from_at: THIRD.from, fetch_id: 4, confirmed_by: null }])
+    expect(withdrawals(store)).toEqual([{ geo_id: 3, from_at: THIRD.from, fetch_id: 4, confirmed_by: null }])
   })
 
   test('a second reply for that day and geo alone confirms the withdrawal', async () => {
@@ -194,6 +194,6 @@ test('a nightly job withdraws final values after two nights, and a replay makes 
   for (const n of [4, 5, 6]) await service.run(store, job, night(n))
   expect(store.get('select sum(rows_withdrawn) from _fetch')).toBe(10)
   expect(missing(store)).toEqual([{ geo_id: 3, from_at: lost, missing: 10, reason: 'withdrawn' }])
-  expect(pending(store)).toMatchObject([{ geo_id: 3, confirmed_by: expect.any(Number) }])
+  expect(withdrawals(store)).toMatchObject([{ geo_id: 3, confirmed_by: expect.any(Number) }])
   expect(rowsOf(await replayed(store))).toEqual(rowsOf(store))
 })

@@ -199,7 +199,7 @@ const REPAIRS: readonly Mutant[] = [
   ),
   mutant(
     'missing periods are never requested again',
-    'plan/planAbsences.ts',
+    'plan/planRepeats.ts',
     'for (const candidate of candidates) {',
     'for (const candidate of candidates.slice(0, 0)) {',
   ),
@@ -304,25 +304,25 @@ const REPAIRS: readonly Mutant[] = [
     "(row.geo === geo && (geo === ALL_GEOS || row.state !== 'unverified') ? cutRow(row, window, series) : row)",
   ),
   mutant(
-    'retries of missing periods take half of the periods of a run',
-    'plan/planAbsences.ts',
+    'repeats of missing periods take half of the periods of a run',
+    'plan/planRepeats.ts',
     'Math.floor(otherPeriods / 10)',
     'Math.ceil(otherPeriods / 2)',
   ),
   mutant(
     'missing periods beyond their share are requested more than once a day',
-    'plan/planAbsences.ts',
+    'plan/planRepeats.ts',
     'Math.abs(now - last) >= DAY - EARLY_S',
     'Math.abs(now - last) >= 0',
   ),
   mutant(
-    'a retry of missing periods begins a day early',
-    'plan/planAbsences.ts',
+    'a repeat of missing periods begins a day early',
+    'plan/planRepeats.ts',
     'map((interval) => widen(service.timeZone, interval, unit))',
     'map((interval) => widen(service.timeZone, { ...interval, from: interval.from - DAY }, unit))',
   ),
   {
-    name: 'a retry of missing periods is split into many requests',
+    name: 'a repeat of missing periods is split into many requests',
     edits: [
       {
         file: 'src/sync/processRequest.ts',

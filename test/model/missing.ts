@@ -26,7 +26,7 @@ export function periodsOf(truth: SeriesTruth, geo: number): Periods | null {
   }
   return {
     step,
-    isRegular: longestRun(unitsOf(first, last + 1, 'day'), hasMostValues) >= 7,
+    isRegular: longestStreak(unitsOf(first, last + 1, 'day'), hasMostValues) >= 7,
     missing: startsBetween({ from: first, to: last }, step).filter((at) => !instants.has(at)),
   }
 }
@@ -39,12 +39,12 @@ function startsBetween({ from, to }: Interval, step: number): number[] {
 }
 
 /** Returns the most consecutive days with a property. */
-export function longestRun(days: readonly Interval[], has: (day: Interval) => boolean): number {
-  let run = 0
+export function longestStreak(days: readonly Interval[], has: (day: Interval) => boolean): number {
+  let streak = 0
   let longest = 0
   for (const day of days) {
-    run = has(day) ? run + 1 : 0
-    longest = Math.max(longest, run)
+    streak = has(day) ? streak + 1 : 0
+    longest = Math.max(longest, streak)
   }
   return longest
 }

@@ -200,11 +200,11 @@ const JUDGE: readonly Mutant[] = [
 const CADENCE: readonly Mutant[] = [
   cadence(
     'C1: the coarsest step of seven whole days is the step',
-    '!best || run.step < best.step || (run.step',
-    '!best || run.step > best.step || (run.step',
+    '!best || streak.step < best.step || (streak.step',
+    '!best || streak.step > best.step || (streak.step',
   ),
   cadence(
-    'C1: days with different offsets of periods count as one run',
+    'C1: days with different offsets of periods count as one streak',
     'a.step === b.step && a.offset === b.offset',
     'a.step === b.step',
   ),

@@ -81,7 +81,7 @@ export async function runSequence({ world: given, steps }: Sequence, tally: Tall
     command: 0,
     lookbacks: new Map(),
     shortest: new Map(),
-    absentAt: new Map(),
+    repeatedAt: new Map(),
     ran: new Set(),
     changes: new Map(),
     past: [],

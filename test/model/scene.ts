@@ -34,8 +34,8 @@ export interface Scene {
   readonly lookbacks: Map<string, number>
   /** Shortest lookback: data settled for it may be merged with older data. */
   readonly shortest: Map<string, number>
-  /** When a run of each job last requested missing periods. */
-  readonly absentAt: Map<0 | 1, number>
+  /** When a run of each job last sent a repeat. */
+  readonly repeatedAt: Map<0 | 1, number>
   /** When a reply last changed the cadence of a series. */
   readonly learnedAt: Map<string, number>
   /** The jobs of which a run ended, so that what they require is stored. */

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { findGaps } from '../../src/findings/findGaps.ts'
 import { htmlText } from '../../src/page/html.ts'
 import { readOverview } from '../../src/page/queries/overviewData.ts'
-import { readNamedGeoSeries } from '../../src/page/queries/series/seriesQuery.ts'
+import { readNamedLine } from '../../src/page/queries/series/seriesQuery.ts'
 import { readCoverage, readSeriesCoverage } from '../../src/page/views/coverageData.ts'
 import { seriesCoverageView } from '../../src/page/views/coveragePage.ts'
 import { WORDS } from '../../src/page/words/words.ts'
@@ -405,7 +405,7 @@ test('a gap names a job that selects its geo, and the page of the series has eve
     )
   expect(await jobs(3)).toEqual(['first'])
   expect(await jobs(9)).toEqual(['second'])
-  const { geos } = await readNamedGeoSeries(requestOf(reader, '/series/7'), '7', '9')
+  const { geos } = await readNamedLine(requestOf(reader, '/series/7'), '7', '9')
   expect(geos.map(({ id }) => id)).toEqual([3, 9])
 })
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { findSettledBorder } from '../../src/judge/finality.ts'
+import { judge } from '../../src/judge/judge.ts'
 import type { Coverage } from '../../src/judge/stored.ts'
 import { isOrdinary } from '../../src/plan/due.ts'
 import { type Freshness, isDue } from '../../src/plan/freshness.ts'
 import { parseInstant } from '../../src/util/time/instant.ts'
 import { findPeriods } from '../../src/util/time/periods.ts'
-import { judgeAt, requirement, store } from '../judge/cases.ts'
+import { requirement, store } from '../judge/cases.ts'
 
 const ZONE = 'Europe/Madrid'
 const DAY = 86_400
@@ -51,7 +52,7 @@ describe('the end of settled data', () => {
 function freshEnd(row: Coverage): number {
   const { lookbackS, refreshS } = freshness
   const requirements = [requirement({ from: row.from, to: row.to, lookbackS, refreshS, sinceAt: row.from })]
-  const spans = judgeAt(requirements, store({ zone: ZONE, timelines: [], coverage: [row] }), NOW)
+  const spans = judge(requirements, store({ zone: ZONE, timelines: [], coverage: [row] }), NOW)
   const due = spans.filter((span) => isOrdinary(span) && span.nextAt !== null && span.nextAt <= NOW)
   return Math.min(row.to, ...due.map(({ from }) => from))
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { absenceTurn } from '../../src/plan/turns.ts'
+import { repeatTurn } from '../../src/plan/turns.ts'
 import { readAttempts } from '../../src/sync/readAttempts.ts'
 import { replay } from '../../src/sync/replay.ts'
 import { dump } from '../support/dump.ts'
@@ -19,14 +19,14 @@ const others = (ids: readonly number[]) =>
   `  - { indicators: [${ids}], window: { last: 1d }, timeTrunc: hour, timeAgg: sum, lookback: 12h, refresh: 5m }\n`
 const ids = (n: number, first = 1) => Array.from({ length: n }, (_, i) => first + i)
 const lacking = () => startHourlyService({ has: (at) => at % 86_400 !== 0 })
-/** The days of each request for absent values, the longest first: requests end in any order. */
-const absentDays = (store: Store) =>
+/** The days of each repeat, the longest first: requests end in any order. */
+const repeatDays = (store: Store) =>
   store
     .all(`select (to_at - from_at) / 86400 as days from _fetch where reason = 'absent' order by days desc`)
     .map((row) => (row as { days: number }).days)
-const absent = (store: Store) => store.get(`select count(*) from _fetch where reason = 'absent'`)
+const repeats = (store: Store) => store.get(`select count(*) from _fetch where reason = 'absent'`)
 
-test('a run with few other periods requests one day of absent values per day', async () => {
+test('a run with few other periods repeats one day of absent values per day', async () => {
   const store = await tempStore()
   const service = await lacking()
   const yaml = `series:\n${series(ids(6))}${others(ids(3, 20))}`
@@ -35,9 +35,9 @@ test('a run with few other periods requests one day of absent values per day', a
   for (const hours of [24, 24.1, 25, 30, 36, 47.9, 48.1]) {
     // Late values end the absence, but their request still counts.
     service.state.has = hours === 24 ? () => true : (at) => at % 86_400 !== 0
-    const before = Number(absent(store))
+    const before = Number(repeats(store))
     const windows = await service.run(store, yaml, night(0) + hours * HOUR)
-    requested.push([windows.length, Number(absent(store)) - before])
+    requested.push([windows.length, Number(repeats(store)) - before])
   }
   expect(requested).toEqual([
     [4, 1],
@@ -48,7 +48,7 @@ test('a run with few other periods requests one day of absent values per day', a
     [4, 1],
     [3, 0],
   ])
-  expect(absentDays(store)).toEqual([1, 1])
+  expect(repeatDays(store)).toEqual([1, 1])
 })
 
 test.each([
@@ -65,13 +65,13 @@ test.each([
     const yaml = `pace: { perSecond: 50, concurrency: 8 }\nseries:\n${series(ids(6))}${others(ids(n, 20))}`
     await service.run(store, yaml, night(0))
     expect(await service.run(store, yaml, night(1))).toHaveLength(n + days.length)
-    expect(absentDays(store)).toEqual(days)
+    expect(repeatDays(store)).toEqual(days)
     // Nothing is due, so the share is empty.
     expect(await service.run(store, yaml, night(1) + 60_000)).toHaveLength(0)
   },
 )
 
-test('each job has its own share of calls for absent values', async () => {
+test('each job has its own share of repeats', async () => {
   const store = await tempStore()
   const service = await lacking()
   const jobs = ['one', 'two'].map((name, i) => `name: ${name}\nseries:\n${series(ids(3, 10 * i + 1))}`)
@@ -92,12 +92,12 @@ test('jobs of one name on two hosts have their own share of calls, and their own
   }
   await run(night(0))
   await run(night(1))
-  expect(absent(store)).toBe(2)
+  expect(repeats(store)).toBe(2)
   const { turn } = await readAttempts(store)
-  const turns = store.all('select id from _job order by id').map((row) => turn(absenceTurn((row as { id: number }).id)))
+  const turns = store.all('select id from _job order by id').map((row) => turn(repeatTurn((row as { id: number }).id)))
   expect(turns).toEqual([7, 8])
   await run(night(1) + HOUR)
-  expect(absent(store)).toBe(2)
+  expect(repeats(store)).toBe(2)
 })
 
 /** Refuses windows above a number of days, from a night on. */
@@ -111,7 +111,7 @@ const reasons = (store: Store) =>
        from _fetch where reason = 'absent' order by id`,
   ) as { from: string; to: string; outcome: string }[]
 
-test('a window size that shrinks during the run leaves one call for absent values', async () => {
+test('a window size that shrinks during the run leaves one repeat', async () => {
   const lost = [3, 4, 9, 20, 29].map((day) => ms(`2025-09-${String(day).padStart(2, '0')}T08:00:00Z`) / 1000)
   const service = await startHourlyService({ has: (at) => !lost.includes(at) })
   const store = await tempStore()
@@ -159,7 +159,7 @@ test.each([
   expect(reasons(store).map(({ outcome }) => outcome)).toEqual(['coarse', 'ok'])
 })
 
-test('skipped requests for unknown indicators give no share to absent values', async () => {
+test('skipped requests for unknown indicators give no share to repeats', async () => {
   const store = await tempStore()
   const service = await lacking()
   await service.run(store, `series:\n${series(ids(6))}`, night(0))
@@ -167,5 +167,5 @@ test('skipped requests for unknown indicators give no share to absent values', a
   service.state.status = (path) => (path.endsWith('/99') ? 404 : undefined)
   const yaml = `pace: { perSecond: 50, concurrency: 1 }\nseries:\n${series(ids(6))}${unknown}`
   expect(await service.run(store, yaml, night(1))).toHaveLength(2)
-  expect(absent(store)).toBe(1)
+  expect(repeats(store)).toBe(1)
 })

@@ -31,8 +31,8 @@ export const UNKNOWN_STATUSES: readonly number[] = [404, 410]
 /** Whether the request came from `backfill` or `restate`, whose ranges may lie outside of all jobs. */
 export const isUserRange = ({ command, reason }: { readonly command: string | null; readonly reason: Reason | null }) =>
   command === 'backfill' || reason === 'restate'
-/** The reason of requests for absent periods. */
-export const ABSENT = sql.lit<Reason>('absent')
+/** The reason of repeats: of requests for absent periods and silent ranges. */
+export const REPEAT = sql.lit<Reason>('absent')
 
 /** A recorded request for a window of a series, or for anything else by its target. */
 export interface RequestRecord {

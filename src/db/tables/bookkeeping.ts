@@ -15,7 +15,7 @@ import {
   word,
 } from './declare.ts'
 
-/** The reason for a request. */
+/** The reason for a request. `absent` is that of all repeats, also for silent ranges: stored values keep their names. */
 export type Reason = 'missing' | 'refresh' | 'unverified' | 'absent' | 'restate' | 'retry'
 
 const ROW_COUNTERS = {
@@ -114,7 +114,11 @@ export const _fetch = table(
     complete: optional(flag('1 if the listing was unfiltered, so that missing items count as withdrawn')),
     lookback_s: optional(integer('Longest lookback of the series so far, in seconds; NULL for listings and retries')),
     last_at: optional(instant('Last instant with a value')),
-    reason: optional(word<Reason>('missing, refresh, unverified, absent, restate or retry; NULL if not recorded')),
+    reason: optional(
+      word<Reason>(
+        'missing, refresh, unverified, absent (repeat for absent or silent ranges), restate or retry; NULL if not recorded',
+      ),
+    ),
     code: optional(text('Error code, such as server-error; NULL if not recorded')),
   },
   { key: ['id'], references: { _run: ['run_id'], series: ['series_id'] } },

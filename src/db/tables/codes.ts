@@ -5,7 +5,7 @@ export const ALL_GEOS = 0
 export const FETCH_OUTCOMES = {
   /** The response is trusted. */
   good: ['ok', 'empty'],
-  /** The response mixes resolutions and is not used. Its parts are requested instead: for absences by a later run. */
+  /** The response mixes resolutions and is not used. Its parts are requested instead: those of a repeat by a later run. */
   coarse: ['coarse'],
   /** No response and no failure: its parts were requested instead, or the run ended first. */
   abandoned: ['too-large', 'stopped'],

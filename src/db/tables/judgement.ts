@@ -3,7 +3,7 @@ import { flag, instant, integer, moment, optional, rowid, table, text, word } fr
 import type { CoveredState } from './series.ts'
 
 /** `missing` from `due_at` on, if that is set; expected before. */
-export type StoredSpanState = 'complete' | 'provisional' | 'missing'
+export type SpanState = 'complete' | 'provisional' | 'missing'
 /** `stored`: a range with a reply; the other reasons are those of missing data. */
 export type StoredSpanReason = 'stored' | GapReason
 
@@ -18,7 +18,7 @@ export const _span = table(
     lag_s: optional(
       integer('If the end follows the clock: the seconds that it stays behind, negative for the future; else NULL'),
     ),
-    state: word<StoredSpanState>(
+    state: word<SpanState>(
       'complete, provisional (may still be revised or published) or missing (expected before due_at)',
     ),
     response: optional(word<CoveredState>('Content of the response: values, empty or unverified; NULL without one')),

@@ -150,7 +150,7 @@ export const _withdrawal = table(
     fetch_id: integer('Fetch that first lacked the values (_fetch.id)'),
     to_at: instant('End of the day, exclusive'),
     since_at: instant('Time of that fetch'),
-    confirmed_by: optional(integer('Fetch after which the values were withdrawn (_fetch.id); NULL while it is open')),
+    confirmed_by: optional(integer('Fetch after which the values were withdrawn (_fetch.id); NULL while unconfirmed')),
   },
   {
     key: ['series_id', 'geo_id', 'from_at', 'fetch_id'],

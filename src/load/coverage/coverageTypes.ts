@@ -36,8 +36,8 @@ export interface SeriesReply {
   readonly hasUnreadValues: boolean
   /** Geo and instant of each dismissed reject about values; null if unknown. */
   readonly dismissed: readonly ({ readonly geo: Geo; readonly at: Instant } | null)[]
-  /** The days of which it lacks too many stored values to be believed, by geo. */
-  readonly unbelievedDays: ReadonlyMap<Geo, readonly Interval[]>
+  /** The days of which it lacks too many stored values to withdraw them (M6), by geo. */
+  readonly unverifiedDays: ReadonlyMap<Geo, readonly Interval[]>
   readonly fetchedAt: Instant
 }
 

@@ -38,7 +38,7 @@ export function decideCoverage(series: Series, reply: SeriesReply, stored: Store
     rows = replaceRows(rows, geo, window, createRows(series, reply, window, before, geo, 'unverified'), series)
   }
   // S10: so are days of which it lacks many stored final values.
-  for (const [geo, days] of reply.unbelievedDays) {
+  for (const [geo, days] of reply.unverifiedDays) {
     if (unverified.has(geo) || unverified.has(ALL_GEOS)) continue
     for (const day of intersect(days, [window]))
       rows = replaceRows(rows, geo, day, createRows(series, reply, day, before, geo, 'unverified'), series)

@@ -39,7 +39,7 @@ export function toSeriesReply(
   { window, geoIds: geos }: PlannedRequest,
   observations: Observations,
   fetchedAt: Instant,
-  state: Pick<SeriesReply, 'hasUnreadValues' | 'newGeos' | 'dismissed' | 'unbelievedDays'>,
+  state: Pick<SeriesReply, 'hasUnreadValues' | 'newGeos' | 'dismissed' | 'unverifiedDays'>,
 ): SeriesReply {
   const { at, steps } = observations
   const last = at.length - 1

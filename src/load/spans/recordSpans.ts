@@ -32,7 +32,7 @@ export async function recordSpans(
   for (const row of changed) await upsertSpan.run(tx, row)
 }
 
-/** Reads the missing periods in reach and their spans. A run that continues outside is read as a whole. */
+/** Reads the missing periods in reach and their spans. Periods that follow each other are read as a whole. */
 async function readPeriods(tx: Transaction<Database>, seriesId: number, reach: Interval) {
   for (let around = { from: reach.from - AROUND_S, to: reach.to + AROUND_S }; ; ) {
     const range = { seriesId, ...around }

@@ -31,7 +31,7 @@ function toRow(seriesId: number, span: Span): SpanRow {
     from_at: span.from,
     to_at: span.to === Number.POSITIVE_INFINITY ? null : span.to,
     lag_s: span.lagS,
-    state: span.state === 'expected' ? 'missing' : span.state,
+    state: span.state,
     response: span.reply?.state ?? null,
     fetched_at: span.reply?.fetchedAt ?? null,
     step_s: span.stepS,

@@ -20,33 +20,33 @@ export interface Check extends Interval {
 }
 
 /**
- * Returns the rows of a timeline after a reply: those outside `scope` stay, those inside become `runs`. `checks` cover the scope.
+ * Returns the rows of a timeline after a reply: those outside `scope` stay, those inside are replaced by `missing`. `checks` cover the scope.
  * `settledBorder`: as of a given time, the instant before which nothing can be published any more.
  */
 export function decideMissing(
   zone: string,
   before: readonly MissingRow[],
   scope: readonly Interval[],
-  runs: readonly MissingPeriods[],
+  missing: readonly MissingPeriods[],
   checks: readonly Check[],
   settledBorder: (at: Instant) => Instant,
 ): MissingRow[] {
-  const outside = before.flatMap((row) => cutRun(zone, row, subtract([row], scope)))
+  const outside = before.flatMap((row) => cutRange(zone, row, subtract([row], scope)))
   const inside = checks.flatMap((check) =>
-    runs
-      .flatMap((run) => cutRun(zone, run, [check]))
-      .flatMap((run) => {
-        const known = before.filter((row) => row.from < run.to && row.to > run.from)
+    missing
+      .flatMap((range) => cutRange(zone, range, [check]))
+      .flatMap((range) => {
+        const known = before.filter((row) => row.from < range.to && row.to > range.from)
         const { checkedAt } = check
         return [
           ...known.flatMap((row) => {
             const latest = Math.max(row.checkedAt, checkedAt)
-            return cutRun(zone, run, [row]).map((part): MissingRow => {
+            return cutRange(zone, range, [row]).map((part): MissingRow => {
               const wasSettled = part.to <= settledBorder(row.checkedAt)
               return { ...part, sinceAt: wasSettled ? row.sinceAt : latest, checkedAt: latest }
             })
           }),
-          ...cutRun(zone, run, subtract([run], known)).map(
+          ...cutRange(zone, range, subtract([range], known)).map(
             (part): MissingRow => ({ ...part, sinceAt: checkedAt, checkedAt }),
           ),
         ]
@@ -55,23 +55,25 @@ export function decideMissing(
   return mergeRows([...outside, ...inside])
 }
 
-/** The periods of a run that begin in some parts of it. A window may end inside a period, which belongs to the window of its start. */
-function cutRun<T extends MissingPeriods>(zone: string, run: T, parts: readonly Interval[]): T[] {
+/** The periods of a missing range that begin in some parts of it. A window may end inside a period, which belongs to the window of its start. */
+function cutRange<T extends MissingPeriods>(zone: string, range: T, parts: readonly Interval[]): T[] {
   return parts.flatMap((part) => {
-    if (part.from <= run.from && part.to >= run.to) return run
-    const from = part.from <= run.from ? run.from : Math.min(run.to, nextStart(zone, run, part.from))
-    const to = part.to >= run.to ? run.to : nextStart(zone, run, part.to)
-    return from >= to ? [] : { ...run, from, to, periods: run.periods && countPeriods(gridOf(run), zone, { from, to }) }
+    if (part.from <= range.from && part.to >= range.to) return range
+    const from = part.from <= range.from ? range.from : Math.min(range.to, nextStart(zone, range, part.from))
+    const to = part.to >= range.to ? range.to : nextStart(zone, range, part.to)
+    return from >= to
+      ? []
+      : { ...range, from, to, periods: range.periods && countPeriods(gridOf(range), zone, { from, to }) }
   })
 }
 
-/** The periods of a run. If only some value a day is expected, they are days. */
+/** The grid of a missing range: that of days, if only some value a day is expected. */
 const gridOf = ({ from, step }: MissingPeriods): Grid => ({ step: step ?? DAY, anchor: from })
 
-/** The start of the first period at or after an instant inside a run. Steps over an hour follow the local clock. */
-function nextStart(zone: string, run: MissingPeriods, at: Instant): Instant {
-  const grid = gridOf(run)
-  if (grid.step <= HOUR) return run.from + Math.ceil((at - run.from) / grid.step) * grid.step
+/** The start of the first period at or after an instant inside a range. Steps over an hour follow the local clock. */
+function nextStart(zone: string, range: MissingPeriods, at: Instant): Instant {
+  const grid = gridOf(range)
+  if (grid.step <= HOUR) return range.from + Math.ceil((at - range.from) / grid.step) * grid.step
   const [start] = periodStarts(grid, zone, { from: at, to: Number.POSITIVE_INFINITY })
   return start!
 }

@@ -157,8 +157,8 @@ async function findRows(
     values.present,
     dismissed.flatMap((key) => (key?.geo === geoId ? [key.at] : [])),
   )
-  const runs = findMissing(stretches, zone, covered, { ...values, present, isWithdrawn }, extent)
-  return decideMissing(zone, before, decided, runs, checks, (at) => floorTo(zone, at - longestLookback, 'day'))
+  const missing = findMissing(stretches, zone, covered, { ...values, present, isWithdrawn }, extent)
+  return decideMissing(zone, before, decided, missing, checks, (at) => floorTo(zone, at - longestLookback, 'day'))
 }
 
 /**

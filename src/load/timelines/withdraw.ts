@@ -32,10 +32,10 @@ export interface LackingReply {
 /** The result: withdrawn instants, and the days of which too much is missing, by geo. */
 export interface Withdrawal {
   readonly withdrawn: ReadonlyMap<number, readonly Instant[]>
-  readonly unbelievedDays: ReadonlyMap<number, readonly Interval[]>
+  readonly unverifiedDays: ReadonlyMap<number, readonly Interval[]>
 }
 
-export const NOTHING_WITHDRAWN: Withdrawal = { withdrawn: new Map(), unbelievedDays: new Map() }
+export const NOTHING_WITHDRAWN: Withdrawal = { withdrawn: new Map(), unverifiedDays: new Map() }
 
 interface StoredValue {
   readonly at: Instant
@@ -46,12 +46,12 @@ interface StoredValue {
 export async function withdraw(tx: Transaction<Database>, reply: LackingReply): Promise<Withdrawal> {
   const { seriesId, fetchId, zone, window, observations, surplus } = reply
   const withdrawn = new Map<number, readonly Instant[]>()
-  const unbelievedDays = new Map<number, readonly Interval[]>()
+  const unverifiedDays = new Map<number, readonly Interval[]>()
   const calendar = createCalendar(zone)
-  const pending = await selectPending.all(tx, { seriesId, ...window })
+  const withdrawals = await selectWithdrawals.all(tx, { seriesId, ...window })
   for (const { geoId, first, end } of geoRanges(observations)) {
-    const open = pending.filter((row) => row.geo_id === geoId)
-    if (!surplus.has(geoId) && open.length === 0) continue
+    const ofGeo = withdrawals.filter((row) => row.geo_id === geoId)
+    if (!surplus.has(geoId) && ofGeo.length === 0) continue
     const received = new Set(observations.at.slice(first, end))
     const stored = await selectStored.all(tx, { seriesId, geoId, ...window })
     const days = Map.groupBy(stored, ({ at }) => calendar.dayIntervalAt(at).day)
@@ -61,11 +61,11 @@ export async function withdraw(tx: Transaction<Database>, reply: LackingReply): 
     for (const [day, values] of days) {
       const lacking = values.filter(({ at }) => !received.has(at))
       const { from, to } = toUnverifiedInterval(localDay(zone, day), values)
-      const earlier = open.filter((row) => row.from_at === from)
+      const earlier = ofGeo.filter((row) => row.from_at === from)
       if (isCredible(reply, values, lacking, lackingPeriods, earlier)) {
         for (const { from_at, fetch_id, confirmed_by } of earlier)
           if (confirmed_by === null && fetch_id < fetchId)
-            await deletePending.run(tx, { seriesId, geoId, from_at, fetch_id })
+            await deleteUnconfirmed.run(tx, { seriesId, geoId, from_at, fetch_id })
       } else if (!(await isConfirmed(tx, reply, geoId, { from, to }, earlier))) {
         kept.push({ from, to })
         continue
@@ -76,9 +76,9 @@ export async function withdraw(tx: Transaction<Database>, reply: LackingReply): 
       await moveToHistory(tx, seriesId, geoId, gone, fetchId)
       withdrawn.set(geoId, gone)
     }
-    if (kept.length > 0) unbelievedDays.set(geoId, kept)
+    if (kept.length > 0) unverifiedDays.set(geoId, kept)
   }
-  return { withdrawn, unbelievedDays }
+  return { withdrawn, unverifiedDays }
 }
 
 /** Whether a stored value can no longer be revised. */
@@ -103,21 +103,21 @@ function isCredible(
   values: readonly StoredValue[],
   lacking: readonly StoredValue[],
   lackingPeriods: number,
-  earlier: readonly PendingRow[],
+  earlier: readonly WithdrawalRow[],
 ): boolean {
   const final = lacking.filter((value) => isFinal(reply, value))
   if (final.length === 0) return true
   if (final.every(({ step }) => isCalendarStep(step)))
-    return lackingPeriods <= 1 && !earlier.some((row) => isOpen(row, reply.fetchId))
+    return lackingPeriods <= 1 && !earlier.some((row) => isUnconfirmed(row, reply.fetchId))
   const stored = values.filter((value) => isFinal(reply, value))
   return final.length <= stored.length * WITHDRAWN_SHARE
 }
 
 /** Whether an earlier reply lacked values and none confirmed it before this one. A replay finds the rows of later replies. */
-const isOpen = ({ fetch_id, confirmed_by }: PendingRow, fetchId: number): boolean =>
+const isUnconfirmed = ({ fetch_id, confirmed_by }: WithdrawalRow, fetchId: number): boolean =>
   fetch_id < fetchId && (confirmed_by === null || confirmed_by >= fetchId)
 
-type PendingRow = Awaited<ReturnType<typeof selectPending.all>>[number]
+type WithdrawalRow = Awaited<ReturnType<typeof selectWithdrawals.all>>[number]
 
 /** Whether a second reply says the same. Notes the first one. */
 async function isConfirmed(
@@ -125,22 +125,22 @@ async function isConfirmed(
   { seriesId, fetchId, fetchedAt, isRestate }: LackingReply,
   geoId: number,
   { from, to }: Interval,
-  earlier: readonly PendingRow[],
+  earlier: readonly WithdrawalRow[],
 ): Promise<boolean> {
   // In a replay, the stored rows say which reply confirmed the withdrawal.
   if (earlier.some(({ confirmed_by }) => confirmed_by === fetchId)) return true
-  const open = earlier.find((row) => row.confirmed_by === null && row.fetch_id < fetchId)
-  if (isRestate || (open && fetchedAt - open.since_at >= SECOND_REPLY_AFTER_S)) {
-    const first = open ?? (await insertPending(tx, seriesId, geoId, { from, to }, fetchId, fetchedAt))
+  const unconfirmed = earlier.find((row) => row.confirmed_by === null && row.fetch_id < fetchId)
+  if (isRestate || (unconfirmed && fetchedAt - unconfirmed.since_at >= SECOND_REPLY_AFTER_S)) {
+    const first = unconfirmed ?? (await insertUnconfirmed(tx, seriesId, geoId, { from, to }, fetchId, fetchedAt))
     await confirm.run(tx, { seriesId, geoId, from, first: first.fetch_id, fetchId })
     return true
   }
   if (!earlier.some((row) => row.fetch_id <= fetchId && (row.confirmed_by === null || row.confirmed_by > fetchId)))
-    await insertPending(tx, seriesId, geoId, { from, to }, fetchId, fetchedAt)
+    await insertUnconfirmed(tx, seriesId, geoId, { from, to }, fetchId, fetchedAt)
   return false
 }
 
-async function insertPending(
+async function insertUnconfirmed(
   tx: Transaction<Database>,
   series_id: number,
   geo_id: number,
@@ -157,7 +157,7 @@ async function insertPending(
   return { fetch_id }
 }
 
-const selectPending = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
+const selectWithdrawals = prepareQuery((db, { seriesId, from, to }: { seriesId: number } & Interval) =>
   db
     .selectFrom('_withdrawal')
     .select(['geo_id', 'from_at', 'fetch_id', 'since_at', 'confirmed_by'])
@@ -167,13 +167,14 @@ const selectPending = prepareQuery((db, { seriesId, from, to }: { seriesId: numb
     .orderBy('fetch_id'),
 )
 
-const deletePending = prepareQuery((db, row: { seriesId: number; geoId: number; from_at: Instant; fetch_id: number }) =>
-  db
-    .deleteFrom('_withdrawal')
-    .where('series_id', '=', row.seriesId)
-    .where('geo_id', '=', row.geoId)
-    .where('from_at', '=', row.from_at)
-    .where('fetch_id', '=', row.fetch_id),
+const deleteUnconfirmed = prepareQuery(
+  (db, row: { seriesId: number; geoId: number; from_at: Instant; fetch_id: number }) =>
+    db
+      .deleteFrom('_withdrawal')
+      .where('series_id', '=', row.seriesId)
+      .where('geo_id', '=', row.geoId)
+      .where('from_at', '=', row.from_at)
+      .where('fetch_id', '=', row.fetch_id),
 )
 
 const confirm = prepareQuery(

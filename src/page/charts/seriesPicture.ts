@@ -41,18 +41,18 @@ export async function sourceLines(request: PageRequest, what: string, zone: stri
 const withUnit = (name: string, unit: string | null): string => (unit === null ? name : `${name} (${unit})`)
 
 /** The legend: lines in the order of the drawing's colours, the band of a summary, and shaded states. */
-function legendEntries(chart: ChartData, { dataset, asOf }: ChartQuery, { words }: PageRequest): LegendEntry[] {
+function legendEntries(chart: ChartData, { line, asOf }: ChartQuery, { words }: PageRequest): LegendEntry[] {
   const { series: labels, common } = words
   const { before, compared, bucket, states, unit } = chart
   const stateNames: Readonly<Record<string, string>> = { ...common.states, ...labels.states }
-  const name = compared.length > 0 ? placeName(dataset) : labels.values
+  const name = compared.length > 0 ? placeName(line) : labels.values
   const shaded = [...new Set(states.map(([, , state]) => state))]
-  const line = (style: string, text: string): LegendEntry => ({ sample: 'line', style, text })
+  const lineEntry = (style: string, text: string): LegendEntry => ({ sample: 'line', style, text })
   return [
-    line(before ? 'now faint' : 'now', withUnit(name, unit)),
-    ...(asOf ? [line('then', labels.valuesThen(momentText(dataset.zone, asOf.moment)))] : []),
+    lineEntry(before ? 'now faint' : 'now', withUnit(name, unit)),
+    ...(asOf ? [lineEntry('then', labels.valuesThen(momentText(line.zone, asOf.moment)))] : []),
     ...(bucket === null ? [] : [{ sample: 'band', style: 'now', text: bucket } as const]),
-    ...compared.map((other, i) => line(`with-${i}`, withUnit(other.name, other.unit))),
+    ...compared.map((other, i) => lineEntry(`with-${i}`, withUnit(other.name, other.unit))),
     ...(chart.difference === null
       ? []
       : [{ sample: 'bar', style: 'difference', text: withUnit(chart.difference.name, unit) } as const]),
@@ -65,8 +65,8 @@ function legendEntries(chart: ChartData, { dataset, asOf }: ChartQuery, { words 
 }
 
 /** The indicators of all lines: `indicator 600, 612`. */
-function indicatorsText(dataset: NamedLine, compared: readonly ComparedLine[], request: PageRequest): string {
-  const lines = [dataset, ...compared.map(({ line }) => line)]
+function indicatorsText(line: NamedLine, compared: readonly ComparedLine[], request: PageRequest): string {
+  const lines = [line, ...compared.map((other) => other.line)]
   const byKind = Map.groupBy(lines, ({ kind }) => kindText(kind, request) ?? request.words.charts.indicator)
   return [...byKind]
     .map(([kind, named]) => `${kind} ${[...new Set(named.map(({ indicator }) => indicator))].join(', ')}`)
@@ -108,12 +108,12 @@ export async function drawSeries(request: PageRequest): Promise<string> {
   const own = { ...request, query }
   const { locale, words, store, now } = own
   const chartQuery = await readChartQuery(own)
-  const { dataset, range, asOf } = chartQuery
-  const states = await readStates(own, dataset, range)
+  const { line, range, asOf } = chartQuery
+  const states = await readStates(own, line, range)
   const compared = await withStates(own, await readCompared(own, chartQuery), range)
   const chart = await readChart(own, chartQuery, states, compared)
   const panel = chart.difference && differenceDrawing(chart, chart.difference)
-  const { zone, unit, trunc, agg, geoAgg, geoTrunc, seriesId } = dataset
+  const { zone, unit, trunc, agg, geoAgg, geoTrunc, seriesId } = line
   const drawing = seriesDrawing(chart)
   const isNowShown = now > range.from && now < range.to
   const marks = [...drawing.marks, ...(isNowShown ? [{ at: now, text: words.series.now }] : [])]
@@ -131,12 +131,12 @@ export async function drawSeries(request: PageRequest): Promise<string> {
     html`<g transform="translate(0 ${PICTURE_FRAME.height})">${draw(panel, DIFFERENCE_FRAME, ON_WHITE, locale)}</g>`
   return pictureText(
     {
-      title: `${dataset.indicator} ${placeName(dataset)}`,
+      title: `${line.indicator} ${placeName(line)}`,
       facts: facts.flatMap((fact) => fact || []),
       legend: legendEntries(chart, chartQuery, own),
       body: html`${drawn}${below}`,
       bodyHeight: PICTURE_FRAME.height + (panel ? DIFFERENCE_FRAME.height : 0),
-      source: await sourceLines(own, indicatorsText(dataset, compared, own), zone, fetchedAt),
+      source: await sourceLines(own, indicatorsText(line, compared, own), zone, fetchedAt),
     },
     locale,
   )

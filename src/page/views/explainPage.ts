@@ -10,7 +10,7 @@ import { lengthText } from '../client/format.ts'
 import { momentText, numberText, timeText } from '../formats.ts'
 import { type Html, type HtmlPart, html } from '../html.ts'
 import { NotFound, type PageRequest, view } from '../page.ts'
-import { rangeQuery, readNamedGeoSeries, timeIn, versionsStatement } from '../queries/series/seriesQuery.ts'
+import { rangeQuery, readNamedLine, timeIn, versionsStatement } from '../queries/series/seriesQuery.ts'
 import { includesGeo, type Line } from '../queries/series/window.ts'
 
 /** Bytes. Larger replies are not searched for a value. */
@@ -35,14 +35,14 @@ const geoIn = ({ geo_id: id, geo_ids: ids }: Readonly<Record<string, unknown>>):
 
 /** Finds the last value of an instant and geo in a reply, with its JSON path. */
 function findValue(body: unknown, { geoId }: Line, at: Instant) {
-  for (const [name, dataset] of Object.entries(isObject(body) ? body : {})) {
-    if (!isObject(dataset) || !Array.isArray(dataset.values)) continue
-    const i = dataset.values.findLastIndex((row: unknown) => {
+  for (const [name, item] of Object.entries(isObject(body) ? body : {})) {
+    if (!isObject(item) || !Array.isArray(item.values)) continue
+    const i = item.values.findLastIndex((row: unknown) => {
       if (!isObject(row) || geoIn(row) !== geoId) return false
       const text = row.datetime ?? row.tz_time
       return typeof text === 'string' && parseInstant(text) === at
     })
-    const fragment = JSON.stringify(dataset.values[i] as Json, null, 1)?.slice(0, 2_000)
+    const fragment = JSON.stringify(item.values[i] as Json, null, 1)?.slice(0, 2_000)
     if (i >= 0) return { path: `$.${name}.values[${i}]`, fragment }
   }
   return undefined
@@ -94,33 +94,34 @@ async function readVersions(db: Reader, line: Line, at: Instant) {
 async function readValue(request: PageRequest) {
   const { store, params } = request
   const { id, geo = null, at: text = '' } = params
-  const dataset = await readNamedGeoSeries(request, id, geo)
+  const line = await readNamedLine(request, id, geo)
   // Seconds since 1970, or a time as in other addresses.
-  const at = /^-?\d{1,12}$/.test(text) ? Number(text) : timeIn(dataset.zone, text)
-  const versions = Number.isNaN(at) ? [] : await readVersions(store, dataset, at)
+  const at = /^-?\d{1,12}$/.test(text) ? Number(text) : timeIn(line.zone, text)
+  const versions = Number.isNaN(at) ? [] : await readVersions(store, line, at)
   if (versions.length === 0) throw new NotFound(`value ${text}`)
   return {
     at,
     versions,
-    confirmed: await readOrigin(store, await findConfirmation(store, dataset, at)),
-    dataset,
+    confirmed: await readOrigin(store, await findConfirmation(store, line, at)),
+    /** The line, by its name in the JSON of the page. */
+    dataset: line,
     /** The instants of the neighbouring values, if any. */
-    previous: await readEndOfValues(store, dataset, 'last', { beyond: at }),
-    next: await readEndOfValues(store, dataset, 'first', { beyond: at }),
+    previous: await readEndOfValues(store, line, 'last', { beyond: at }),
+    next: await readEndOfValues(store, line, 'first', { beyond: at }),
     /** The SQL statement for all versions. */
-    sql: versionsStatement({ from: at, to: at + 1 }, dataset),
+    sql: versionsStatement({ from: at, to: at + 1 }, line),
   }
 }
 
 type Explained = Awaited<ReturnType<typeof readValue>>
 
 /** The request that fetched or ended a version, and its run. */
-function originHtml(name: string, origin: Origin, { dataset }: Explained, { words, link }: PageRequest): Html {
+function originHtml(name: string, origin: Origin, { dataset: line }: Explained, { words, link }: PageRequest): Html {
   const { explain: labels, common } = words
   const { run, job, command, target, status, ms, reason, entry, at } = origin
   const runName = labels.run(String(run), [...new Set([command, job])].join(' '))
   const details = [
-    momentText(dataset.zone, at),
+    momentText(line.zone, at),
     ...(reason === null ? [] : [`${labels.reason}: ${words.runs.reasons[reason] ?? reason}`]),
     ...(entry === '' ? [] : [`${labels.entry}: ${entry}`]),
   ]
@@ -147,15 +148,15 @@ function versionHtml(version: Explained['versions'][number], data: Explained, re
 /** `/explain/600/3/AT`: the origin of a value. */
 export const explainView = view({
   read: readValue,
-  title({ dataset, at, versions }, { locale, words }) {
-    const value = `${numberText(versions[0]?.value, locale)} ${dataset.unit ?? ''}`.trim()
-    return `${words.common.pages.explain}: ${words.explain.title(value, timeText(dataset.zone, at))}`
+  title({ dataset: line, at, versions }, { locale, words }) {
+    const value = `${numberText(versions[0]?.value, locale)} ${line.unit ?? ''}`.trim()
+    return `${words.common.pages.explain}: ${words.explain.title(value, timeText(line.zone, at))}`
   },
   show(data, request) {
-    const { dataset, at, versions, confirmed } = data
+    const { dataset: line, at, versions, confirmed } = data
     const { words, link, query } = request
     const { explain: labels, common } = words
-    const { zone, path, geoId } = dataset
+    const { zone, path, geoId } = line
     const day = floorTo(zone, at, 'day')
     const kept = Object.fromEntries([...query.keys()].map((name) => [name, query.getAll(name).join(',')]))
     // Without a chart that led here, that of the day.
@@ -163,8 +164,8 @@ export const explainView = view({
     const other = (to: Instant | null, rel: string, text: string): HtmlPart =>
       to !== null && html`<a rel="${rel}" href="${link(`/explain/${path}/${geoId}/${to}`, kept)}">${text}</a> · `
     const back = html`<a href="${link(`/series/${path}`, { ...chart, geo: geoId })}">${common.back}</a>`
-    const geoName = html`<bdi>${dataset.geo.name ?? geoId}</bdi>`
-    return html`<p><bdi>${dataset.indicator} ${dataset.name}</bdi> · ${geoName} · ${timeText(zone, at)}</p>
+    const geoName = html`<bdi>${line.geo.name ?? geoId}</bdi>`
+    return html`<p><bdi>${line.indicator} ${line.name}</bdi> · ${geoName} · ${timeText(zone, at)}</p>
 <p>${other(data.previous, 'prev', labels.previous)}${other(data.next, 'next', labels.next)}${back}</p>
 ${versions[0]!.until !== null && html`<p class="bad">${labels.withdrawn}</p>`}
 <ol class="versions">${versions.map((version) => versionHtml(version, data, request))}</ol>

@@ -2,11 +2,12 @@ import { localDate, startOfDate } from '../../util/time/zone.ts'
 import { type Html, html } from '../html.ts'
 import type { PageRequest } from '../page.ts'
 import { periodAt } from '../queries/periods.ts'
-import { type ChartQuery, rangeQuery } from '../queries/series/seriesQuery.ts'
+import { rangeQuery } from '../queries/series/seriesQuery.ts'
+import type { SeriesPageData } from './seriesData.ts'
 
 /** The fields of a range: one day with its neighbours, else the first day and the one after the last. */
 export function rangeFields(
-  { dataset: { zone }, range, days }: Pick<ChartQuery, 'dataset' | 'range' | 'days'>,
+  { dataset: { zone }, range, days }: Pick<SeriesPageData, 'dataset' | 'range' | 'days'>,
   {
     isWrong,
     neighbours,

@@ -44,7 +44,7 @@ const VALUES_A_PAGE = 100
 /** Reads one page of what each run changed in a range, newest first, and the versions to compare. */
 export async function readRevisionsPart(
   request: PageRequest,
-  { dataset, range }: Pick<ChartQuery, 'dataset' | 'range'>,
+  { line, range }: Pick<ChartQuery, 'line' | 'range'>,
   changes: readonly Change[],
   moments: string[] | undefined,
 ) {
@@ -54,8 +54,8 @@ export async function readRevisionsPart(
     page,
     pages,
     isListed,
-    rows: isListed ? await readRevisions(request.store, { ...dataset, ...range }, shown) : [],
-    vintages: await readVintages(request, dataset, range, changes, moments),
+    rows: isListed ? await readRevisions(request.store, { ...line, ...range }, shown) : [],
+    vintages: await readVintages(request, line, range, changes, moments),
   }
 }
 
@@ -63,7 +63,7 @@ type RevisionsPart = Awaited<ReturnType<typeof readRevisionsPart>>
 
 /** What the section of a series page needs from that page. */
 interface Section {
-  readonly dataset: NamedLine
+  readonly line: NamedLine
   readonly range: ChartQuery['range']
   readonly revisions: RevisionsPart
   /** The address of the same page with other parameters. */
@@ -73,11 +73,11 @@ interface Section {
 const CHOICE = 'vintages'
 
 /** A link to the values that a run changed. */
-const valuesAddress = ({ dataset, range }: Pick<Section, 'dataset' | 'range'>, run: number, { link }: PageRequest) =>
-  link(`/revisions/${dataset.path}/${dataset.geoId}/${run}`, rangeQuery(dataset.zone, range))
+const valuesAddress = ({ line, range }: Pick<Section, 'line' | 'range'>, run: number, { link }: PageRequest) =>
+  link(`/revisions/${line.path}/${line.geoId}/${run}`, rangeQuery(line.zone, range))
 
 /** The changes of a range as a table: a row for each run. */
-function changesTable({ dataset, range, revisions, here }: Section, request: PageRequest): Html {
+function changesTable({ line, range, revisions, here }: Section, request: PageRequest): Html {
   const { words, locale, link } = request
   const { revisions: labels, common } = words
   const { vintages } = revisions
@@ -96,7 +96,7 @@ function changesTable({ dataset, range, revisions, here }: Section, request: Pag
     [
       labels.moment,
       ({ at, before }) =>
-        html`<a href="${here({ asof: before })}" title="${labels.knownBefore}">${momentText(dataset.zone, at)}</a>`,
+        html`<a href="${here({ asof: before })}" title="${labels.knownBefore}">${momentText(line.zone, at)}</a>`,
     ],
     [common.run, ({ run }) => html`<a href="${link(`/runs/${run}`)}">${run}</a>`],
     count(labels.changed, ({ changed }) => changed),
@@ -108,15 +108,15 @@ function changesTable({ dataset, range, revisions, here }: Section, request: Pag
     [
       labels.values,
       ({ run, at }) => {
-        const label = labels.valuesOf(momentText(dataset.zone, at))
-        return html`<a href="${valuesAddress({ dataset, range }, run, request)}" aria-label="${label}">${labels.open}</a>`
+        const label = labels.valuesOf(momentText(line.zone, at))
+        return html`<a href="${valuesAddress({ line, range }, run, request)}" aria-label="${label}">${labels.open}</a>`
       },
     ],
     vintages !== null && [
       labels.drawn,
       ({ at }) => {
         const field = html`form="${CHOICE}" name="${CHOICE}" value="${at}"`
-        const label = labels.draw(momentText(dataset.zone, at))
+        const label = labels.draw(momentText(line.zone, at))
         return html`<input type="checkbox" ${field} aria-label="${label}"${isDrawn(at) && html` checked`}>`
       },
     ],
@@ -124,9 +124,9 @@ function changesTable({ dataset, range, revisions, here }: Section, request: Pag
 }
 
 /** Several versions of the same days, drawn over one another; a line opens the chart as known then. */
-function vintagesChart(vintages: Vintages, { dataset, here }: Section, request: PageRequest): Html {
+function vintagesChart(vintages: Vintages, { line, here }: Section, request: PageRequest): Html {
   const { revisions: labels, series } = request.words
-  const { zone } = dataset
+  const { zone } = line
   const older = vintages.lines.slice(0, -1)
   const newest = vintages.lines.at(-1)!
   const item = ({ at, run, drawn }: Vintages['lines'][number], style: string): Html => {
@@ -156,14 +156,14 @@ const vintagesForm = (request: PageRequest): Html => {
 
 /** The section of a series page: its changes by run, and several versions of its values. */
 export function revisionsSection(section: Section, request: PageRequest): HtmlPart {
-  const { dataset, range, revisions } = section
+  const { line, range, revisions } = section
   const { revisions: labels, series, common } = request.words
   const { link } = request
   const { page, pages, isListed, rows, vintages } = revisions
   if (isListed && rows.length === 0) return null
-  const { path, geoId, zone, indicator, unit } = dataset
+  const { path, geoId, zone, indicator, unit } = line
   const file = link(`/api/revisions/${path}/${geoId}`, rangeQuery(zone, range))
-  const all = link('/sql', { sql: versionsStatement(range, dataset) })
+  const all = link('/sql', { sql: versionsStatement(range, line) })
   const byAge = link('/sql', { recipe: 'revisions-by-age', 'p.indicator': indicator })
   const csv = isListed && html`<a href="${file}" download>${series.csv}</a> · `
   const unitText = unit && html` ${common.unit}: <bdi>${unit}</bdi>.`
@@ -176,8 +176,8 @@ ${vintages !== null && html`${vintagesForm(request)}${vintagesChart(vintages, se
 }
 
 /** Finds the change of a range by a run. */
-async function findChange({ store }: PageRequest, dataset: NamedLine, range: Interval, run: number | null) {
-  const change = (await readChanges(store, dataset, range)).find((change) => change.run === run)
+async function findChange({ store }: PageRequest, line: NamedLine, range: Interval, run: number | null) {
+  const change = (await readChanges(store, line, range)).find((change) => change.run === run)
   if (!change) throw new NotFound(`revisions of run ${run}`)
   return change
 }
@@ -185,30 +185,31 @@ async function findChange({ store }: PageRequest, dataset: NamedLine, range: Int
 /** Reads one page of the values that a run changed in a range. */
 async function readRunRevisions(request: PageRequest) {
   const { store, params } = request
-  const { dataset, range } = await readChartQuery(request)
+  const { line, range } = await readChartQuery(request)
   requireExamined(range)
-  const change = await findChange(request, dataset, range, wholeNumber(params.run))
-  const line = { ...dataset, ...range }
-  const count = await countRevisedValues(store, line, change.run)
+  const change = await findChange(request, line, range, wholeNumber(params.run))
+  const lineInRange = { ...line, ...range }
+  const count = await countRevisedValues(store, lineInRange, change.run)
   const { page, pages, offset } = pageOf(request, count, VALUES_A_PAGE)
   return {
-    dataset,
+    /** The line, by its name in the JSON of the page. */
+    dataset: line,
     range,
-    summary: (await readRevisions(store, line, [change]))[0]!,
+    summary: (await readRevisions(store, lineInRange, [change]))[0]!,
     page,
     pages,
-    rows: await readRevisedValues(store, line, change.run, { limit: VALUES_A_PAGE, offset }),
+    rows: await readRevisedValues(store, lineInRange, change.run, { limit: VALUES_A_PAGE, offset }),
   }
 }
 
 /** `/revisions/600/3/7`: the values that a run changed, withdrew or added, each with the one before. */
 export const runRevisionsView = view({
   read: readRunRevisions,
-  title: ({ dataset, summary }, { words }) => words.revisions.title(dataset.name, summary.run),
-  show({ dataset, range, summary, page, pages, rows }, request) {
+  title: ({ dataset: line, summary }, { words }) => words.revisions.title(line.name, summary.run),
+  show({ dataset: line, range, summary, page, pages, rows }, request) {
     const { words, link, locale } = request
     const { revisions: labels, series, common } = words
-    const { zone, path, geoId, unit } = dataset
+    const { zone, path, geoId, unit } = line
     const { run, at, before, changed, withdrawn, added } = summary
     const decimals = mostDecimals(rows.flatMap((row) => [row.before, row.after]))
     const number = (head: string, read: (row: RevisedValue) => number | null): Column<RevisedValue> => [
@@ -256,15 +257,15 @@ ${numberedPager(request, page, pages)}`
  */
 export const revisionsCsv: Responder = async (request) => {
   const { store, query } = request
-  const { dataset, range } = await readChartQuery(request)
+  const { line, range } = await readChartQuery(request)
   requireExamined(range)
-  const { zone, path, geoId } = dataset
-  const line = { ...dataset, ...range }
+  const { zone, path, geoId } = line
+  const lineInRange = { ...line, ...range }
   const run = numberIn(query, 'run')
   const name = `${path}-${geoId}-revisions${run === null ? '' : `-run-${run}`}.csv`
   if (run !== null) {
-    const change = await findChange(request, dataset, range, run)
-    const values = await readRevisedValues(store, line, change.run)
+    const change = await findChange(request, line, range, run)
+    const values = await readRevisedValues(store, lineInRange, change.run)
     const rows = values.map(({ at, before, after }) => [
       formatUtc(at),
       formatLocal(zone, at),
@@ -274,8 +275,8 @@ export const revisionsCsv: Responder = async (request) => {
     ])
     return csvResponse(name, ['at_utc', 'at_local', 'before', 'after', 'difference'], [rows])
   }
-  const changes = (await readChanges(store, dataset, range)).toReversed()
-  const rows = (await readRevisions(store, line, changes)).map((row) => [
+  const changes = (await readChanges(store, line, range)).toReversed()
+  const rows = (await readRevisions(store, lineInRange, changes)).map((row) => [
     row.run,
     row.at,
     row.changed,

@@ -14,20 +14,20 @@ import { chartLegend } from './seriesLegend.ts'
 /* The chart of a series with its form and legend, and the heat map. */
 
 /** The alternative text of a chart. */
-const chartLabel = ({ dataset, range }: SeriesPageData, { words }: PageRequest): string =>
-  words.series.label(seriesTitle(dataset), timeText(dataset.zone, range.from), timeText(dataset.zone, range.to))
+const chartLabel = ({ dataset: line, range }: SeriesPageData, { words }: PageRequest): string =>
+  words.series.label(seriesTitle(line), timeText(line.zone, range.from), timeText(line.zone, range.to))
 
 /** The data that a page embeds for the script of the chart: `EmbeddedData` of embeddedData.ts. */
 function embeddedData(data: SeriesPageData, here: Here, request: PageRequest) {
-  const { dataset, range, chart } = data
+  const { dataset: line, range, chart } = data
   const { words, link, locale } = request
   const { series: labels, common } = words
-  const { path, geoId } = dataset
+  const { path, geoId } = line
   return {
     chart,
     label: chartLabel(data, request),
     locale,
-    name: placeName(dataset),
+    name: placeName(line),
     changes: changeMoments(data, request),
     api: link(`/api/series/${path}/${geoId}`),
     geo: String(geoId),
@@ -64,14 +64,14 @@ function slider({ words: { series: labels, common } }: PageRequest): Html {
 }
 
 /** Says that no line has values in the range, or none yet. It is hidden if one has, because the script may show it. */
-function nothingText({ dataset, range, chart }: SeriesPageData, request: PageRequest): Html {
+function nothingText({ dataset: line, range, chart }: SeriesPageData, request: PageRequest): Html {
   const { words, isLive, link, path, now } = request
   const { series: labels } = words
   const lines = [chart.now, chart.before, ...chart.compared.map(({ drawn }) => drawn)]
   const isNothing = lines.every((drawn) => !drawn || drawn.segments.length === 0)
-  const isEarly = range.from >= Math.max(dataset.last ?? 0, floorTo(dataset.zone, now, 'day'))
+  const isEarly = range.from >= Math.max(line.last ?? 0, floorTo(line.zone, now, 'day'))
   const [style, text] = isEarly ? ['soft', labels.notYet] : ['bad', labels.nothing]
-  const newest = isLive && html` <a href="${link(path, { geo: dataset.geoId })}">${labels.newest}</a>`
+  const newest = isLive && html` <a href="${link(path, { geo: line.geoId })}">${labels.newest}</a>`
   return html`<p class="${style}"${!isNothing && html` hidden`}>${text}${newest}</p>`
 }
 

@@ -25,7 +25,7 @@ import {
   neighbouringRanges,
   rangeQuery,
   readChoices,
-  readNamedGeoSeries,
+  readNamedLine,
   readRangeAndMoment,
   requestedVintages,
   selectStatement,
@@ -55,29 +55,27 @@ const MAX_EXAMINED_S = 62 * DAY
 const MAX_VALUES = 45_000
 
 /** Computes the totals of a range, or of its whole local days if it is long, and the share of it with values. */
-async function readTotals(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
+async function readTotals(db: Reader, line: Line, range: Interval, fetchId: number | null) {
   const isLong = range.to - range.from > MAX_EXAMINED_S
   const borders = isLong
-    ? periodBorders(dataset.zone, range, 'day')
-    : await splitAtChanges(db, dataset, [range.from, range.to])
-  const summaries = await summarize(db, dataset, borders, fetchId, isLong ? 'days' : 'values')
-  const days = summaries.map(([period, summary]): Summary => [period, drawnSummary(dataset, summary)])
+    ? periodBorders(line.zone, range, 'day')
+    : await splitAtChanges(db, line, [range.from, range.to])
+  const summaries = await summarize(db, line, borders, fetchId, isLong ? 'days' : 'values')
+  const days = summaries.map(([period, summary]): Summary => [period, drawnSummary(line, summary)])
   const totals = days.map(([, extremes]) => extremes).reduce(joinExtremes)
   const share = totals.seconds / days.reduce((sum, [{ from, to }]) => sum + to - from, 0)
   return { ...totals, days, share }
 }
 
 /** Reads the totals of a range, and when its extremes first occur. */
-async function readFigures(db: Reader, dataset: Line, range: Interval, fetchId: number | null) {
-  const { mean, sum, min, max, days, share } = await readTotals(db, dataset, range, fetchId)
+async function readFigures(db: Reader, line: Line, range: Interval, fetchId: number | null) {
+  const { mean, sum, min, max, days, share } = await readTotals(db, line, range, fetchId)
   /** Finds the first period that has an extreme, with its value as it is drawn. */
   const find = async (key: 'min' | 'max', value: number | null) => {
     const near = days.find(([, extremes]) => extremes[key] === value)?.[0]
     if (value === null || !near) return undefined
-    const values = await readKnownValues(db.kysely, { ...dataset, from: near.from, to: near.to }, fetchId, MAX_VALUES)
-    const drawn = values.flatMap((known) =>
-      known.value === null ? [] : { ...known, value: drawnValue(dataset, known) },
-    )
+    const values = await readKnownValues(db.kysely, { ...line, from: near.from, to: near.to }, fetchId, MAX_VALUES)
+    const drawn = values.flatMap((known) => (known.value === null ? [] : { ...known, value: drawnValue(line, known) }))
     const extreme = Math[key](...drawn.map((known) => known.value!))
     const found = drawn.find((known) => known.value === extreme)
     return { value, at: found?.at ?? near.from, step: found?.step ?? null }
@@ -133,57 +131,58 @@ async function readForm(request: PageRequest) {
   const problems: ReturnType<typeof describeProblem>[] = []
   const note = (error: unknown): void => void problems.push(describeProblem(error, request))
   const { params, query } = request
-  const dataset = await readNamedGeoSeries(request, params.id, query.get('geo')).catch((error) => {
+  const line = await readNamedLine(request, params.id, query.get('geo')).catch((error) => {
     if (!(error instanceof UnknownGeo)) throw error
     note(badParameter('geo', query.get('geo') ?? '', geoList(error.geos)))
-    return readNamedGeoSeries(request, params.id, null)
+    return readNamedLine(request, params.id, null)
   })
   try {
     checkChoices(query)
   } catch (error) {
     note(error)
   }
-  const chartQuery = await readRangeAndMoment(request, dataset).catch((error) => {
+  const chartQuery = await readRangeAndMoment(request, line).catch((error) => {
     note(error)
-    return readRangeAndMoment({ ...request, query: new URLSearchParams() }, dataset)
+    return readRangeAndMoment({ ...request, query: new URLSearchParams() }, line)
   })
   const compared = await readCompared(request, chartQuery, note)
-  return { dataset, chartQuery, compared, vintages: readVintageMoments(request, dataset, note), problems }
+  return { line, chartQuery, compared, vintages: readVintageMoments(request, line, note), problems }
 }
 
 /** Reads the data of the page of a series. */
 export async function readSeriesPage(request: PageRequest) {
   const { store, now } = request
-  const { dataset, chartQuery, compared: lines, vintages, problems } = await readForm(request)
+  const { line, chartQuery, compared: lines, vintages, problems } = await readForm(request)
   const { range, days, asOf } = chartQuery
   const compared = await withStates(request, lines, range)
-  const states = await readStates(request, dataset, range)
+  const states = await readStates(request, line, range)
   const named = compared.flatMap(({ line }) => (line.shift === undefined ? line : []))
-  const latest = (await latestValue.first(store.kysely, { series: dataset.seriesId, geo: dataset.geoId, now })) ?? null
+  const latest = (await latestValue.first(store.kysely, { series: line.seriesId, geo: line.geoId, now })) ?? null
   const chart = await readChart(request, chartQuery, states, compared)
-  const changes = await readChanges(store, dataset, range)
+  const changes = await readChanges(store, line, range)
   const open = states.filter(({ state }) => state !== 'final')
   const causes = await readCauses(
     store,
-    dataset.seriesId,
-    open.slice(0, MAX_LISTED_INTERVALS).map((part) => ({ ...part, geoId: dataset.geoId })),
+    line.seriesId,
+    open.slice(0, MAX_LISTED_INTERVALS).map((part) => ({ ...part, geoId: line.geoId })),
   )
   return {
-    dataset,
+    /** The line, by its name in the JSON of the page. */
+    dataset: line,
     /** The value of the series now, or the last one before. */
     latest,
-    freshness: await readFreshness(request, dataset),
+    freshness: await readFreshness(request, line),
     /** Why the series never had a value. */
-    lacking: await readLacking(request, dataset),
+    lacking: await readLacking(request, line),
     range,
     days,
     asOf,
-    neighbours: neighbouringRanges(dataset.zone, range, lastShown(dataset, now)),
+    neighbours: neighbouringRanges(line.zone, range, lastShown(line, now)),
     changes,
     /** Published pages show only the present. */
     revisions: request.isLive ? await readRevisionsPart(request, chartQuery, changes, vintages) : null,
     chart,
-    figures: await readFigures(store, dataset, range, asOf?.fetchId ?? null),
+    figures: await readFigures(store, line, range, asOf?.fetchId ?? null),
     /** The means or sums of the compared lines. */
     comparedFigures: await Promise.all(compared.map(({ line }) => readMainFigure(store, line, range))),
     table: await readRows(request, chartQuery, compared),
@@ -192,17 +191,17 @@ export async function readSeriesPage(request: PageRequest) {
     /** The last requests for the first of these parts. */
     causes,
     /** The parts of compared lines that are not final, at the times at which they are drawn. */
-    compared: compared.map(({ name, path, line, open }) => ({
+    compared: compared.map(({ name, path, line: other, open }) => ({
       name,
-      path: path ?? dataset.path,
-      geoId: line.geoId,
+      path: path ?? line.path,
+      geoId: other.geoId,
       open,
     })),
     problems,
     /** The forecast of the series, or what the series forecasts. */
-    counterpart: await readCounterpart(request, dataset),
-    sql: selectStatement(chartQuery, [dataset, ...named], chosenUnit(request, range)),
-    commands: [dataset, ...named].flatMap((line) => showCommand(chartQuery, line) ?? []),
+    counterpart: await readCounterpart(request, line),
+    sql: selectStatement(chartQuery, [line, ...named], chosenUnit(request, range)),
+    commands: [line, ...named].flatMap((each) => showCommand(chartQuery, each) ?? []),
   }
 }
 
@@ -211,28 +210,28 @@ export type SeriesPageData = Awaited<ReturnType<typeof readSeriesPage>>
 export const seriesTitle = ({ indicator, name }: NamedLine): string => `${indicator} ${name}`
 
 /** Creates addresses of this page with changed parameters. A range of the last days stays relative to today. */
-export function linker({ dataset, range: shown, days }: SeriesPageData, { link, query, path }: PageRequest) {
+export function linker({ dataset: line, range: shown, days }: SeriesPageData, { link, query, path }: PageRequest) {
   const kept: Query = {
-    geo: dataset.geoId,
+    geo: line.geoId,
     asof: query.get('asof') ?? undefined,
     with: comparedNames(query).join(',') || undefined,
     vintages: query.getAll('vintages').join(',') || undefined,
     ...readChoices(query),
   }
   return (range: Interval, changed: Query = {}, to = path): string =>
-    link(to, { ...kept, ...(range === shown && days ? { last: days } : rangeQuery(dataset.zone, range)), ...changed })
+    link(to, { ...kept, ...(range === shown && days ? { last: days } : rangeQuery(line.zone, range)), ...changed })
 }
 
 export type Here = ReturnType<typeof linker>
 
 /** The moments of changes in words; an upper limit has a sign. */
 export const changeMoments = (
-  { changes, dataset }: SeriesPageData,
+  { changes, dataset: line }: SeriesPageData,
   { words: { series: labels }, locale }: PageRequest,
 ) =>
   changes.map(({ at, run, written, exact }) => {
     const count = `${exact ? '' : '≤ '}${countText({ locale }, written)}`
-    return { at, text: [momentText(dataset.zone, at), labels.run(String(run)), labels.change(count)].join(' · ') }
+    return { at, text: [momentText(line.zone, at), labels.run(String(run)), labels.change(count)].join(' · ') }
   })
 
 /** The share of a range that has values, in words; empty if all of it has. */

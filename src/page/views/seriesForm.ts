@@ -15,10 +15,10 @@ import { changeMoments, type Here, type SeriesPageData } from './seriesData.ts'
 
 /** Links to other ranges, and to the files of this one. */
 export function rangeLinks(data: SeriesPageData, here: Here, request: PageRequest): Html {
-  const { neighbours, dataset, range, days: shownDays } = data
+  const { neighbours, dataset: line, range, days: shownDays } = data
   const { words, now, query } = request
   const { series: labels, common } = words
-  const { zone, first, last, path, geoId } = dataset
+  const { zone, first, last, path, geoId } = line
   const isShown = ({ from, to }: Interval): boolean => from === range.from && to === range.to
   const rangeLink = (address: string, isCurrent: boolean, label: string): Html =>
     html`<a href="${address}"${isCurrent && html` aria-current="true"`}>${label}</a>\n`
@@ -44,17 +44,17 @@ ${ranges}
 <a rel="next" href="${here(neighbours.next)}"><span>${common.next}</span> ›</a>
 ${first !== null && lastYear.to > first && fixedLink(lastYear, labels.lastYear)}
 <a href="${here(range, {}, `/api/csv/${path}/${geoId}`)}" download>${labels.csv}</a>
-${pictureLinks(request, here(range, {}, `/series/${path}.svg`), chartFileName(dataset, range))}
+${pictureLinks(request, here(range, {}, `/series/${path}.svg`), chartFileName(line, range))}
 </nav>`
 }
 
 /** The field for a past moment: the changes of the range, and the chosen moment if it lies between two of them. */
 function momentField(data: SeriesPageData, request: PageRequest): Html {
-  const { dataset, asOf } = data
+  const { dataset: line, asOf } = data
   const { series: labels } = request.words
   const moments = changeMoments(data, request)
   const isListed = asOf === null || moments.some(({ at }) => at === asOf.moment)
-  const other = isListed ? [] : [{ at: asOf.moment, text: momentText(dataset.zone, asOf.moment) }]
+  const other = isListed ? [] : [{ at: asOf.moment, text: momentText(line.zone, asOf.moment) }]
   const choices = [...moments, ...other]
     .sort((a, b) => (a.at < b.at ? -1 : 1))
     .map(({ at, text }) => [at, text] as const)
@@ -79,7 +79,7 @@ function comparedField({ problems }: SeriesPageData, request: PageRequest): Html
 export function chooser(data: SeriesPageData, here: Here, request: PageRequest): Html {
   const { query, path, words } = request
   const { series: labels, common } = words
-  const { dataset, problems, chart, neighbours } = data
+  const { dataset: line, problems, chart, neighbours } = data
   const fields = rangeFields(
     data,
     {
@@ -91,12 +91,12 @@ export function chooser(data: SeriesPageData, here: Here, request: PageRequest):
   const { shift, by, difference } = readChoices(query)
   const shifts = (Object.keys(SHIFTS) as Shift[]).map((name) => [name, labels.shifts[name]] as const)
   const units = PERIOD_UNITS.map((unit) => [unit, labels.levels[unit]] as const)
-  const geos = dataset.geos.map(({ id, name }) => [id, name ?? id] as const)
+  const geos = line.geos.map(({ id, name }) => [id, name ?? id] as const)
   const shiftOptions = options<string>([['', labels.noShift], ...shifts], shift ?? '')
   const unitOptions = options<string>([['', labels.asStored], ...units], by ?? '')
   const differenceBox = html`<input type="checkbox" name="difference" value="1"${difference && html` checked`}>`
   return html`<form class="choose" method="get" action="${path}">
-<label>${common.geo} <select name="geo">${options(geos, dataset.geoId)}</select></label>
+<label>${common.geo} <select name="geo">${options(geos, line.geoId)}</select></label>
 ${fields}
 ${momentField(data, request)}
 ${comparedField(data, request)}
@@ -109,8 +109,8 @@ ${chart.compared.length > 0 && html`<label>${differenceBox} ${labels.difference}
 }
 
 /** Links to the geos, for a page without a server and so without a form. */
-export function geoLinks({ dataset }: SeriesPageData, { words, link, path }: PageRequest): HtmlPart {
-  const { geos, geoId } = dataset
+export function geoLinks({ dataset: line }: SeriesPageData, { words, link, path }: PageRequest): HtmlPart {
+  const { geos, geoId } = line
   if (geos.length <= 1) return null
   const links = geos.map(({ id, name }) => {
     const current = id === geoId && html` aria-current="true"`

@@ -13,8 +13,8 @@ import { coveredText, type Here, type SeriesPageData } from './seriesData.ts'
 type ChartLegendData = Pick<SeriesPageData, 'chart' | 'dataset' | 'asOf' | 'range' | 'comparedFigures' | 'changes'>
 
 /** The past moment of a chart in words; null for the present. */
-const asKnownText = ({ dataset, asOf }: ChartLegendData, { words }: PageRequest): string | null =>
-  asOf && words.series.valuesThen(momentText(dataset.zone, asOf.moment))
+const asKnownText = ({ dataset: line, asOf }: ChartLegendData, { words }: PageRequest): string | null =>
+  asOf && words.series.valuesThen(momentText(line.zone, asOf.moment))
 
 const inBrackets = (unit: string | null): HtmlPart => unit && ` (${unit})`
 
@@ -25,19 +25,19 @@ function removeLink(address: string, name: string, { isLive, words }: PageReques
 
 /** The entry of the first line. */
 function mainEntry(data: ChartLegendData, { words }: PageRequest): Html {
-  const { chart, dataset, asOf } = data
-  const name = chart.compared.length > 0 ? serviceText(placeName(dataset)) : words.series.values
+  const { chart, dataset: line, asOf } = data
+  const name = chart.compared.length > 0 ? serviceText(placeName(line)) : words.series.values
   return html`<li class="now${asOf && ' faint'}">${name}${inBrackets(chart.unit)}</li>`
 }
 
 /** The entry of the past values; if there are none, it says since when values are stored. */
 function pastEntry(data: ChartLegendData, request: PageRequest): HtmlPart {
-  const { chart, dataset, changes } = data
+  const { chart, dataset: line, changes } = data
   const { series: labels } = request.words
   const asKnown = asKnownText(data, request)
   if (asKnown === null) return null
   const [first] = changes
-  const storedSince = first && ` ${labels.storedSince(momentText(dataset.zone, first.at))}`
+  const storedSince = first && ` ${labels.storedSince(momentText(line.zone, first.at))}`
   const isEmpty = chart.before?.segments.length === 0
   return html`<li class="then">${asKnown}${isEmpty && html` <span class="bad">${labels.noValues}</span>${storedSince}`}</li>`
 }
@@ -99,11 +99,11 @@ function comparedEntry(i: number, data: ChartLegendData, here: Here, request: Pa
 }
 
 /** The entry of the difference, which can be removed. */
-function differenceEntry({ chart, dataset, range }: ChartLegendData, here: Here, request: PageRequest): HtmlPart {
+function differenceEntry({ chart, dataset: line, range }: ChartLegendData, here: Here, request: PageRequest): HtmlPart {
   if (chart.difference === null) return null
   const { name } = chart.difference
   const remove = removeLink(here(range, { difference: undefined }), name, request)
-  return html`<li class="difference"><bdi>${name}</bdi>${inBrackets(dataset.unit)}${remove}</li>`
+  return html`<li class="difference"><bdi>${name}</bdi>${inBrackets(line.unit)}${remove}</li>`
 }
 
 /** The legend of a chart: its lines, the band of a summary, and states. */

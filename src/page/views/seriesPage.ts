@@ -24,9 +24,9 @@ import { seriesNotes } from './seriesNotes.ts'
 import { rowsTable } from './seriesTable.ts'
 
 /** The value now, or the past moment of the page; and the mean and the extremes of the range. */
-function keyFigures({ latest, asOf, range, figures, dataset }: SeriesPageData, request: PageRequest): Html {
+function keyFigures({ latest, asOf, range, figures, dataset: line }: SeriesPageData, request: PageRequest): Html {
   const { mean, sum, share, low, high } = figures
-  const { unit, zone, measure } = dataset
+  const { unit, zone, measure } = line
   const { locale, words, now } = request
   const { series: labels } = words
   const value = (number: number | null | undefined, detail?: HtmlPart, of = unit): HtmlPart =>
@@ -46,13 +46,13 @@ function keyFigures({ latest, asOf, range, figures, dataset }: SeriesPageData, r
     [asOf !== null ? labels.asOf : latestLabel, main, 'main'],
     // Energies of periods that may differ have no mean.
     measure === 'energy' ? [labels.sum, value(sum, days)] : [labels.mean, value(mean, days)],
-    [labels.low, value(low?.value, low && period(low), unitOfExtremes(dataset))],
-    [labels.high, value(high?.value, high && period(high), unitOfExtremes(dataset))],
+    [labels.low, value(low?.value, low && period(low), unitOfExtremes(line))],
+    [labels.high, value(high?.value, high && period(high), unitOfExtremes(line))],
   ])
 }
 
 /** How far the values reach; if newer ones are missing, why, and what requests them. A published page does not know the time. */
-function freshnessLine({ freshness, lacking, dataset }: SeriesPageData, request: PageRequest): HtmlPart {
+function freshnessLine({ freshness, lacking, dataset: line }: SeriesPageData, request: PageRequest): HtmlPart {
   if (lacking !== null) return html`<p class="bad">${lackingText(lacking, lacking.jobFiles, request)}</p>`
   if (freshness === null || !request.isLive) return null
   const { endAt, usualS, missing } = freshness
@@ -64,7 +64,7 @@ function freshnessLine({ freshness, lacking, dataset }: SeriesPageData, request:
   if (missing === null) {
     const age = behindS < 0 ? common.ahead(length) : common.ago(length)
     const ticking = behindS >= 0 && html` data-ago`
-    const title = timeText(dataset.zone, endAt)
+    const title = timeText(line.zone, endAt)
     const time = html`<time${ticking} datetime="${formatUtc(endAt)}" title="${title}">${age}</time>`
     return html`<p class="soft">${labels.lastValue} ${time}</p>`
   }
@@ -75,10 +75,10 @@ function freshnessLine({ freshness, lacking, dataset }: SeriesPageData, request:
 }
 
 /** Commands and SQL for the same data. */
-function elsewhere({ dataset, range, sql, commands }: SeriesPageData, here: Here, request: PageRequest): Html {
+function elsewhere({ dataset: line, range, sql, commands }: SeriesPageData, here: Here, request: PageRequest): Html {
   const { words, isLive, link } = request
   const { series: labels } = words
-  const csv = here(range, {}, `/api/csv/${dataset.path}/${dataset.geoId}`)
+  const csv = here(range, {}, `/api/csv/${line.path}/${line.geoId}`)
   const lines = commands.map((command) => `${request.command(command)}\n`)
   const sqlLink = isLive && html` · <a href="${link('/sql', { sql })}">/sql</a>`
   return html`<section data-part="same" aria-labelledby="same">
@@ -129,27 +129,24 @@ ${open.length > MAX_LISTED_INTERVALS && html`<p>${labels.more(open.length - MAX_
 
 /** The missing and provisional intervals of every line. */
 function openIntervals(data: SeriesPageData, request: PageRequest): HtmlPart {
-  const { open, causes, dataset, compared } = data
-  const lines: OpenLine[] = [
-    { name: placeName(dataset), path: dataset.path, geoId: dataset.geoId, open, causes },
-    ...compared,
-  ]
-  const listed = lines.filter((line) => line.open.length > 0)
+  const { open, causes, dataset: line, compared } = data
+  const lines: OpenLine[] = [{ name: placeName(line), path: line.path, geoId: line.geoId, open, causes }, ...compared]
+  const listed = lines.filter((each) => each.open.length > 0)
   if (listed.length === 0) return null
   return html`<section aria-labelledby="open">
 <h2 id="open">${request.words.series.open}</h2>
-${listed.map((line) => [
-  compared.length > 0 && html`<h3><bdi>${line.name}</bdi></h3>`,
-  lineIntervals(line, data, request),
+${listed.map((each) => [
+  compared.length > 0 && html`<h3><bdi>${each.name}</bdi></h3>`,
+  lineIntervals(each, data, request),
 ])}
 </section>`
 }
 
 /** The geo, the unit, the grouping and the times of a series, with a link to its description. */
-function seriesFacts({ dataset }: SeriesPageData, request: PageRequest): Html {
+function seriesFacts({ dataset: line }: SeriesPageData, request: PageRequest): Html {
   const { words, isLive, link } = request
   const { series: labels, common } = words
-  const { zone, kind, indicator, name, first, last, geo, unit, trunc, agg, geoAgg, geoTrunc } = dataset
+  const { zone, kind, indicator, name, first, last, geo, unit, trunc, agg, geoAgg, geoTrunc } = line
   const parts: HtmlPart[] = [
     geo.name === null && `${common.geo} ${geo.id} · `,
     unit && html`<bdi>${unit}</bdi> · `,
@@ -173,17 +170,21 @@ function problemText(problem: SeriesPageData['problems'][number], { range }: Ser
 
 /** The changes of the step in the range, and the intervals that are not final. */
 function openPart(data: SeriesPageData, request: PageRequest): Html {
-  const { chart, dataset } = data
+  const { chart, dataset: line } = data
   const steps = chart.steps.map(([at, step]) => {
-    const text = request.words.series.steps(timeText(dataset.zone, at), lengthText(step))
+    const text = request.words.series.steps(timeText(line.zone, at), lengthText(step))
     return html`<p class="soft">${text}</p>`
   })
   return html`<div data-part="open">${steps}${openIntervals(data, request)}</div>`
 }
 
 /** What each run changed. */
-function revisionsPart({ dataset, range, revisions }: SeriesPageData, here: Here, request: PageRequest): HtmlPart {
-  return revisions && revisionsSection({ dataset, range, revisions, here: (changed) => here(range, changed) }, request)
+function revisionsPart(
+  { dataset: line, range, revisions }: SeriesPageData,
+  here: Here,
+  request: PageRequest,
+): HtmlPart {
+  return revisions && revisionsSection({ line, range, revisions, here: (changed) => here(range, changed) }, request)
 }
 
 /** `/series/600`: the current and past values of a series. */
@@ -193,7 +194,7 @@ export const seriesView = view({
     if (first === undefined) return 200
     return first.code === 'not-found' ? 404 : 400
   },
-  title: ({ dataset }) => `${seriesTitle(dataset)}${dataset.geo.name === null ? '' : ` · ${dataset.geo.name}`}`,
+  title: ({ dataset: line }) => `${seriesTitle(line)}${line.geo.name === null ? '' : ` · ${line.geo.name}`}`,
   show(data, request) {
     const here = linker(data, request)
     return html`<div data-part="reach">${freshnessLine(data, request)}</div>${seriesFacts(data, request)}

@@ -11,7 +11,7 @@ import type { Here, SeriesPageData } from './seriesData.ts'
 /* The table of the chart of a series. */
 
 /** The columns with numbers of a table. Single values have as many decimals as any of them needs, summaries by their magnitude. */
-function numberColumns({ table: { level, rows }, dataset }: SeriesPageData, request: PageRequest) {
+function numberColumns({ table: { level, rows }, dataset: line }: SeriesPageData, request: PageRequest) {
   const { words, locale } = request
   const decimals = mostDecimals(rows.map(({ mean }) => mean))
   /** Whether a summary covers only a part of its period. It has a mark, because it does not compare with the others. */
@@ -37,7 +37,7 @@ function numberColumns({ table: { level, rows }, dataset }: SeriesPageData, requ
     (row) => {
       if (!row.withdrawn) return cell(row)
       const { withdrawnAt, was } = row.withdrawn
-      const at = momentText(dataset.zone, withdrawnAt)
+      const at = momentText(line.zone, withdrawnAt)
       const text = words.series.withdrawn(at, numberText(was, locale, decimals))
       return html`${SIGNS.withdrawn} <span class="soft">${text}</span>`
     },
@@ -48,10 +48,10 @@ function numberColumns({ table: { level, rows }, dataset }: SeriesPageData, requ
 
 /** The table of the chart. Each row has a link. */
 export function rowsTable(data: SeriesPageData, here: Here, request: PageRequest): Html {
-  const { dataset, asOf, chart } = data
+  const { dataset: line, asOf, chart } = data
   const { level, rows } = data.table
   const { series: labels } = request.words
-  const { zone, path, geoId, unit, measure } = dataset
+  const { zone, path, geoId, unit, measure } = line
   const isSingle = level === 'values'
   const { numberColumn, withWithdrawn, hasMarks } = numberColumns(data, request)
   const periodText = (at: number): string =>
@@ -67,7 +67,7 @@ export function rowsTable(data: SeriesPageData, here: Here, request: PageRequest
   const inUnit = (name: string | null): HtmlPart => name && ` (${name})`
   const { difference } = chart
   const summaryLabel = measure === 'energy' ? labels.sum : labels.mean
-  const ofExtremes = dataset.isPerHour ? ` (${unitOfExtremes(dataset)})` : ''
+  const ofExtremes = line.isPerHour ? ` (${unitOfExtremes(line)})` : ''
   const hasLengths = isSingle && new Set(rows.map(({ from, to }) => to - from)).size > 1
   const columns: (Column<ChartTableRow> | false)[] = [
     [labels.period, periodLink],

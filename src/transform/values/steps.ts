@@ -164,17 +164,17 @@ function stepAmong(at: readonly number[], first: number, end: number, steps: rea
 }
 
 /** This many equal distances in a row show a resolution, as opposed to missing values. */
-const EVIDENT_RUN = 12
+const EVIDENT_STREAK = 12
 
 /** True if successive values of a geo are likely to have another step than the usual one. Quick, because it visits every value. */
-function hasOtherRun(at: readonly number[], { first, end }: GeoRange, usualStep: number): boolean {
-  let run = 0
+function hasOtherStreak(at: readonly number[], { first, end }: GeoRange, usualStep: number): boolean {
+  let streak = 0
   let length = usualStep
   for (let i = first + 1; i < end; i++) {
     const distance = at[i]! - at[i - 1]!
-    run = distance === length ? run + 1 : 1
+    streak = distance === length ? streak + 1 : 1
     length = distance
-    if (run === EVIDENT_RUN && length !== usualStep && LIKELY.includes(length)) return true
+    if (streak === EVIDENT_STREAK && length !== usualStep && LIKELY.includes(length)) return true
   }
   return false
 }
@@ -203,7 +203,7 @@ export function stepsInParts(
   usualStep: number,
 ): number | number[] {
   const ranges = geoRanges({ geoIds })
-  const isMixed = ranges.map((range) => hasOtherRun(at, range, usualStep))
+  const isMixed = ranges.map((range) => hasOtherStreak(at, range, usualStep))
   if (ranges.length < 2 && !isMixed[0]) return usualStep
   const likely = [usualStep, ...LIKELY]
   const parts = ranges

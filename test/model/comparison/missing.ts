@@ -1,7 +1,7 @@
 /* Compares the missing periods (M3–M5), and the gaps that list them. */
 import { DAY, HOUR, unitsOf } from '../calendar.ts'
 import { judgeState } from '../judgedState.ts'
-import { longestRun, type Periods, periodsOf } from '../missing.ts'
+import { longestStreak, type Periods, periodsOf } from '../missing.ts'
 import { type SeriesTruth, storedValues } from '../oracle.ts'
 import { hasEveryPeriod } from '../requests/published.ts'
 import { differ, type Scene, timeText } from '../scene.ts'
@@ -53,7 +53,7 @@ function compareStored(key: string, truth: SeriesTruth, row: MissingRow): void {
 function compareDaily(key: string, truth: SeriesTruth, geo: number): void {
   const days = new Set(storedValues(truth, geo).map(({ at }) => dayOf(at).from))
   const between = unitsOf(Math.min(...days), Math.max(...days) + 1, 'day')
-  const longest = longestRun(between, ({ from }) => days.has(from))
+  const longest = longestStreak(between, ({ from }) => days.has(from))
   if (longest < 28) differ(`${key}, geo ${geo}: days are missing, though not every day had a value`, 28, longest)
 }
 

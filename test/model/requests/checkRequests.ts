@@ -126,18 +126,18 @@ function checkRange(scene: Scene, plan: Plan, sent: readonly SeriesRequest[], is
 export function checkLoaded(scene: Scene, plan: Plan, required: RequiredRanges, { sent }: CommandRecords): void {
   if (!SCOPE.has('requests')) return
   const requests = sent.map(({ request }) => request)
-  if (plan.do === 'sync') checkRetried(scene, plan.job, required, requests)
+  if (plan.do === 'sync') checkRepeated(scene, plan.job, required, requests)
   checkStored(scene, plan, required)
 }
 
 /** R4 and R5: expects some of the periods that are missing for long to be requested again. */
-function checkRetried(
-  { absentAt, now, tally }: Scene,
+function checkRepeated(
+  { repeatedAt, now, tally }: Scene,
   job: 0 | 1,
   { overdue }: RequiredRanges,
   requests: readonly SeriesRequest[],
 ): void {
-  const last = absentAt.get(job)
+  const last = repeatedAt.get(job)
   // A run with few calls requests one window per day.
   const isFirstOfDay = last === undefined || now - last >= DAY - HOUR
   if (overdue.length === 0 || !isFirstOfDay) return

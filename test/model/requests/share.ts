@@ -1,4 +1,4 @@
-/* R5: retries of missing periods and empty days take at most a tenth of the periods of a run. */
+/* R5: repeats of missing periods and silent days take at most a tenth of the periods of a run. */
 import { DAY, HOUR, unitsOf } from '../calendar.ts'
 import { type Oracle, type SeriesTruth, storedValues } from '../oracle.ts'
 import type { CommandRecords } from '../records.ts'
@@ -52,23 +52,23 @@ function isSilent({ instants }: PeriodCounts, { key, geos, window }: SeriesReque
   })
 }
 
-/** R5: returns the number of periods that a retry counts as: its periods, or one for each day of a silent window (R7). */
-function countRetried(counts: PeriodCounts, request: SeriesRequest): number {
+/** R5: returns the number of periods that a repeat counts as: its periods, or one for each day of a silent window (R7). */
+function countRepeated(counts: PeriodCounts, request: SeriesRequest): number {
   const { from, to } = request.window!
   return isSilent(counts, request) ? Math.round((to - from) / DAY) : countPeriods(counts, request, request.window!)
 }
 
-/** R5: returns the number of periods that one retry a day may have beyond the share: a silent window, or one unit. */
-function dailyAllowance(counts: PeriodCounts, retry: SeriesRequest | undefined): number {
-  if (!retry) return 0
-  if (isSilent(counts, retry)) return countRetried(counts, retry)
-  const [firstUnit] = unitsOf(retry.window!.from, retry.window!.to, unitOf(retry.trunc))
-  return countPeriods(counts, retry, firstUnit!)
+/** R5: returns the number of periods that one repeat a day may have beyond the share: a silent window, or one unit. */
+function dailyAllowance(counts: PeriodCounts, repeat: SeriesRequest | undefined): number {
+  if (!repeat) return 0
+  if (isSilent(counts, repeat)) return countRepeated(counts, repeat)
+  const [firstUnit] = unitsOf(repeat.window!.from, repeat.window!.to, unitOf(repeat.trunc))
+  return countPeriods(counts, repeat, firstUnit!)
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
-/** R5: expects retries to keep to their share, and to contain nothing else. */
+/** R5: expects repeats to keep to their share, and to contain nothing else. */
 export function checkShare(
   scene: Scene,
   plan: Plan,
@@ -78,34 +78,34 @@ export function checkShare(
 ): void {
   if (plan.do === 'retry') return
   const inWindows = fetches.flatMap(({ fetch, request }) => (request?.window ? [{ fetch, request }] : []))
-  const requestsOf = (isRetry: boolean): SeriesRequest[] =>
-    inWindows.filter(({ fetch }) => (fetch.reason === 'absent') === isRetry).map(({ request }) => request)
-  const retries = requestsOf(true)
+  const requestsOf = (isRepeat: boolean): SeriesRequest[] =>
+    inWindows.filter(({ fetch }) => (fetch.reason === 'absent') === isRepeat).map(({ request }) => request)
+  const repeats = requestsOf(true)
   const others = requestsOf(false)
   const periods = (request: SeriesRequest): number => countPeriods(counts, request, request.window!)
   const wholeWindows = others.filter((request) => !others.some((other) => isPartOf(request, other)))
   const share = Math.floor(sum(wholeWindows.map(periods)) / 10)
-  const last = scene.absentAt.get(plan.job)
+  const last = scene.repeatedAt.get(plan.job)
   const isFirstOfDay = last === undefined || scene.now - last >= DAY - HOUR
   // The plan also counts windows of an id that this run finds to be unknown.
   const isCut = !isWhole || fetches.some(({ fetch }) => fetch.outcome === 'refused')
-  const allowance = isFirstOfDay || isCut ? dailyAllowance(counts, retries[0]) : 0
+  const allowance = isFirstOfDay || isCut ? dailyAllowance(counts, repeats[0]) : 0
   const limit = plan.do === 'restate' ? 0 : Math.max(share, allowance)
-  const retried = sum(retries.map((request) => countRetried(counts, request)))
+  const repeated = sum(repeats.map((request) => countRepeated(counts, request)))
   scene.tally.comparisons++
   // The length of events is not known. A rounding error is not a period.
   const isKnown = !Number.isNaN(sum(inWindows.map(({ request }) => periods(request))))
-  if (isKnown && !(retried <= limit + 0.001))
+  if (isKnown && !(repeated <= limit + 0.001))
     differ(
-      `${plan.do}: retries of missing periods have more than their share`,
+      `${plan.do}: repeats of missing periods have more than their share`,
       limit,
-      retries.map((request) => [request.target, countRetried(counts, request)]),
+      repeats.map((request) => [request.target, countRepeated(counts, request)]),
     )
-  for (const request of retries) checkUnits(scene, plan, requirements, request)
-  if (retries.length > 0) scene.absentAt.set(plan.job, scene.now)
+  for (const request of repeats) checkUnits(scene, plan, requirements, request)
+  if (repeats.length > 0) scene.repeatedAt.set(plan.job, scene.now)
 }
 
-/** R4: expects each unit of a retry to lack something. */
+/** R4: expects each unit of a repeat to lack something. */
 function checkUnits(
   { tally }: Scene,
   plan: Plan,
@@ -115,6 +115,6 @@ function checkUnits(
   for (const unit of unitsOf(request.window!.from, request.window!.to, unitOf(request.trunc))) {
     tally.comparisons++
     if (requirementAt(requirements, request, unit) === 'not')
-      differ(`${plan.do}: a retry of missing periods has a day that lacks nothing`, unit, request.target)
+      differ(`${plan.do}: a repeat of missing periods has a day that lacks nothing`, unit, request.target)
   }
 }

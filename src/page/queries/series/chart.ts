@@ -67,26 +67,26 @@ export async function readChart(
   compared: readonly ComparedLineWithStates[],
 ) {
   const { store } = request
-  const { dataset, range, asOf: past } = chartQuery
-  const steps = await readStepChanges(store, dataset.seriesId, range)
-  const earlier = steps[0] && (await stepBefore(store, dataset, steps[0].from_at))
-  const [now, before = null] = await drawVersions(request, dataset, range, past ? [null, past.fetchId] : [null])
+  const { line, range, asOf: past } = chartQuery
+  const steps = await readStepChanges(store, line.seriesId, range)
+  const earlier = steps[0] && (await stepBefore(store, line, steps[0].from_at))
+  const [now, before = null] = await drawVersions(request, line, range, past ? [null, past.fetchId] : [null])
   return {
     ...range,
-    zone: dataset.zone,
-    unit: drawnUnit(request, dataset, range),
+    zone: line.zone,
+    unit: drawnUnit(request, line, range),
     /** The offsets of the zone in seconds, each with its first instant. */
-    offsets: listOffsets(dataset.zone, range),
-    ticks: timeTicks(dataset.zone, range, request.locale),
+    offsets: listOffsets(line.zone, range),
+    ticks: timeTicks(line.zone, range, request.locale),
     now: now!,
     /** What a summarized line shows; null for values. */
-    bucket: bucketText(request, now!, chosenUnit(request, range), dataset.measure),
+    bucket: bucketText(request, now!, chosenUnit(request, range), line.measure),
     /** The values as known at a past moment; null without one. */
     before,
     asOf: past?.moment ?? null,
     /** How many values changed since then; null without a past moment, and for a long range. */
-    changed: past && (await countChangesSince(store, { ...dataset, ...range }, past.fetchId)),
-    compared: compared.map(({ open, ...line }) => ({ ...line, states: drawnStates(open) })),
+    changed: past && (await countChangesSince(store, { ...line, ...range }, past.fetchId)),
+    compared: compared.map(({ open, ...other }) => ({ ...other, states: drawnStates(open) })),
     difference: await readDifference(request, chartQuery, now!, compared),
     states: drawnStates(states),
     /** The changes of the step: the instant, the new step in seconds, and both steps in words. */

@@ -130,7 +130,7 @@ async function readRowsBeside(
 /** Reads the table of a range, by a unit on request: current values, those known at a moment, and those of compared series. */
 export async function readRows(
   request: PageRequest,
-  { dataset: line, range, asOf }: ChartQuery,
+  { line, range, asOf }: ChartQuery,
   compared: readonly ComparedLine[],
 ) {
   const { store: db } = request

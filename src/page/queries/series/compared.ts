@@ -14,7 +14,7 @@ import {
   moveByShift,
   type NamedLine,
   readChoices,
-  readNamedGeoSeries,
+  readNamedLine,
   type Shift,
 } from './seriesQuery.ts'
 import { joinBands, joinValues } from './window.ts'
@@ -44,25 +44,25 @@ export class ThirdUnit extends InputError {
 export const placeName = ({ name, geo }: Pick<NamedLine, 'name' | 'geo'>): string =>
   geo.name === null ? name : `${name}, ${geo.name}`
 
-/** The fields of a series that identify a line. */
-const toLine = (series: NamedLine): ChartLine => {
-  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure, isPerHour } = series
+/** The fields that identify a line of a chart. */
+const toChartLine = (line: NamedLine): ChartLine => {
+  const { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure, isPerHour } = line
   return { seriesId, geoId, zone, kind, indicator, trunc, geoAgg, measure, isPerHour }
 }
 
 /** Reads a line to compare with: of the named geo, else of that of the first series if it has that geo. */
-async function readNamedLine(request: PageRequest, text: string, { dataset, range, asOf }: ChartQuery) {
+async function readComparedLine(request: PageRequest, text: string, { line: first, range, asOf }: ChartQuery) {
   const [, name = '', named] = /^(.*?)(?::(\d+))?$/.exec(text) ?? []
   const found = await findNamedSeries(request, name)
   const chosen = named ?? found.geo
-  const series = await readNamedGeoSeries(request, found.path, chosen === null ? null : String(chosen))
-  const { path, unit: valueUnit } = series
-  const unit = drawnUnit(request, series, range)
-  const geo = (chosen === null && series.geos.find(({ id }) => id === dataset.geoId)) || series.geo
-  const fetchId = asOf && (await findAsOf(request.store, series.seriesId, asOf.moment)).fetchId
-  const line = { ...toLine(series), geoId: geo.id, fetchId }
+  const other = await readNamedLine(request, found.path, chosen === null ? null : String(chosen))
+  const { path, unit: valueUnit } = other
+  const unit = drawnUnit(request, other, range)
+  const geo = (chosen === null && other.geos.find(({ id }) => id === first.geoId)) || other.geo
+  const fetchId = asOf && (await findAsOf(request.store, other.seriesId, asOf.moment)).fetchId
+  const line = { ...toChartLine(other), geoId: geo.id, fetchId }
   const drawn = await drawLine(request, line, range, fetchId)
-  return { path, name: placeName({ ...series, geo }), unit, valueUnit, drawn, line }
+  return { path, name: placeName({ ...other, geo }), unit, valueUnit, drawn, line }
 }
 
 /**
@@ -76,17 +76,17 @@ export async function readCompared(
     throw mistake
   },
 ): Promise<ComparedLine[]> {
-  const { dataset, range, asOf } = chartQuery
+  const { line: first, range, asOf } = chartQuery
   const compared: ComparedLine[] = []
   for (const text of comparedNames(request.query))
-    await readNamedLine(request, text, chartQuery).then((line) => compared.push(line), note)
+    await readComparedLine(request, text, chartQuery).then((line) => compared.push(line), note)
   const { shift } = readChoices(request.query)
   const { series: labels } = request.words
-  const unit = drawnUnit(request, dataset, range)
-  const { unit: valueUnit } = dataset
+  const unit = drawnUnit(request, first, range)
+  const { unit: valueUnit } = first
   if (shift) {
-    const { zone } = dataset
-    const line = { ...toLine(dataset), fetchId: asOf?.fetchId ?? null, shift }
+    const { zone } = first
+    const line = { ...toChartLine(first), fetchId: asOf?.fetchId ?? null, shift }
     const from = moveByShift(zone, range.from, shift)
     const to = moveByShift(zone, range.to, shift)
     const earlier = await drawLine(request, line, { from, to }, line.fetchId)

@@ -44,8 +44,8 @@ export function subtractedPlace({ query }: PageRequest, { unit }: NamedLine, com
 }
 
 /** The name of a difference. */
-export const differenceName = ({ words }: PageRequest, dataset: NamedLine, other: ComparedLine): string =>
-  `${words.series.difference}: ${placeName(dataset)} − ${other.name}`
+export const differenceName = ({ words }: PageRequest, line: NamedLine, other: ComparedLine): string =>
+  `${words.series.difference}: ${placeName(line)} − ${other.name}`
 
 /** The differences between the periods that two lines share. Means have none if they cover other hours. */
 function subtractLines(first: LineData, second: LineData): LineData {
@@ -100,41 +100,41 @@ function figures(differences: LineData) {
  */
 export async function readDifference(
   request: PageRequest,
-  { dataset, range, asOf }: ChartQuery,
+  { line: ownLine, range, asOf }: ChartQuery,
   own: LineData,
   compared: readonly ComparedLine[],
 ): Promise<Difference | null> {
-  const place = subtractedPlace(request, dataset, compared)
+  const place = subtractedPlace(request, ownLine, compared)
   if (place === null) return null
   const other = compared[place]!
-  const { line } = other
-  const { shift, zone } = line
+  const { line: theirLine } = other
+  const { shift, zone } = theirLine
   const fetchId = asOf?.fetchId ?? null
   const earlier = shift ? { from: moveByShift(zone, range.from, shift), to: moveByShift(zone, range.to, shift) } : range
   const moved = (theirs: LineData): LineData => (shift ? moveLine(theirs, zone, shift) : theirs)
   // Values of one line have no period in common with columns of the other.
   const isMixed = own.kind !== other.drawn.kind
   const first =
-    isMixed && own.kind === 'values' ? await drawLine(request, dataset, range, fetchId, undefined, 'extremes') : own
+    isMixed && own.kind === 'values' ? await drawLine(request, ownLine, range, fetchId, undefined, 'extremes') : own
   const second =
     isMixed && other.drawn.kind === 'values'
-      ? moved(await drawLine(request, line, earlier, line.fetchId, undefined, 'extremes'))
+      ? moved(await drawLine(request, theirLine, earlier, theirLine.fetchId, undefined, 'extremes'))
       : other.drawn
   const drawn = subtractLines(first, second)
   const readFigures = async () => {
     if (readChoices(request.query).by) return figures(drawn)
-    const ownValues = await readEveryValue(request, dataset, range, fetchId)
-    const theirValues = ownValues && (await readEveryValue(request, line, earlier, line.fetchId))
+    const ownValues = await readEveryValue(request, ownLine, range, fetchId)
+    const theirValues = ownValues && (await readEveryValue(request, theirLine, earlier, theirLine.fetchId))
     if (ownValues && theirValues) return figures(subtractLines(ownValues, moved(theirValues)))
-    const ownDays = await drawDays(request.store, dataset, range, fetchId)
-    const theirDays = await drawDays(request.store, line, earlier, line.fetchId)
+    const ownDays = await drawDays(request.store, ownLine, range, fetchId)
+    const theirDays = await drawDays(request.store, theirLine, earlier, theirLine.fetchId)
     return figures(subtractLines(ownDays, moved(theirDays)))
   }
-  const today = periodAt(dataset.zone, request.now, 'day')
+  const today = periodAt(ownLine.zone, request.now, 'day')
   const isShown = today.from < range.to && today.to > range.from
   return {
-    name: differenceName(request, dataset, other),
-    unit: drawnUnit(request, dataset, range),
+    name: differenceName(request, ownLine, other),
+    unit: drawnUnit(request, ownLine, range),
     of: place,
     drawn,
     ...(await readFigures()),

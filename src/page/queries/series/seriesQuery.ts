@@ -43,8 +43,8 @@ export class UnknownGeo extends NotFound {
   }
 }
 
-/** Reads a series of one geo: the named geo, else a main one of the service, else the first. */
-export async function readNamedGeoSeries(
+/** Reads a line, a series of one geo: the named geo, else a main one of the service, else the first. */
+export async function readNamedLine(
   request: LocaleRequest & Pick<PageRequest, 'service'>,
   name: string | undefined,
   geo: string | null,
@@ -89,7 +89,7 @@ export async function readNamedGeoSeries(
   }
 }
 
-export type NamedLine = Awaited<ReturnType<typeof readNamedGeoSeries>>
+export type NamedLine = Awaited<ReturnType<typeof readNamedLine>>
 
 /** The value of a series at an instant, or the last one before. */
 export const latestValue = prepareQuery((db, key: { series: number; geo: number; now: number }) =>
@@ -193,8 +193,8 @@ function requestedDays(query: URLSearchParams): number | null {
 export const lastShown = ({ last }: Pick<NamedLine, 'last'>, now: Instant): Instant => Math.min(last ?? now, now)
 
 /** Reads the range of an address: its borders, its local `day`, or its `last` days. */
-function requestedRange(dataset: NamedLine, query: URLSearchParams, now: Instant): Interval {
-  const { zone, last } = dataset
+function requestedRange(line: NamedLine, query: URLSearchParams, now: Instant): Interval {
+  const { zone, last } = line
   const first = query.get('from')
   const end = query.get('to')
   const day = query.get('day')
@@ -241,7 +241,7 @@ export function neighbouringRanges(zone: string, range: Interval, last: Instant)
 
 /** A request for a range of a series, current or as of a moment. */
 export interface ChartQuery {
-  readonly dataset: NamedLine
+  readonly line: NamedLine
   readonly range: Interval
   /** The number of days of a range that ends with the last ones; null for a fixed range. */
   readonly days: number | null
@@ -250,27 +250,28 @@ export interface ChartQuery {
 }
 
 /** Reads the range and the moment of an address. */
-export async function readRangeAndMoment(request: PageRequest, dataset: NamedLine): Promise<ChartQuery> {
+export async function readRangeAndMoment(request: PageRequest, line: NamedLine): Promise<ChartQuery> {
   const { store, query, now } = request
-  const range = requestedRange(dataset, query, now)
-  const moment = readMoment(dataset.zone, query)
+  const range = requestedRange(line, query, now)
+  const moment = readMoment(line.zone, query)
   return {
-    dataset,
+    line,
     range,
     days: requestedDays(query),
-    asOf: moment === null ? null : await findAsOf(store, dataset.seriesId, moment),
+    asOf: moment === null ? null : await findAsOf(store, line.seriesId, moment),
   }
 }
 
 /** The days of an address that its range or day replaces; null if they are the same days, or if it has none. */
 export function replacedDays(
-  { dataset, range, days }: ChartQuery,
+  zone: string,
+  { range, days }: Pick<ChartQuery, 'range' | 'days'>,
   query: URLSearchParams,
   now: Instant,
 ): string | null {
   const text = query.get('last')
   if (!text || days !== null) return null
-  const { from, to } = lastDays(dataset.zone, now, wholeNumber(text) ?? 0)
+  const { from, to } = lastDays(zone, now, wholeNumber(text) ?? 0)
   return from === range.from && to === range.to ? null : text
 }
 
@@ -278,7 +279,7 @@ export function replacedDays(
 export async function readChartQuery(request: PageRequest): Promise<ChartQuery> {
   const { params, query } = request
   checkChoices(query)
-  return readRangeAndMoment(request, await readNamedGeoSeries(request, params.id, params.geo ?? query.get('geo')))
+  return readRangeAndMoment(request, await readNamedLine(request, params.id, params.geo ?? query.get('geo')))
 }
 
 /** How far back a line of the same series may lie, in local time. 52 weeks keep the weekdays. */

@@ -43,27 +43,27 @@ async function findVintages(
  */
 export async function readVintages(
   request: PageRequest,
-  dataset: NamedLine,
+  line: NamedLine,
   range: Interval,
   changes: readonly Change[],
   moments: string[] | undefined,
 ) {
   const vintages = moments
-    ? await findVintages(request, dataset, moments, changes)
+    ? await findVintages(request, line, moments, changes)
     : changes.slice(-MAX_VINTAGES).map(({ at, run, fetchId }) => ({ at, run, fetchId }))
   if (vintages.length < 2 || !isExamined(range)) return null
   const oldest = Math.min(...vintages.map(({ fetchId }) => fetchId))
-  const days = (await differingDays(request.store, { ...dataset, ...range }, oldest)) ?? range
+  const days = (await differingDays(request.store, { ...line, ...range }, oldest)) ?? range
   const fetchIds = vintages.map(({ fetchId }) => fetchId)
-  const drawn = (await drawVersions(request, dataset, days, fetchIds, COLUMNS)).map(withoutBand)
-  const ticks = timeTicks(dataset.zone, days, request.locale)
+  const drawn = (await drawVersions(request, line, days, fetchIds, COLUMNS)).map(withoutBand)
+  const ticks = timeTicks(line.zone, days, request.locale)
   const every = Math.ceil(ticks.length / MAX_TICKS)
   return {
     from: days.from,
     to: days.to,
-    unit: drawnUnit(request, dataset, days),
+    unit: drawnUnit(request, line, days),
     ticks: ticks.filter((_, i) => i % every === 0),
-    bucket: bucketText(request, drawn.at(-1)!, chosenUnit(request, days), dataset.measure),
+    bucket: bucketText(request, drawn.at(-1)!, chosenUnit(request, days), line.measure),
     lines: vintages.map(({ at, run }, i) => ({ at, run, drawn: drawn[i]! })),
   }
 }

@@ -17,10 +17,13 @@ import { createWindows } from './planSeries.ts'
 import { chooseSize, smaller } from './sizes.ts'
 import { widen } from './windows.ts'
 
-/* R4, R5 and R7 (docs/decisions/001-coverage.md): requests for values that the service did not have, as a small share of a run. */
+/*
+ * R4, R5 and R7 (docs/decisions/001-coverage.md): repeated requests for absent periods and silent ranges, for which the service had no
+ * values. They are a small share of a run.
+ */
 
-/** A series with the due spans that the service did not have. */
-export interface DueAbsences {
+/** A series with its due absent periods and silent ranges. */
+export interface DueRepeats {
   readonly selected: SelectedSeries
   readonly spans: readonly Span[]
 }
@@ -28,7 +31,7 @@ export interface DueAbsences {
 interface Candidate {
   readonly checks: number
   readonly dueAt: Instant
-  /** Days with due absences, without others between them. */
+  /** Days with due spans, without others between them. */
   readonly window: Interval
   readonly unit: Unit
   /** Whether it is requested as a whole: the service probably has no values. */
@@ -37,26 +40,26 @@ interface Candidate {
 }
 
 /**
- * Plans requests for absences that are due: those with the fewest checks first, then those due longest. `share`: the number of periods
- * that they may have. The first request of a day may have more, but then it is small; with `isFirstSmall` it always is.
+ * Plans the repeats that are due: those with the fewest checks first, then those due longest. `share`: the number of periods that they
+ * may have. The first request of a day may have more, but then it is small; with `isFirstSmall` it always is.
  */
-export function planAbsences(
+export function planRepeats(
   planning: PlanContext,
-  repeats: readonly DueAbsences[],
+  dueRepeats: readonly DueRepeats[],
   share: number,
   isFirstSmall: boolean,
 ): PlannedRequest[] {
   const zone = planning.service.timeZone
   // Other jobs may request the candidates beyond the share, so all are noted in a copy.
   const tentative = { ...planning, requested: planning.requested.copy() }
-  const candidates = repeats.flatMap((series) => [...listCandidates(tentative, series)])
+  const candidates = dueRepeats.flatMap((series) => [...listCandidates(tentative, series)])
   candidates.sort((a, b) => a.checks - b.checks || a.dueAt - b.dueAt)
   const requests: PlannedRequest[] = []
   let left = share
   for (const candidate of candidates) {
     const isFirst = requests.length === 0
     const fitting = isFirst && isFirstSmall ? null : fitShare(zone, candidate, left)
-    const planned = fitting ?? (isFirst && isAbsenceDue(planning) ? planSmall(zone, candidate) : null)
+    const planned = fitting ?? (isFirst && isRepeatDue(planning) ? planSmall(zone, candidate) : null)
     if (!planned) break
     left -= planned.periods!
     planning.requested.add(seriesKey(planned.series!), planned.geoIds, [planned.window!])
@@ -66,11 +69,11 @@ export function planAbsences(
 }
 
 /** R5: a tenth of the other periods. */
-export const calculateAbsentShare = (otherPeriods: number): number => Math.floor(otherPeriods / 10)
+export const calculateRepeatShare = (otherPeriods: number): number => Math.floor(otherPeriods / 10)
 
-/** R5: whether a job may request an absence beyond its share, once a day. */
-export function isAbsenceDue({ jobId, plannerState, now }: PlanContext): boolean {
-  const last = jobId ? plannerState.absentRequestedAt(jobId) : undefined
+/** R5: whether a job may repeat a request beyond its share, once a day. */
+export function isRepeatDue({ jobId, plannerState, now }: PlanContext): boolean {
+  const last = jobId ? plannerState.repeatRequestedAt(jobId) : undefined
   return last === undefined || Math.abs(now - last) >= DAY - EARLY_S
 }
 
@@ -98,7 +101,7 @@ const firstUnits = (zone: string, window: Interval, unit: Unit, count: number): 
 })
 
 /** Lists windows in which values of a series are requested again, for the geos that lack them. */
-function* listCandidates(planning: PlanContext, { selected, spans }: DueAbsences): Generator<Candidate> {
+function* listCandidates(planning: PlanContext, { selected, spans }: DueRepeats): Generator<Candidate> {
   const { service, requested } = planning
   const { entry, series, key, geoIds, finality } = selected
   if (isSkipped(planning, entry.path, entry.route, series.indicatorId)) return
@@ -178,7 +181,7 @@ function countChecks({ nextAt, sinceAt, reply }: Span): number {
   return Math.round(Math.log2(Math.max(DAY, waited) / DAY))
 }
 
-/** The window size for absences. A `chunk` of the job does not exceed the learned size, because a candidate counts as one request. */
+/** The window size for repeats. A `chunk` of the job does not exceed the learned size, because a candidate counts as one request. */
 function candidateSize(service: Service, { entry, state }: SelectedSeries, geoIds: readonly number[]): Size {
   const size = chooseSize(service, entry, state, geoIds)
   return state.windowS === null ? size : smaller(size, chooseSize(service, { ...entry, chunk: null }, state, []))
