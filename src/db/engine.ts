@@ -115,9 +115,10 @@ interface Integrity {
   readonly detail: string
 }
 
-/** The counts of an upsert, and the geos with more stored values in the window than the reply has. */
+/** The counts of an upsert. */
 export interface UpsertResult extends UpsertCounts {
-  readonly surplus: ReadonlySet<number>
+  /** The geos with more stored values in the window than the reply has. */
+  readonly incompleteGeos: ReadonlySet<number>
 }
 
 /** Writes and reads values, for every reply or over many of them: fast. */

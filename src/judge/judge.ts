@@ -11,7 +11,7 @@ import { judgeMissing } from './judgeMissing.ts'
 import type { JudgeInput, Requirement, Span } from './judgeTypes.ts'
 import { judgeSinceReply, judgeUncovered } from './judgeUncovered.ts'
 import { EARLY_S } from './limits.ts'
-import { type JudgeContext, joinAdjacent, type Requests } from './spans.ts'
+import { type CoverageInput, type JudgeContext, joinAdjacent } from './spans.ts'
 import type { Timeline } from './stored.ts'
 import { findValidRows } from './validRows.ts'
 
@@ -37,7 +37,7 @@ export function judge(requirements: readonly Requirement[], stored: JudgeInput, 
   const geoIds = [...new Set([...known.keys(), ...named])].sort((a, b) => a - b)
   const coverage = [...stored.coverage].sort((a, b) => a.from - b.from)
   const context: JudgeContext = { requirements, stored: { ...stored, coverage }, finality, now }
-  const geos = geoIds.map((geoId) => judgeRequestsOf(context, geoId, shared))
+  const geos = geoIds.map((geoId) => judgeGeoRanges(context, geoId, shared))
   const spans = geos.flatMap((input) => judgeGeo(context, known.get(input.geoId), input))
   const others = known.has(ALL_GEOS) ? [] : judgeOthers(context, geos)
   return delayUnknown([...others, ...spans], stored, now)
@@ -70,7 +70,7 @@ interface GeoInput extends GeoSpans {
 }
 
 /** Judges the requests of a geo. Geos that differ only in their values share the spans. */
-function judgeRequestsOf(context: JudgeContext, geoId: number, shared: Map<string, GeoSpans>): GeoInput {
+function judgeGeoRanges(context: JudgeContext, geoId: number, shared: Map<string, GeoSpans>): GeoInput {
   const { stored } = context
   const requirements = context.requirements.filter(({ geoIds }) => geoIds?.includes(geoId) ?? true)
   const ofGeo = stored.coverage.filter(({ geo }) => geo === geoId)
@@ -80,15 +80,15 @@ function judgeRequestsOf(context: JudgeContext, geoId: number, shared: Map<strin
   let spans = key === null ? undefined : shared.get(key)
   if (!spans) {
     const rows = findValidRows(stored.coverage, geoId)
-    spans = judgeRequests(context, { requirements, rows, failures })
+    spans = judgeRanges(context, { requirements, rows, failures })
     if (key !== null) shared.set(key, spans)
   }
   return { ...spans, geoId, requirements, failures }
 }
 
-const judgeRequests = (context: JudgeContext, requests: Requests): GeoSpans => ({
-  covered: judgeRows(context, requests),
-  uncovered: judgeUncovered(requests),
+const judgeRanges = (context: JudgeContext, input: CoverageInput): GeoSpans => ({
+  covered: judgeRows(context, input),
+  uncovered: judgeUncovered(input),
 })
 
 /** Judges a geo by its requests and its values. */
@@ -118,19 +118,19 @@ function judgeOthers(context: JudgeContext, geos: readonly GeoInput[]): readonly
   const requirements = context.requirements.filter(({ geoIds }) => geoIds === null)
   const rows = stored.coverage.filter(({ geo }) => geo === ALL_GEOS)
   const failures = stored.failures.filter(({ geoIds }) => geoIds === null)
-  const requests = { requirements, rows, failures }
+  const input = { requirements, rows, failures }
   if (geos.length === 0) {
-    const replies = judgeRequests(context, requests)
+    const replies = judgeRanges(context, input)
     const covered = repeatOutside(context, undefined, requirements, replies.covered)
-    const uncovered = joinAdjacent([...judgeSinceReply(undefined, requests, covered), ...replies.uncovered])
+    const uncovered = joinAdjacent([...judgeSinceReply(undefined, input, covered), ...replies.uncovered])
     return accept([...covered, ...uncovered, ...judgeNoValues(undefined, requirements, covered, [])], stored, ALL_GEOS)
   }
   const listed = geos.flatMap(({ covered, uncovered }) => [
     ...covered.filter(({ reason }) => reason === 'unverified'),
     ...uncovered,
   ])
-  const unverified = judgeRows(context, { ...requests, rows: rows.filter(({ state }) => state === 'unverified') })
-  const others = [...unverified, ...judgeUncovered(requests)].flatMap((span) =>
+  const unverified = judgeRows(context, { ...input, rows: rows.filter(({ state }) => state === 'unverified') })
+  const others = [...unverified, ...judgeUncovered(input)].flatMap((span) =>
     subtract([span], listed).map((part) => ({ ...span, ...part })),
   )
   return accept(others, stored, ALL_GEOS)

@@ -8,12 +8,12 @@ import type { Requirement, Span } from './judgeTypes.ts'
 import { AWAITED_S } from './limits.ts'
 import { repeatInRounds } from './repeats.ts'
 import {
+  type CoverageInput,
   earliest,
   endAhead,
   firstJob,
   type JudgeContext,
   listEnds,
-  type Requests,
   type RequiredPart,
   splitByRequirements,
 } from './spans.ts'
@@ -25,7 +25,7 @@ import type { Coverage, Timeline } from './stored.ts'
 const NEVER = Number.POSITIVE_INFINITY
 
 /** Judges the coverage. */
-export function judgeRows(context: JudgeContext, { requirements, rows }: Requests): Span[] {
+export function judgeRows(context: JudgeContext, { requirements, rows }: CoverageInput): Span[] {
   const ends = listEnds(requirements)
   const covered: Span[] = []
   for (const row of rows)

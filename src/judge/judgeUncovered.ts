@@ -2,13 +2,13 @@ import { overlaps, subtract } from '../util/time/interval.ts'
 import { repliedTo } from './judgeCoverage.ts'
 import type { Span } from './judgeTypes.ts'
 import {
+  type CoverageInput,
   EMPTY_SPAN,
   earliest,
   endAhead,
   firstJob,
   joinAdjacent,
   listEnds,
-  type Requests,
   splitByRequirements,
 } from './spans.ts'
 import type { Timeline } from './stored.ts'
@@ -16,7 +16,7 @@ import type { Timeline } from './stored.ts'
 /* Ranges without a reply: never requested, or failed (J3). */
 
 /** Judges ranges without a reply that are required, or whose request failed. */
-export function judgeUncovered({ requirements, rows, failures }: Requests): Span[] {
+export function judgeUncovered({ requirements, rows, failures }: CoverageInput): Span[] {
   const required = requirements.map((requirement) => ({ from: requirement.from, to: endAhead(requirement) }))
   const userRanges = failures.filter(({ isUserRange }) => isUserRange)
   const borders = [...listEnds(requirements), ...failures.flatMap(({ from, to }) => [from, to])]
@@ -52,7 +52,7 @@ export function judgeUncovered({ requirements, rows, failures }: Requests): Span
  */
 export function judgeSinceReply(
   timeline: Timeline | undefined,
-  { requirements, failures }: Pick<Requests, 'requirements' | 'failures'>,
+  { requirements, failures }: Pick<CoverageInput, 'requirements' | 'failures'>,
   covered: readonly Span[],
 ): Span[] {
   const extent = timeline?.extent

@@ -17,7 +17,7 @@ export interface JudgeContext {
   readonly now: Instant
 }
 
-export interface Requests {
+export interface CoverageInput {
   readonly requirements: readonly Requirement[]
   /** The coverage, in order and without overlaps. */
   readonly rows: readonly Coverage[]

@@ -103,7 +103,7 @@ async function storeValues(
         fetchedAt: toInstant(recordedMs),
         settledBefore: planned.settledBefore,
         window,
-        surplus: written.surplus,
+        incompleteGeos: written.incompleteGeos,
         isRestate: planned.reason === 'restate',
       })
     : NOTHING_WITHDRAWN

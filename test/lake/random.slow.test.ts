@@ -143,11 +143,19 @@ async function load(
          values (?, 1, 'series[0]', 'indicator', '/', '{}', ?, ?, ?, ?, ?, 'ok', 1, 1, 1, 0, 0, 0, 0, 0, 0)`,
         [id, series, window.from, window.to, stamp(id), stamp(id)],
       )
-    const { inserted, revised, surplus } = await store.engine.upsertObservations(tx, series, id, window, rows)
+    const { inserted, revised, incompleteGeos } = await store.engine.upsertObservations(tx, series, id, window, rows)
     for (const geo of new Set(rows.geoIds))
       store.run('insert into series_geo (series_id, geo_id) values (?, ?) on conflict do nothing', [series, geo])
     const zone = store.get(`select time_zone from series where id = ${series}`) as string
-    const reply = { seriesId: series, fetchId: id, zone, window, observations: rows, surplus, fetchedAt: window.to }
+    const reply = {
+      seriesId: series,
+      fetchId: id,
+      zone,
+      window,
+      observations: rows,
+      incompleteGeos,
+      fetchedAt: window.to,
+    }
     // Values that may still be revised are withdrawn at once.
     const { withdrawn } = await withdraw(tx, { ...reply, settledBefore: 0, isRestate: false })
     const gone = [...withdrawn.values()].reduce((sum, { length }) => sum + length, 0)

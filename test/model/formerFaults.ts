@@ -236,7 +236,7 @@ const REPAIRS: readonly Mutant[] = [
   mutant(
     'values that a complete reply lacks stay stored',
     'db/sqlite/operations/observations.ts',
-    'if (stored > end - first - (written - superseded)) surplus.add(geoId)',
+    'if (stored > end - first - (written - superseded)) incompleteGeos.add(geoId)',
     '',
   ),
   mutant(

@@ -34,8 +34,8 @@ const JUDGE: readonly Mutant[] = [
   ),
   judge(
     'J1: an unverified reply for all geos is not judged if geos are known',
-    'const others = [...unverified, ...judgeUncovered(requests)].flatMap(',
-    'const others = [...unverified.slice(0, 0), ...judgeUncovered(requests)].flatMap(',
+    'const others = [...unverified, ...judgeUncovered(input)].flatMap(',
+    'const others = [...unverified.slice(0, 0), ...judgeUncovered(input)].flatMap(',
   ),
   judge(
     'J1: geos that may exist beside the known ones are not judged',

@@ -21,7 +21,7 @@ export interface LackingReply {
   readonly zone: string
   readonly window: Interval
   readonly observations: Observations
-  readonly surplus: ReadonlySet<number>
+  readonly incompleteGeos: ReadonlySet<number>
   readonly fetchedAt: Instant
   /** Values before this instant can no longer be revised. */
   readonly settledBefore: Instant
@@ -44,14 +44,14 @@ interface StoredValue {
 
 /** Withdraws the stored values that a complete reply lacks, except those of days of which it lacks too many. */
 export async function withdraw(tx: Transaction<Database>, reply: LackingReply): Promise<Withdrawal> {
-  const { seriesId, fetchId, zone, window, observations, surplus } = reply
+  const { seriesId, fetchId, zone, window, observations, incompleteGeos } = reply
   const withdrawn = new Map<number, readonly Instant[]>()
   const unverifiedDays = new Map<number, readonly Interval[]>()
   const calendar = createCalendar(zone)
   const withdrawals = await selectWithdrawals.all(tx, { seriesId, ...window })
   for (const { geoId, first, end } of geoRanges(observations)) {
     const ofGeo = withdrawals.filter((row) => row.geo_id === geoId)
-    if (!surplus.has(geoId) && ofGeo.length === 0) continue
+    if (!incompleteGeos.has(geoId) && ofGeo.length === 0) continue
     const received = new Set(observations.at.slice(first, end))
     const stored = await selectStored.all(tx, { seriesId, geoId, ...window })
     const days = Map.groupBy(stored, ({ at }) => calendar.dayIntervalAt(at).day)

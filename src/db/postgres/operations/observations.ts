@@ -84,13 +84,13 @@ async function readStoredValues(
 }
 
 /** Finds the geos with stored values in the window, or in their range, that the reply lacks. */
-function findSurplus(
+function findIncompleteGeos(
   stored: Map<number, Map<number, StoredRow>>,
   window: Interval | null,
   observations: Observations,
 ): Set<number> {
   const { at } = observations
-  const surplus = new Set<number>()
+  const incompleteGeos = new Set<number>()
   for (const { geoId, first, end } of geoRanges(observations)) {
     const rowsOfGeo = stored.get(geoId)!
     if (rowsOfGeo.size === 0) continue
@@ -98,11 +98,11 @@ function findSurplus(
     const instants = new Set(at.slice(first, end))
     for (const instant of rowsOfGeo.keys())
       if (instant >= from && instant < to && !instants.has(instant)) {
-        surplus.add(geoId)
+        incompleteGeos.add(geoId)
         break
       }
   }
-  return surplus
+  return incompleteGeos
 }
 
 export async function upsertObservations(
@@ -113,7 +113,7 @@ export async function upsertObservations(
   observations: Observations,
 ): Promise<UpsertResult> {
   const { geoIds, at, values, steps, isStepGuessed } = observations
-  if (at.length === 0) return { inserted: 0, unchanged: 0, revised: 0, surplus: new Set() }
+  if (at.length === 0) return { inserted: 0, unchanged: 0, revised: 0, incompleteGeos: new Set() }
   const stored = await readStoredValues(tx, seriesId, [...new Set(geoIds)], window ?? rowsInterval(at))
   const fresh = new ColumnArrays()
   const before = new ColumnArrays()
@@ -141,6 +141,6 @@ export async function upsertObservations(
     inserted: fresh.at.length,
     unchanged: at.length - fresh.at.length - after.at.length,
     revised: after.at.length,
-    surplus: findSurplus(stored, window, observations),
+    incompleteGeos: findIncompleteGeos(stored, window, observations),
   }
 }

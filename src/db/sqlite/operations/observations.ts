@@ -92,7 +92,7 @@ export function upsertObservations(
   const { at, values, steps } = observations
   const upsert = observations.isStepGuessed ? GUESSED : STATED
   const stepAt = (i: number): number => (typeof steps === 'number' ? steps : steps[i]!)
-  const surplus = new Set<number>()
+  const incompleteGeos = new Set<number>()
   let changed = 0
   let revised = 0
   const geos = rowsByGeo(observations, window)
@@ -119,9 +119,9 @@ export function upsertObservations(
     // Counted in the history, because the number of changes of the connection includes the search index.
     const superseded = stored > 0 && written > 0 ? countSuperseded(prepare, fetchId, [seriesId, geoId, from, to]) : 0
     // Values of the reply that it did not insert were stored before. If more were stored, the reply lacks the others.
-    if (stored > end - first - (written - superseded)) surplus.add(geoId)
+    if (stored > end - first - (written - superseded)) incompleteGeos.add(geoId)
     changed += written
     revised += superseded
   }
-  return { inserted: changed - revised, unchanged: at.length - changed, revised, surplus }
+  return { inserted: changed - revised, unchanged: at.length - changed, revised, incompleteGeos }
 }
