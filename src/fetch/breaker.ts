@@ -6,7 +6,7 @@ export interface Breaker {
   failed(item: string, isUnreachable: boolean): Verdict
 }
 
-/** What a breaker decides after a failure. An item is given up if all failures in a row are about it. */
+/** The decision of a breaker after a failure. It gives up an item if all failures in a row are about it and the host responds, else the host. */
 export type Verdict =
   | { readonly kind: 'continue' | 'giveUpItem' | 'giveUpHost' }
   /** All calls pause. */

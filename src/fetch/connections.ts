@@ -11,7 +11,7 @@ import type { ClientOptions, Settings } from './settings.ts'
 /** One HTTP request. */
 export interface CallRequest<T extends HttpResponse> extends RequestSummary {
   readonly headers: Readonly<Record<string, string>>
-  /** Whether a name that resolves into a private network is refused. Default: no. */
+  /** True to refuse a name that resolves into a private network. Default: false. */
   readonly isPublicOnly?: boolean
   /** Limits that differ from those of the client. */
   readonly limits?: Partial<Limits>

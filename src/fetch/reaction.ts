@@ -16,7 +16,7 @@ export interface Pause {
   readonly reason: string
 }
 
-/** What follows from a failed call, after pauses. `isGivenUp`: other processes learn that the host is down. */
+/** The reaction to a failed call, carried out after its pauses. `isGivenUp`: tells other processes that the host is down. */
 export type Reaction =
   /** The request fails, unless the failure allows another attempt. */
   | {
@@ -28,7 +28,7 @@ export type Reaction =
   /** The run ends. */
   | { readonly kind: 'end'; readonly error: SyncError; readonly pauses: readonly Pause[]; readonly isGivenUp: boolean }
 
-/** Whether a failure shows that its host does not work. */
+/** True if a failure shows that its host does not work. */
 export const isHostFailure = (
   failure: AttemptFailure,
 ): failure is AttemptFailure & { readonly error: TransientError } =>

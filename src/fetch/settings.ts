@@ -25,7 +25,7 @@ export interface Settings {
   readonly breaker?: BreakerOptions | undefined
 }
 
-/** What a client needs in addition to the settings. */
+/** The options of a client beside the settings of its service. */
 export interface ClientOptions {
   /** Decides when each call may be sent. */
   readonly pacer: Pacer

@@ -4,9 +4,9 @@ export interface SplitCommandLine {
   readonly name: string | undefined
   /** All other words. */
   readonly words: readonly string[]
-  /** Whether it requests the list of all commands. */
+  /** True if the command line requests the list of all commands. */
   readonly isHelp: boolean
-  /** Whether errors are logged as JSON. */
+  /** True if errors are logged as JSON. */
   readonly isJson: boolean
 }
 

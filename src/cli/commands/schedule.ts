@@ -64,7 +64,7 @@ function syncWords(args: ScheduleArgs, file: string): string[] {
   return ['sync', file, ...words]
 }
 
-/** What the parts of the schedule share. */
+/** The settings and services that all parts of the schedule use. */
 interface ScheduleContext extends ReturnType<typeof readScheduled> {
   readonly args: ScheduleArgs
   readonly emit: EmitEvent

@@ -13,8 +13,10 @@ const MAX_CARPET_DAYS = 366
 
 /** The place of an hour on the clock: twice its number, plus one if the clocks repeat it. */
 function clockPlace(zone: string, at: number): number {
-  const [hour, before] = [at, at - HOUR].map((begin) => localClock(zone, begin).slice(0, 13)) as [string, string]
-  return 2 * Number(hour.slice(11)) + Number(hour === before && offsetAt(zone, at - HOUR) > offsetAt(zone, at))
+  const localHour = (instant: number): string => localClock(zone, instant).slice(0, 13)
+  const hour = localHour(at)
+  const isRepeated = hour === localHour(at - HOUR) && offsetAt(zone, at - HOUR) > offsetAt(zone, at)
+  return 2 * Number(hour.slice(11)) + Number(isRepeated)
 }
 
 /** Reads the mean of every hour, or its energy: null without a value, false if the day has no such hour. Null if there are too many days. */
